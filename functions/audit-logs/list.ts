@@ -1,0 +1,37 @@
+import { actions } from '../../lib/audit/entry.ts';
+import { type AuditFilter, listEntries } from '../../lib/audit/store.ts';
+import { type ApiRequest, endpoint } from '../../lib/endpoint.ts';
+import { invalidParameter } from '../../lib/errors.ts';
+import { nextPageLink, parsePageRequest } from '../../lib/pagination.ts';
+
+const parseUserIdFilter = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined;
+  const userId = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(userId)) throw invalidParameter('userId', 'must be an integer');
+  return userId;
+};
+
+const parseActionFilter = (text: string | undefined) => {
+  if (text === undefined) return undefined;
+  const action = actions.find((candidate) => candidate === text);
+  if (!action) throw invalidParameter('action', `must be one of ${actions.join(', ')}`);
+  return action;
+};
+
+const parseFilter = ({ queryStringParameters: query = {} }: ApiRequest): AuditFilter => ({
+  userId: parseUserIdFilter(query.userId),
+  action: parseActionFilter(query.action),
+});
+
+/** GET /api/admin/audit-logs */
+export const handler = endpoint(
+  { access: 'admin', storageFault: ['Error fetching audit logs', 'err'] },
+  async (request) => {
+    const filter = parseFilter(request);
+    const scope = `audit-logs?userId=${filter.userId ?? ''}&action=${filter.action ?? ''}`;
+    const page = await parsePageRequest(request, scope);
+    const { entries, next } = await listEntries(filter, page);
+    const headers = await nextPageLink(request, scope, next);
+    return { statusCode: 200, headers, body: { data: entries } };
+  },
+);

@@ -1,0 +1,14 @@
+import { endpoint } from '../../lib/endpoint.ts';
+import { DomainError } from '../../lib/errors.ts';
+import { findUser } from '../../lib/users/store.ts';
+
+/** GET /api/profile */
+export const handler = endpoint(
+  { access: 'authenticated', storageFault: ['Error fetching profile', 'err'] },
+  async ({ claims }) => {
+    const user = await findUser(claims.id);
+    if (!user) throw new DomainError('USER_NOT_FOUND');
+    const { id, name, email, role } = user;
+    return { statusCode: 200, body: { data: { id, name, email, role } } };
+  },
+);

@@ -1,0 +1,20 @@
+import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { endpoint } from '../../lib/endpoint.ts';
+import { parseUserId } from '../../lib/users/schema.ts';
+import { deleteUser } from '../../lib/users/store.ts';
+
+/** DELETE /api/users/{id} */
+export const handler = endpoint(
+  { access: 'admin', storageFault: ['Error deleting user', 'err'] },
+  async (request) => {
+    const id = parseUserId(request.pathParameters?.id);
+    const deletion = {
+      action: 'DELETE',
+      user_id: request.claims.id,
+      resource_id: id,
+    } as const;
+    await recordingFaults(request, deletion, () => deleteUser(id));
+    await record(request, { ...deletion, result: 'SUCCESS' });
+    return { statusCode: 204 };
+  },
+);

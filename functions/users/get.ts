@@ -1,0 +1,14 @@
+import { endpoint } from '../../lib/endpoint.ts';
+import { DomainError } from '../../lib/errors.ts';
+import { parseUserId } from '../../lib/users/schema.ts';
+import { findUser } from '../../lib/users/store.ts';
+
+/** GET /api/users/{id} */
+export const handler = endpoint(
+  { access: 'directory', storageFault: ['Error fetching user', 'err'] },
+  async ({ pathParameters }) => {
+    const user = await findUser(parseUserId(pathParameters?.id));
+    if (!user) throw new DomainError('USER_NOT_FOUND');
+    return { statusCode: 200, body: user };
+  },
+);

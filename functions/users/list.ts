@@ -1,0 +1,28 @@
+import { config } from '../../lib/config.ts';
+import { type ApiRequest, endpoint } from '../../lib/endpoint.ts';
+import { nextPageLink, parsePageRequest } from '../../lib/pagination.ts';
+import { findUser, listUsers } from '../../lib/users/store.ts';
+
+const scope = 'users';
+
+const onlyItself = async ({ claims }: ApiRequest) => {
+  const user = await findUser(claims.id);
+  return { statusCode: 200, body: user ? [user] : [] };
+};
+
+/** GET /api/users */
+export const handler = endpoint(
+  { access: 'authenticated', storageFault: ['Error listing users', 'err'] },
+  async (request) => {
+    const page = await parsePageRequest(request, scope);
+    if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
+      return onlyItself(request);
+    }
+    const { users, next } = await listUsers(page);
+    return {
+      statusCode: 200,
+      headers: await nextPageLink(request, scope, next),
+      body: users,
+    };
+  },
+);

@@ -1,0 +1,33 @@
+import { record } from '../../lib/audit/record.ts';
+import { endpoint } from '../../lib/endpoint.ts';
+import { hashPassword } from '../../lib/users/password.ts';
+import { parseUserChanges, parseUserId } from '../../lib/users/schema.ts';
+import { updateUser } from '../../lib/users/store.ts';
+
+/** PUT /api/users/{id} */
+export const handler = endpoint(
+  {
+    access: 'self-or-admin',
+    body: 'json',
+    storageFault: ['Error updating user', 'err'],
+  },
+  async (request) => {
+    const { body, claims, pathParameters } = request;
+    const { password, ...changes } = parseUserChanges(body, claims.role);
+    const id = parseUserId(pathParameters?.id);
+    const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
+    const user = await updateUser(id, { ...changes, ...hashed });
+    const fields = Object.keys({
+      ...changes,
+      ...(password === undefined ? {} : { password }),
+    });
+    await record(request, {
+      action: 'UPDATE',
+      user_id: claims.id,
+      resource_id: id,
+      result: 'SUCCESS',
+      details: { fields },
+    });
+    return { statusCode: 200, body: user };
+  },
+);

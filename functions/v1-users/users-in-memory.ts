@@ -1,0 +1,68 @@
+/** The users of the simplified variant, in the memory of this process (spec, /api/v1/users). */
+import { DomainError } from '../../lib/errors.ts';
+import { emailKey } from '../../lib/users/user.ts';
+
+export interface MemoryUser {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly createdAt: string;
+}
+
+/** Users: the memory is bounded (decisions, The in-memory variant). */
+const capacity = 10_000;
+
+const users = new Map<number, MemoryUser>();
+const idsByEmail = new Map<string, number>();
+let lastId = 0;
+
+const requireFreeEmail = (email: string, holder?: number): void => {
+  const id = idsByEmail.get(emailKey(email));
+  if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');
+};
+
+const put = (user: MemoryUser): MemoryUser => {
+  users.set(user.id, user);
+  idsByEmail.set(emailKey(user.email), user.id);
+  return user;
+};
+
+/** All users, in the order of their ids. */
+export const listMemoryUsers = (): readonly MemoryUser[] => [...users.values()];
+
+/** @throws {DomainError} USER_NOT_FOUND */
+export const getMemoryUser = (id: number): MemoryUser => {
+  const user = users.get(id);
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  return user;
+};
+
+/** @throws {DomainError} EMAIL_EXISTS, MEMORY_FULL */
+export const createMemoryUser = (
+  { name, email }: Pick<MemoryUser, 'name' | 'email'>,
+  { now = new Date() }: { now?: Date } = {},
+): MemoryUser => {
+  requireFreeEmail(email);
+  if (users.size >= capacity) throw new DomainError('MEMORY_FULL');
+  lastId += 1;
+  return put({ id: lastId, name, email, createdAt: now.toISOString() });
+};
+
+/** Changes the given fields. @throws {DomainError} USER_NOT_FOUND, EMAIL_EXISTS */
+export const changeMemoryUser = (
+  id: number,
+  changes: Partial<Pick<MemoryUser, 'name' | 'email'>>,
+): MemoryUser => {
+  const user = getMemoryUser(id);
+  const changed = { ...user, ...changes };
+  requireFreeEmail(changed.email, id);
+  idsByEmail.delete(emailKey(user.email));
+  return put(changed);
+};
+
+/** @throws {DomainError} USER_NOT_FOUND */
+export const deleteMemoryUser = (id: number): void => {
+  idsByEmail.delete(emailKey(getMemoryUser(id).email));
+  users.delete(id);
+};

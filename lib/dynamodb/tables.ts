@@ -1,0 +1,86 @@
+/**
+ * The tables and their indexes, as data. The stack, the local service and the tests build them
+ * from here; the stores name attributes and indexes from here.
+ */
+
+export interface KeyAttribute {
+  readonly name: string;
+  readonly type: 'S' | 'N';
+}
+
+export interface IndexDefinition {
+  readonly name: string;
+  readonly partitionKey: KeyAttribute;
+  readonly sortKey: KeyAttribute;
+  /** The attributes that it carries besides its keys; absent: all of them. */
+  readonly include?: readonly string[];
+}
+
+export interface TableDefinition {
+  /** The logical name, and the setting that holds the name of the real table. */
+  readonly name: 'users' | 'audit';
+  readonly variable: 'USERS_TABLE' | 'AUDIT_TABLE';
+  readonly partitionKey: KeyAttribute;
+  readonly indexes: readonly IndexDefinition[];
+}
+
+/**
+ * Sort key of every index: created_at, then the id, so that entries of one millisecond have an
+ * order that a cursor can resume in. Text, because ISO 8601 sorts as time does.
+ */
+const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
+
+export const createdAtKey = ({ id, created_at }: { id: number; created_at: string }): string =>
+  `${created_at}#${String(id).padStart(16, '0')}`;
+
+/**
+ * User items, email uniqueness items and the counter of ids, told apart by the prefix of `pk`.
+ * The list's index has one partition: new users pass one counter, which bears as many writes.
+ */
+export const usersTable = {
+  name: 'users',
+  variable: 'USERS_TABLE',
+  partitionKey: { name: 'pk', type: 'S' },
+  indexes: [
+    {
+      name: 'by_created_at',
+      partitionKey: { name: 'listing', type: 'S' },
+      sortKey: createdAtAndId,
+      include: ['id', 'name', 'email', 'role', 'created_at'],
+    },
+  ],
+} as const satisfies TableDefinition;
+
+/**
+ * Audit entries, with one index per filter combination of the query. Where many writes would
+ * share a key (all entries; all entries of one action), the key has a shard number in it.
+ */
+export const auditTable = {
+  name: 'audit',
+  variable: 'AUDIT_TABLE',
+  partitionKey: { name: 'id', type: 'N' },
+  indexes: [
+    {
+      name: 'by_created_at',
+      partitionKey: { name: 'shard', type: 'S' },
+      sortKey: createdAtAndId,
+    },
+    {
+      name: 'by_user_id',
+      partitionKey: { name: 'user_key', type: 'S' },
+      sortKey: createdAtAndId,
+    },
+    {
+      name: 'by_action',
+      partitionKey: { name: 'action_shard', type: 'S' },
+      sortKey: createdAtAndId,
+    },
+    {
+      name: 'by_user_id_and_action',
+      partitionKey: { name: 'user_action', type: 'S' },
+      sortKey: createdAtAndId,
+    },
+  ],
+} as const satisfies TableDefinition;
+
+export const tables: readonly TableDefinition[] = [usersTable, auditTable];

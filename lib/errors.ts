@@ -1,0 +1,121 @@
+/**
+ * Every way in which an operation can be refused or fail, by a stable code, and the one table
+ * that says what each of them is in HTTP. Domain code throws by code and knows no status.
+ */
+
+/** The name of the one further field of a 500 body (spec, Errors). */
+export type FaultField = 'err' | 'hashErr' | 'insertErr';
+
+interface HttpError {
+  readonly status: number;
+  /** Absent where the error itself says which field or parameter broke which rule. */
+  readonly message?: string;
+  readonly field?: FaultField;
+}
+
+const table = {
+  NO_TOKEN: { status: 401, message: 'No token provided' },
+  TOKEN_EXPIRED: { status: 401, message: 'Token has expired' },
+  TOKEN_INVALID: { status: 401, message: 'Invalid token' },
+  FORBIDDEN: { status: 403, message: 'Forbidden' },
+
+  BODY_MISSING: { status: 400, message: 'Request body is required' },
+  BODY_MEDIA_TYPE: {
+    status: 400,
+    message: 'Content-Type must be application/json',
+  },
+  BODY_ENCODING: { status: 400, message: 'Request body is not valid UTF-8' },
+  BODY_MALFORMED: { status: 400, message: 'Request body is not valid JSON' },
+  BODY_FORBIDDEN_KEY: {
+    status: 400,
+    message: 'Request body holds a forbidden key',
+  },
+  BODY_NOT_OBJECT: {
+    status: 400,
+    message: 'Request body must be a JSON object',
+  },
+
+  FIELDS_REQUIRED: { status: 400, message: 'All fields are required' },
+  CREDENTIALS_REQUIRED: {
+    status: 400,
+    message: 'Email and password are required',
+  },
+  NAME_AND_EMAIL_REQUIRED: { status: 400, message: 'Name and email required' },
+  NO_FIELDS_TO_UPDATE: { status: 400, message: 'No fields to update' },
+  FIELD_INVALID: { status: 400 },
+  PARAMETER_INVALID: { status: 400 },
+
+  INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials' },
+  USER_NOT_REGISTERED: { status: 404, message: 'User is not registered' },
+  USER_NOT_FOUND: { status: 404, message: 'User not found' },
+  EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
+  EMAIL_EXISTS: { status: 409, message: 'Email already exists' },
+  MEMORY_FULL: { status: 503, message: 'Too many users in memory' },
+
+  HASHING_FAULT: {
+    status: 500,
+    message: 'Error hashing password',
+    field: 'hashErr',
+  },
+  TOKEN_FAULT: {
+    status: 500,
+    message: 'No token provided, please try again',
+    field: 'err',
+  },
+  /** Its message and field are the operation's own: see `storageFault` in lib/endpoint.ts. */
+  STORAGE_FAULT: { status: 500, field: 'err' },
+  UNEXPECTED_FAULT: {
+    status: 500,
+    message: 'Internal server error',
+    field: 'err',
+  },
+} as const satisfies Record<string, HttpError>;
+
+export type ErrorCode = keyof typeof table;
+
+export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
+
+/**
+ * An operation that was refused, or that a fault ended.
+ *
+ * `message` is fit for the caller only where the table has none; a fault keeps what caused it in
+ * `cause`, which never reaches an answer: see {@link faultName}.
+ */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, options: { message?: string; cause?: unknown } = {}) {
+    super(options.message ?? httpErrors[code].message ?? code, {
+      cause: options.cause,
+    });
+    this.code = code;
+  }
+}
+
+/** A field of a body that breaks a rule; `rule` completes the sentence that the name begins. */
+export const invalidField = (name: string, rule: string): DomainError =>
+  new DomainError('FIELD_INVALID', { message: `${name} ${rule}` });
+
+/** A query parameter that breaks a rule; `rule` completes the sentence that the name begins. */
+export const invalidParameter = (name: string, rule: string): DomainError =>
+  new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
+
+const safeName = /^[\w.:-]{1,64}$/;
+
+/**
+ * The short public name of a fault, such as `ECONNREFUSED` or `ResourceNotFoundException`: the
+ * deepest cause's code or class name, never its message, which may quote what it was given.
+ */
+export const faultName = (error: unknown): string => {
+  let found = 'UnknownError';
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth += 1) {
+    const { code } = at as { code?: unknown };
+    for (const name of [at.name, code]) {
+      if (typeof name === 'string' && safeName.test(name) && !(at instanceof DomainError)) {
+        found = name;
+      }
+    }
+  }
+  return found;
+};

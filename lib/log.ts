@@ -1,0 +1,31 @@
+import { DomainError, faultName } from './errors.ts';
+
+/** One line of JSON on standard error: what CloudWatch Logs Insights and `jq` both read. */
+export const logError = (event: string, fields: Readonly<Record<string, unknown>>): void => {
+  console.error(JSON.stringify({ level: 'error', event, ...fields }));
+};
+
+const stackFrames = (error: Error): string[] =>
+  (error.stack ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('    at '))
+    .map((line) => line.trim());
+
+/**
+ * What a log may say of a fault. An error of our own or of an AWS service speaks for itself; any
+ * other error's message may quote a request, so only its name and place are kept.
+ */
+export const describeFault = (error: unknown): Record<string, unknown> => {
+  const cause = error instanceof DomainError && error.cause ? error.cause : error;
+  if (!(cause instanceof Error)) return { fault: faultName(error) };
+  const { $metadata: metadata } = cause as {
+    $metadata?: { requestId?: string };
+  };
+  const quotable = metadata !== undefined || cause.name === 'ConfigError';
+  return {
+    fault: faultName(error),
+    ...(quotable ? { message: cause.message } : {}),
+    ...(metadata?.requestId ? { awsRequestId: metadata.requestId } : {}),
+    stack: stackFrames(cause),
+  };
+};

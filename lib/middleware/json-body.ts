@@ -1,0 +1,46 @@
+import httpJsonBodyParser from '@middy/http-json-body-parser';
+import type { Middleware } from '../endpoint.ts';
+import { DomainError } from '../errors.ts';
+
+const jsonMediaType = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+const decode = (body: string): string => {
+  if (!base64.test(body)) throw new DomainError('BODY_ENCODING');
+  try {
+    return utf8.decode(Buffer.from(body, 'base64'));
+  } catch {
+    throw new DomainError('BODY_ENCODING');
+  }
+};
+
+/**
+ * Leaves the request's JSON object at `event.body` (decisions, Input). The parsing is
+ * @middy/http-json-body-parser's; before it, what it would decode leniently is refused (and the
+ * media type checked, so that an upload hears of its type, not of its bytes), and after it,
+ * whatever is not an object.
+ */
+export const jsonBody = (): Middleware[] => {
+  const decodeBodyBefore: NonNullable<Middleware['before']> = ({ event }) => {
+    if (typeof event.body !== 'string' || !event.body) throw new DomainError('BODY_MISSING');
+    if (!jsonMediaType.test(event.headers?.['content-type'] ?? '')) {
+      throw new DomainError('BODY_MEDIA_TYPE');
+    }
+    if (event.isBase64Encoded) event.body = decode(event.body);
+    event.isBase64Encoded = false;
+  };
+
+  const requireObjectBefore: NonNullable<Middleware['before']> = ({ event }) => {
+    const { body } = event;
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      throw new DomainError('BODY_NOT_OBJECT');
+    }
+  };
+
+  return [
+    { before: decodeBodyBefore },
+    httpJsonBodyParser({ disableContentTypeCheck: true }) as Middleware,
+    { before: requireObjectBefore },
+  ];
+};

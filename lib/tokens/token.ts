@@ -1,0 +1,85 @@
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { DomainError } from '../errors.ts';
+import { isUserId, type Role, roles } from '../users/user.ts';
+import { type SigningKeys, signingKeys } from './signing-secret.ts';
+
+/** What a token says of its holder (spec, Token). Times are seconds since 1970. */
+export interface Claims {
+  readonly id: number;
+  readonly email: string;
+  readonly role: Role;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+/** Seconds: one day (spec, Limits). */
+export const tokenLifetime = 24 * 60 * 60;
+
+/** Seconds by which another machine's clock may run ahead of ours (decisions, Callers). */
+const clockSkew = 60;
+
+const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+
+/**
+ * Issues a signed bearer token (RFC 7519, HS256) that is valid for {@link tokenLifetime}.
+ * @throws {DomainError} TOKEN_FAULT when there is no usable signing secret
+ */
+export const issueToken = async (
+  { id, email, role }: Pick<Claims, 'id' | 'email' | 'role'>,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<string> => {
+  try {
+    const [key] = await signingKeys();
+    return await new SignJWT({ id, email, role })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuedAt(seconds(now))
+      .setExpirationTime(seconds(now) + tokenLifetime)
+      .sign(key);
+  } catch (cause) {
+    throw new DomainError('TOKEN_FAULT', { cause });
+  }
+};
+
+const verifyWith = async (keys: SigningKeys, token: string, now: Date): Promise<JWTPayload> => {
+  const options = {
+    algorithms: ['HS256'],
+    clockTolerance: clockSkew,
+    currentDate: now,
+  };
+  for (const key of keys) {
+    try {
+      return (await jwtVerify(token, key, options)).payload;
+    } catch (error) {
+      // Whether it has expired is decided below, to the second and only once the claims are
+      // known to be well formed.
+      if (error instanceof errors.JWTExpired) return error.payload;
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+    }
+  }
+  throw new DomainError('TOKEN_INVALID');
+};
+
+const isClaims = (payload: JWTPayload): payload is JWTPayload & Claims =>
+  isUserId(payload.id) &&
+  typeof payload.email === 'string' &&
+  roles.some((role) => role === payload.role) &&
+  Number.isFinite(payload.iat) &&
+  Number.isFinite(payload.exp);
+
+/**
+ * Verifies a bearer token (spec, Authentication) and returns its claims.
+ * @throws {DomainError} TOKEN_EXPIRED for a token that is sound in everything but its age;
+ *   TOKEN_INVALID for every other flaw
+ */
+export const verifyToken = async (
+  token: string,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<Claims> => {
+  const payload = await verifyWith(await signingKeys(), token, now);
+  if (!isClaims(payload) || payload.iat > seconds(now) + clockSkew) {
+    throw new DomainError('TOKEN_INVALID');
+  }
+  if (payload.exp <= seconds(now)) throw new DomainError('TOKEN_EXPIRED');
+  const { id, email, role, iat, exp } = payload;
+  return { id, email, role, iat, exp };
+};

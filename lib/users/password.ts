@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { compare, hash } from 'bcryptjs';
+import { config } from '../config.ts';
+import { DomainError } from '../errors.ts';
+
+/**
+ * Marks a hash whose input was reduced first: bcrypt over the base64 of the password's SHA-256.
+ * A hash without it is plain bcrypt, as other systems read and write it (decisions, Input).
+ */
+const reducedMarker = '$bcrypt-sha256$v=1';
+
+/** Bytes that bcrypt reads of its input. */
+const bcryptLimit = 72;
+
+const mustReduce = (password: string) =>
+  Buffer.byteLength(password) > bcryptLimit || password.includes('\0');
+
+const reduce = (password: string) => createHash('sha256').update(password).digest('base64');
+
+/**
+ * One hash at a time: bcryptjs yields to the event loop between slices of at most 100 ms, but
+ * many hashes under way would each take a slice before the loop turns.
+ */
+let last: Promise<unknown> = Promise.resolve();
+const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+  const result = last.then(work);
+  last = result.catch(() => undefined);
+  return result;
+};
+
+/**
+ * The salted one-way hash to store for a password.
+ * @param cost base-2 logarithm of bcrypt's rounds
+ * @throws {DomainError} HASHING_FAULT
+ */
+export const hashPassword = async (
+  password: string,
+  options: { cost?: number } = {},
+): Promise<string> => {
+  try {
+    const cost = options.cost ?? config.bcryptCost;
+    if (!mustReduce(password)) return await inTurn(() => hash(password, cost));
+    return reducedMarker + (await inTurn(() => hash(reduce(password), cost)));
+  } catch (cause) {
+    throw new DomainError('HASHING_FAULT', { cause });
+  }
+};
+
+/** Whether a password is the one that a stored hash was made from. */
+export const verifyPassword = async (password: string, stored: string): Promise<boolean> => {
+  const reduced = stored.startsWith(reducedMarker);
+  const bcryptHash = reduced ? stored.slice(reducedMarker.length) : stored;
+  const candidate = reduced ? reduce(password) : password;
+  const matches = await inTurn(() => compare(candidate, bcryptHash));
+  // Ill-formed text and over-long text reach bcrypt as something else than what was typed.
+  return matches && password.isWellFormed() && mustReduce(password) === reduced;
+};

@@ -1,0 +1,253 @@
+import type { CancellationReason } from '@aws-sdk/client-dynamodb';
+import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
+import { type Page, readPage } from '../dynamodb/page.ts';
+import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
+import { DomainError } from '../errors.ts';
+import { emailKey, type Role, type User } from './user.ts';
+
+/** A user as stored: what {@link User} shows, and the hash that nothing shows. */
+export type StoredUser = User & { readonly password_hash: string };
+
+/** What an update may write. */
+export interface UserUpdate {
+  readonly name?: string;
+  readonly email?: string;
+  readonly role?: Role;
+  readonly password_hash?: string;
+}
+
+const userKey = (id: number) => ({ pk: `user#${id}` });
+const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
+const counterKey = { pk: 'counter' };
+
+/** The value of the list index's partition key. */
+const listing = 'users';
+
+const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
+  ({ id, name, email, role, created_at }) as User;
+
+const getItem = async (key: Readonly<Record<string, string>>) => {
+  const { Item } = await send(
+    new GetCommand({
+      TableName: config.usersTable,
+      Key: key,
+      ConsistentRead: true,
+    }),
+  );
+  return Item;
+};
+
+/**
+ * Takes the next user id: small, dense, ascending, never used twice (decisions, Identifiers).
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const allocateUserId = async (): Promise<number> => {
+  const { Attributes } = await send(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: counterKey,
+      UpdateExpression: 'ADD last_id :one',
+      ExpressionAttributeValues: { ':one': 1 },
+      ReturnValues: 'UPDATED_NEW',
+    }),
+  );
+  return Attributes?.last_id as number;
+};
+
+const holder = (reason: CancellationReason | undefined): number =>
+  Number(reason?.Item?.user_id?.N ?? Number.NaN);
+
+/**
+ * Stores a new user together with the item that keeps its email unique.
+ * @throws {DomainError} EMAIL_REGISTERED, STORAGE_FAULT
+ */
+export const insertUser = async (user: StoredUser): Promise<void> => {
+  const table = config.usersTable;
+  const [emailTaken] = await transact([
+    {
+      Put: {
+        TableName: table,
+        Item: { ...emailItemKey(user.email), user_id: user.id },
+        ConditionExpression: 'attribute_not_exists(pk)',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      },
+    },
+    {
+      Put: {
+        TableName: table,
+        Item: {
+          ...userKey(user.id),
+          ...user,
+          listing,
+          created_at_id: createdAtKey(user),
+        },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+    },
+  ]);
+  // An id is ours alone: finding it there means that an earlier attempt had succeeded.
+  if (emailTaken && holder(emailTaken) !== user.id) throw new DomainError('EMAIL_REGISTERED');
+};
+
+/** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
+export const findUser = async (id: number): Promise<User | undefined> => {
+  const item = await getItem(userKey(id));
+  return item && toUser(item);
+};
+
+/**
+ * The user who holds an email address in any letter case, with the password hash, or undefined.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const findUserByEmail = async (email: string): Promise<StoredUser | undefined> => {
+  const emailItem = await getItem(emailItemKey(email));
+  const item = emailItem && (await getItem(userKey(emailItem.user_id)));
+  return item && { ...toUser(item), password_hash: item.password_hash };
+};
+
+/**
+ * One page of users, oldest first.
+ * @param after the sort key to begin after, exclusive
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const listUsers = async (request: {
+  limit: number;
+  after?: string | undefined;
+}): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
+  const { entries, ...rest } = await readPage({
+    table: config.usersTable,
+    index: usersTable.indexes[0],
+    partitions: [listing],
+    order: 'oldest first',
+    ...request,
+  });
+  return { users: entries.map(toUser), ...rest };
+};
+
+const assignments = (update: UserUpdate) => {
+  const entries = Object.entries(update);
+  return {
+    UpdateExpression: `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`,
+    ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(
+      entries.map(([name, value]) => [`:${name}`, value]),
+    ),
+  };
+};
+
+/** The update of a user item under the condition that it still has the address it was read with. */
+const updateWhileEmailIs = (user: User, update: UserUpdate) => {
+  const expressions = assignments(update);
+  return {
+    TableName: config.usersTable,
+    Key: userKey(user.id),
+    ...expressions,
+    ConditionExpression: '#current = :current',
+    ExpressionAttributeNames: {
+      ...expressions.ExpressionAttributeNames,
+      '#current': 'email',
+    },
+    ExpressionAttributeValues: {
+      ...expressions.ExpressionAttributeValues,
+      ':current': user.email,
+    },
+  };
+};
+
+const releaseEmail = (user: User) => ({
+  Delete: {
+    TableName: config.usersTable,
+    Key: emailItemKey(user.email),
+    ConditionExpression: 'user_id = :id',
+    ExpressionAttributeValues: { ':id': user.id },
+  },
+});
+
+/** Writes an update that leaves the email item as it is; false when the user changed meanwhile. */
+const updateInPlace = async (user: User, update: UserUpdate): Promise<boolean> => {
+  try {
+    await send(new UpdateCommand(updateWhileEmailIs(user, update)));
+    return true;
+  } catch (error) {
+    if (isConditionFailure(error)) return false;
+    throw error;
+  }
+};
+
+/** Moves a user to another address; false when the user changed meanwhile. */
+const updateWithEmail = async (user: User, email: string, update: UserUpdate): Promise<boolean> => {
+  const [userChanged, addressChanged, addressTaken] = await transact([
+    { Update: updateWhileEmailIs(user, update) },
+    releaseEmail(user),
+    {
+      Put: {
+        TableName: config.usersTable,
+        Item: { ...emailItemKey(email), user_id: user.id },
+        ConditionExpression: 'attribute_not_exists(pk)',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      },
+    },
+  ]);
+  if (userChanged || addressChanged) return false;
+  if (addressTaken) throw new DomainError('EMAIL_REGISTERED');
+  return true;
+};
+
+/** Of writers that race for one user, each round lets one through: this many can contend. */
+const maxRounds = 64;
+
+/**
+ * Reads a user and writes by what was read, again for as long as others change it in between.
+ * @param write returns false when the user is no longer as it was read
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and whatever `write` throws
+ */
+const readThenWrite = async (
+  id: number,
+  write: (user: User) => Promise<boolean>,
+): Promise<User> => {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const user = await findUser(id);
+    if (!user) throw new DomainError('USER_NOT_FOUND');
+    if (await write(user)) return user;
+  }
+  throw new DomainError('STORAGE_FAULT', { cause: new Error('Contention') });
+};
+
+/**
+ * Changes the given fields of a user, and the email item with the email.
+ * @returns the user after the change
+ * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT
+ */
+export const updateUser = async (id: number, update: UserUpdate): Promise<User> => {
+  const { email } = update;
+  const before = await readThenWrite(id, (user) =>
+    email === undefined || emailKey(email) === emailKey(user.email)
+      ? updateInPlace(user, update)
+      : updateWithEmail(user, email, update),
+  );
+  return toUser({ ...before, ...update });
+};
+
+/**
+ * Deletes a user and frees its email.
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
+ */
+export const deleteUser = async (id: number): Promise<void> => {
+  await readThenWrite(id, async (user) => {
+    const failed = await transact([
+      {
+        Delete: {
+          TableName: config.usersTable,
+          Key: userKey(id),
+          ConditionExpression: '#current = :current',
+          ExpressionAttributeNames: { '#current': 'email' },
+          ExpressionAttributeValues: { ':current': user.email },
+        },
+      },
+      releaseEmail(user),
+    ]);
+    return failed.length === 0;
+  });
+};

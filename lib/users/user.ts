@@ -1,0 +1,19 @@
+export const roles = ['user', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+/** A user as answers show it (decisions, Answers): never with the password hash. */
+export interface User {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+}
+
+/** Whether a value can be a user's id: a positive safe integer. */
+export const isUserId = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) > 0;
+
+/** The form under which addresses are unique and looked up (decisions, Input). */
+export const emailKey = (email: string): string => email.trim().toLowerCase();
