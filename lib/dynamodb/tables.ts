@@ -22,6 +22,8 @@ export interface TableDefinition {
   readonly variable: 'USERS_TABLE' | 'AUDIT_TABLE';
   readonly partitionKey: KeyAttribute;
   readonly indexes: readonly IndexDefinition[];
+  /** The attribute (seconds since 1970) past which DynamoDB may delete an item. */
+  readonly timeToLive?: string;
 }
 
 /**
@@ -49,6 +51,7 @@ export const usersTable = {
       include: ['id', 'name', 'email', 'role', 'created_at'],
     },
   ],
+  timeToLive: 'expires_at',
 } as const satisfies TableDefinition;
 
 /**
