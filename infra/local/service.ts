@@ -31,7 +31,9 @@ const setEnvironment = (endpoint: string, jwtSecret: string): void => {
 const loadIntegrations = async (): Promise<Integration[]> => {
   const loaded = await Promise.all(
     functions.map(async ({ entry, routes }) => {
-      const module: { handler: LambdaHandler } = await import(`../../${entry}`);
+      const module: { handler: LambdaHandler } = await import(
+        new URL(`../../${entry}`, import.meta.url).href
+      );
       return routes.map((route) => ({ route, handler: module.handler }));
     }),
   );

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
+
+export interface ApiRequestOptions {
+  readonly token?: string;
+  /** Sent as JSON. */
+  readonly json?: unknown;
+  /** Sent as it is. */
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed JSON; undefined for an empty body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests assert on what is in it
+  readonly body: any;
+  readonly text: string;
+}
+
+export type ApiClient = (
+  method: string,
+  path: string,
+  options?: ApiRequestOptions,
+) => Promise<ApiAnswer>;
+
+/** Calls an API at a base URL. */
+export const apiClient =
+  (baseUrl: string): ApiClient =>
+  async (method, path, { token, json, body, headers } = {}) => {
+    const payload = json === undefined ? body : JSON.stringify(json);
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: {
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(payload === undefined ? {} : { body: payload }),
+    });
+    const text = await response.text();
+    const { status, headers: received } = response;
+    return { status, headers: received, text, body: text ? JSON.parse(text) : undefined };
+  };
+
+export interface Account {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+  readonly token: string;
+}
+
+export const uniqueEmail = (): string => `${randomUUID()}@example.org`;
+
+/** Registers a user of whom only the given fields matter to the test. */
+export const register = async (
+  api: ApiClient,
+  fields: Partial<Pick<Account, 'name' | 'email' | 'password'>> = {},
+): Promise<Account> => {
+  const account = { name: 'Some One', email: uniqueEmail(), password: randomUUID(), ...fields };
+  const { status, body } = await api('POST', '/api/auth/register', { json: account });
+  if (status !== 201) throw new Error(`Registration answered ${status} ${JSON.stringify(body)}`);
+  return { ...account, id: Number(decodeJwt(body.token).id), token: body.token };
+};
+
+/** The token that a login answers with. */
+export const logIn = async (
+  api: ApiClient,
+  { email, password }: Pick<Account, 'email' | 'password'>,
+): Promise<string> => {
+  const { status, body } = await api('POST', '/api/login', { json: { email, password } });
+  if (status !== 200) throw new Error(`Login answered ${status} ${JSON.stringify(body)}`);
+  return body.token;
+};

@@ -1,0 +1,27 @@
+import type { TestProject } from 'vitest/node';
+import { type EngineName, engineNames, startEngine } from '../infra/local/engine.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Address of the DynamoDB engine that the tests of this run share. */
+    engine: string;
+    engineName: EngineName;
+  }
+}
+
+/** The engine to test on: the first of the preferred ones, unless ENGINE names another. */
+export const chosenEngine = (): EngineName => {
+  const wanted = process.env.ENGINE ?? engineNames[0];
+  const name = engineNames.find((candidate) => candidate === wanted);
+  if (!name) throw new Error(`ENGINE must be one of ${engineNames.join(', ')}`);
+  return name;
+};
+
+/** Runs one engine for all test files; each of them has tables of its own. */
+export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
+  const engineName = chosenEngine();
+  const engine = await startEngine({ only: engineName });
+  provide('engine', engine.endpoint);
+  provide('engineName', engineName);
+  return engine.stop;
+};
