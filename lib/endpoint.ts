@@ -3,8 +3,6 @@ import httpErrorHandler from '@middy/http-error-handler';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { FaultField } from './errors.ts';
 import { answer } from './middleware/answer.ts';
-import { authenticate } from './middleware/authenticate.ts';
-import { type Access, authorize } from './middleware/authorize.ts';
 import { domainErrorMapper } from './middleware/domain-error-mapper.ts';
 import { jsonBody } from './middleware/json-body.ts';
 import type { Claims } from './tokens/token.ts';
@@ -23,7 +21,7 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
   /** The parsed body; empty unless the endpoint asked for one. */
   readonly body: JsonObject;
-  /** The caller. Absent only where `access` is `anyone`, whose handlers must not read it. */
+  /** The caller. Only where `access` is {@link anyone} is there none, and no handler reads it. */
   readonly claims: Claims;
 };
 
@@ -35,8 +33,8 @@ export interface ApiResponse {
 }
 
 export interface EndpointOptions {
-  /** Who may call it (decisions, Callers and what they may do). */
-  readonly access: Access;
+  /** Who may call it: {@link anyone}, or one of lib/access.ts. */
+  readonly access: readonly Middleware[];
   /** Whether a JSON object is expected as the body. */
   readonly body?: 'json';
   /** What a 500 says when the store fails (spec, Endpoints). */
@@ -47,6 +45,8 @@ export type Handler = (
   event: APIGatewayProxyEventV2,
   context: unknown,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
+
+export const anyone: readonly Middleware[] = [];
 
 /**
  * The one middleware stack, around one endpoint's work. `before` runs down the list: token (401),
@@ -59,10 +59,7 @@ export const endpoint = (
   const stack = middy<IncomingEvent, unknown>()
     .use(answer())
     .use(httpErrorHandler({ logger: false }))
-    .use(domainErrorMapper({ storageFault: options.storageFault }));
-  if (options.access !== 'anyone') {
-    stack.use(authenticate()).use(authorize({ access: options.access }));
-  }
-  if (options.body === 'json') stack.use(jsonBody());
+    .use(domainErrorMapper({ storageFault: options.storageFault }))
+    .use([...options.access, ...(options.body === 'json' ? jsonBody() : [])]);
   return stack.handler((event) => handle(event as ApiRequest)) as unknown as Handler;
 };

@@ -1,3 +1,4 @@
+import { adminOnly } from '../../lib/access.ts';
 import { actions } from '../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries } from '../../lib/audit/store.ts';
 import { type ApiRequest, endpoint } from '../../lib/endpoint.ts';
@@ -25,7 +26,7 @@ const parseFilter = ({ queryStringParameters: query = {} }: ApiRequest): AuditFi
 
 /** GET /api/admin/audit-logs */
 export const handler = endpoint(
-  { access: 'admin', storageFault: ['Error fetching audit logs', 'err'] },
+  { access: adminOnly, storageFault: ['Error fetching audit logs', 'err'] },
   async (request) => {
     const filter = parseFilter(request);
     const scope = `audit-logs?userId=${filter.userId ?? ''}&action=${filter.action ?? ''}`;

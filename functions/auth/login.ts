@@ -1,5 +1,5 @@
 import { record } from '../../lib/audit/record.ts';
-import { endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/endpoint.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { issueToken } from '../../lib/tokens/token.ts';
 import { verifyPassword } from '../../lib/users/password.ts';
@@ -9,7 +9,7 @@ import { findUserByEmail } from '../../lib/users/store.ts';
 /** POST /api/login */
 export const handler = endpoint(
   {
-    access: 'anyone',
+    access: anyone,
     body: 'json',
     storageFault: ['Error checking user', 'err'],
   },

@@ -1,5 +1,5 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/endpoint.ts';
 import { issueToken } from '../../lib/tokens/token.ts';
 import { createAccount } from '../../lib/users/accounts.ts';
 import { parseNewUser } from '../../lib/users/schema.ts';
@@ -7,7 +7,7 @@ import { parseNewUser } from '../../lib/users/schema.ts';
 /** POST /api/auth/register */
 export const handler = endpoint(
   {
-    access: 'anyone',
+    access: anyone,
     body: 'json',
     storageFault: ['Error registering user', 'insertErr'],
   },

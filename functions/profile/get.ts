@@ -1,10 +1,11 @@
+import { authenticated } from '../../lib/access.ts';
 import { endpoint } from '../../lib/endpoint.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { findUser } from '../../lib/users/store.ts';
 
 /** GET /api/profile */
 export const handler = endpoint(
-  { access: 'authenticated', storageFault: ['Error fetching profile', 'err'] },
+  { access: authenticated, storageFault: ['Error fetching profile', 'err'] },
   async ({ claims }) => {
     const user = await findUser(claims.id);
     if (!user) throw new DomainError('USER_NOT_FOUND');

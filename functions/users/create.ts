@@ -1,3 +1,4 @@
+import { authenticated } from '../../lib/access.ts';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { endpoint } from '../../lib/endpoint.ts';
 import { createAccount } from '../../lib/users/accounts.ts';
@@ -6,7 +7,7 @@ import { parseNewRole, parseNewUser } from '../../lib/users/schema.ts';
 /** POST /api/users */
 export const handler = endpoint(
   {
-    access: 'authenticated',
+    access: authenticated,
     body: 'json',
     storageFault: ['Error creating user', 'insertErr'],
   },

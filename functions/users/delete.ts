@@ -1,3 +1,4 @@
+import { adminOnly } from '../../lib/access.ts';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { endpoint } from '../../lib/endpoint.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
@@ -5,7 +6,7 @@ import { deleteUser } from '../../lib/users/store.ts';
 
 /** DELETE /api/users/{id} */
 export const handler = endpoint(
-  { access: 'admin', storageFault: ['Error deleting user', 'err'] },
+  { access: adminOnly, storageFault: ['Error deleting user', 'err'] },
   async (request) => {
     const id = parseUserId(request.pathParameters?.id);
     const deletion = {

@@ -1,3 +1,4 @@
+import { userDirectory } from '../../lib/access.ts';
 import { endpoint } from '../../lib/endpoint.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
@@ -5,7 +6,7 @@ import { findUser } from '../../lib/users/store.ts';
 
 /** GET /api/users/{id} */
 export const handler = endpoint(
-  { access: 'directory', storageFault: ['Error fetching user', 'err'] },
+  { access: userDirectory, storageFault: ['Error fetching user', 'err'] },
   async ({ pathParameters }) => {
     const user = await findUser(parseUserId(pathParameters?.id));
     if (!user) throw new DomainError('USER_NOT_FOUND');

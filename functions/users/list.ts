@@ -1,3 +1,4 @@
+import { authenticated } from '../../lib/access.ts';
 import { config } from '../../lib/config.ts';
 import { type ApiRequest, endpoint } from '../../lib/endpoint.ts';
 import { nextPageLink, parsePageRequest } from '../../lib/pagination.ts';
@@ -12,7 +13,7 @@ const onlyItself = async ({ claims }: ApiRequest) => {
 
 /** GET /api/users */
 export const handler = endpoint(
-  { access: 'authenticated', storageFault: ['Error listing users', 'err'] },
+  { access: authenticated, storageFault: ['Error listing users', 'err'] },
   async (request) => {
     const page = await parsePageRequest(request, scope);
     if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {

@@ -1,3 +1,4 @@
+import { selfOrAdmin } from '../../lib/access.ts';
 import { record } from '../../lib/audit/record.ts';
 import { endpoint } from '../../lib/endpoint.ts';
 import { hashPassword } from '../../lib/users/password.ts';
@@ -7,7 +8,7 @@ import { updateUser } from '../../lib/users/store.ts';
 /** PUT /api/users/{id} */
 export const handler = endpoint(
   {
-    access: 'self-or-admin',
+    access: selfOrAdmin,
     body: 'json',
     storageFault: ['Error updating user', 'err'],
   },

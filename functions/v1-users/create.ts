@@ -1,9 +1,9 @@
-import { endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/endpoint.ts';
 import { parseNameAndEmail } from '../../lib/users/schema.ts';
 import { createMemoryUser } from './users-in-memory.ts';
 
 /** POST /api/v1/users */
-export const handler = endpoint({ access: 'anyone', body: 'json' }, ({ body }) => ({
+export const handler = endpoint({ access: anyone, body: 'json' }, ({ body }) => ({
   statusCode: 201,
   body: createMemoryUser(parseNameAndEmail(body)),
 }));

@@ -1,9 +1,9 @@
-import { endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/endpoint.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
 import { deleteMemoryUser } from './users-in-memory.ts';
 
 /** DELETE /api/v1/users/{id} */
-export const handler = endpoint({ access: 'anyone' }, ({ pathParameters }) => {
+export const handler = endpoint({ access: anyone }, ({ pathParameters }) => {
   deleteMemoryUser(parseUserId(pathParameters?.id));
   return { statusCode: 204 };
 });

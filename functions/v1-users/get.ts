@@ -1,9 +1,9 @@
-import { endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/endpoint.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
 import { getMemoryUser } from './users-in-memory.ts';
 
 /** GET /api/v1/users/{id} */
-export const handler = endpoint({ access: 'anyone' }, ({ pathParameters }) => ({
+export const handler = endpoint({ access: anyone }, ({ pathParameters }) => ({
   statusCode: 200,
   body: getMemoryUser(parseUserId(pathParameters?.id)),
 }));

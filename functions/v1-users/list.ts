@@ -1,8 +1,8 @@
-import { endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/endpoint.ts';
 import { listMemoryUsers } from './users-in-memory.ts';
 
 /** GET /api/v1/users */
-export const handler = endpoint({ access: 'anyone' }, () => ({
+export const handler = endpoint({ access: anyone }, () => ({
   statusCode: 200,
   body: listMemoryUsers().map(({ id, name, email }) => ({ id, name, email })),
 }));

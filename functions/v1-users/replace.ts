@@ -1,9 +1,9 @@
-import { endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/endpoint.ts';
 import { parseNameAndEmail, parseUserId } from '../../lib/users/schema.ts';
 import { changeMemoryUser } from './users-in-memory.ts';
 
 /** PUT /api/v1/users/{id} */
-export const handler = endpoint({ access: 'anyone', body: 'json' }, ({ body, pathParameters }) => {
+export const handler = endpoint({ access: anyone, body: 'json' }, ({ body, pathParameters }) => {
   const replacement = parseNameAndEmail(body);
   const user = changeMemoryUser(parseUserId(pathParameters?.id), replacement);
   return { statusCode: 200, body: user };

@@ -1,0 +1,25 @@
+/**
+ * Who may call an endpoint (decisions, Callers and what they may do): the middlewares that see
+ * to it, token (401) before role (403). An endpoint for anyone imports `anyone` from endpoint.ts
+ * and carries none of this.
+ */
+import { config } from './config.ts';
+import type { ApiRequest, Middleware } from './endpoint.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { authorize } from './middleware/authorize.ts';
+
+const isAdmin = ({ claims }: ApiRequest) => claims.role === 'admin';
+const isSelf = ({ claims, pathParameters }: ApiRequest) => pathParameters?.id === String(claims.id);
+const isSelfOrAdmin = (request: ApiRequest) => isSelf(request) || isAdmin(request);
+const mayRead = (request: ApiRequest) => config.userDirectory === 'open' || isSelfOrAdmin(request);
+
+/** Any valid token. */
+export const authenticated: readonly Middleware[] = [authenticate()];
+
+export const adminOnly: readonly Middleware[] = [authenticate(), authorize(isAdmin)];
+
+/** The user that the path's id names, or an admin. */
+export const selfOrAdmin: readonly Middleware[] = [authenticate(), authorize(isSelfOrAdmin)];
+
+/** Any valid token; while the directory is closed, the user itself or an admin. */
+export const userDirectory: readonly Middleware[] = [authenticate(), authorize(mayRead)];
