@@ -16,7 +16,7 @@ export interface LocalService {
 }
 
 /** What AWS sets for a function, and the deployment does, as far as it is not set already. */
-const setEnvironment = (endpoint: string, jwtSecret: string): void => {
+const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string>>): void => {
   const defaults = {
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
@@ -25,7 +25,7 @@ const setEnvironment = (endpoint: string, jwtSecret: string): void => {
     AUDIT_TABLE: 'accounts-audit',
   };
   Object.assign(process.env, { ...defaults, ...process.env });
-  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, JWT_SECRET: jwtSecret });
+  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...secret });
 };
 
 const loadIntegrations = async (): Promise<Integration[]> => {
@@ -64,11 +64,13 @@ export const startService = async (
 ): Promise<LocalService> => {
   const engine = given ?? (await startEngine({ folder: settings.folder }));
   try {
-    setEnvironment(engine.endpoint, settings.jwtSecret);
+    setEnvironment(engine.endpoint, settings.signingSecret);
     const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
     await createTables(engine.endpoint, { users, audit });
     // Only now: what they import reads the environment.
     const { ensureAdmin } = await import('./admin.ts');
+    const { signingKeys } = await import('../../lib/tokens/signing-secret.ts');
+    await signingKeys();
     const integrations = await loadIntegrations();
     const admin = await ensureAdmin(settings.admin);
     const server = createGateway(integrations, { origins: settings.corsOrigins });

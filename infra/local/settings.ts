@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** How the service runs on this machine (decisions, Running it on one machine). */
@@ -7,7 +7,8 @@ export interface LocalSettings {
   readonly port: number;
   /** Where data is kept between runs; undefined: nowhere. */
   readonly folder: string | undefined;
-  readonly jwtSecret: string;
+  /** Where the signing secret is, as the variables that lib/tokens/secret-source.ts reads. */
+  readonly signingSecret: Readonly<Record<string, string>>;
   readonly corsOrigins: readonly string[];
   /** Absent unless both halves are set. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
@@ -21,14 +22,24 @@ const parsePort = (text: string | undefined): number => {
   return port;
 };
 
+/** The file in a data folder that holds the signing secret's versions. */
+export const secretFile = (folder: string): string => join(folder, 'jwt-secret.json');
+
+export const makeSecretVersion = () => ({
+  id: randomUUID(),
+  value: randomBytes(48).toString('base64url'),
+  createdAt: new Date().toISOString(),
+});
+
 /** Made at the first start and kept, so that tokens outlive a restart. */
-const keptSecret = (folder: string | undefined): string => {
-  const fresh = randomBytes(48).toString('base64url');
-  if (!folder) return fresh;
-  const file = join(folder, 'jwt-secret');
+const ownSecret = (folder: string | undefined): Readonly<Record<string, string>> => {
+  if (!folder) return { JWT_SECRET: makeSecretVersion().value };
+  const file = secretFile(folder);
   mkdirSync(folder, { recursive: true });
-  if (!existsSync(file)) writeFileSync(file, fresh, { mode: 0o600, flag: 'wx' });
-  return readFileSync(file, 'utf8').trim();
+  if (!existsSync(file)) {
+    writeFileSync(file, JSON.stringify([makeSecretVersion()]), { mode: 0o600, flag: 'wx' });
+  }
+  return { JWT_SECRET_FILE: file };
 };
 
 /** @throws {Error} naming the variable that is out of range */
@@ -38,7 +49,7 @@ export const readSettings = (env: Environment): LocalSettings => {
   return {
     port: parsePort(env.PORT),
     folder,
-    jwtSecret: env.JWT_SECRET || keptSecret(folder),
+    signingSecret: env.JWT_SECRET ? { JWT_SECRET: env.JWT_SECRET } : ownSecret(folder),
     corsOrigins: (env.CORS_ORIGINS || '*').split(',').map((origin) => origin.trim()),
     admin: email && password ? { email, password } : undefined,
   };

@@ -1,25 +1,74 @@
-import { ConfigError } from '../config.ts';
-
-/** Bytes. RFC 7518, section 3.2: a key for HS256 is at least as long as the hash's output. */
-const minimumBytes = 32;
+import { describeFault, logError } from '../log.ts';
+import { readSecret, type SecretVersion, type SecretVersions } from './secret-source.ts';
 
 /** The keys in force: the first signs, all of them verify. */
 export type SigningKeys = readonly [Uint8Array, ...Uint8Array[]];
 
-const keyFrom = (secret: string, name: string): Uint8Array => {
-  const key = new TextEncoder().encode(secret);
-  if (key.length < minimumBytes) {
-    throw new ConfigError(name, `must hold a secret of at least ${minimumBytes} bytes`);
-  }
-  return key;
+/** Milliseconds for which what was read is used before it is read again. */
+const refreshInterval = 60_000;
+
+/**
+ * Milliseconds after its creation from which a new version signs. By then everyone has read it
+ * and can verify what it signed: twice the refresh interval, for clocks and slow reads.
+ */
+const activationDelay = 2 * refreshInterval;
+
+/** Milliseconds: a token's life (spec, Limits). */
+const tokenLife = 24 * 60 * 60 * 1000;
+
+/** Milliseconds after a rotation until the last token that the previous version signed is dead. */
+const retirementDelay = activationDelay + refreshInterval + tokenLife;
+
+const keyOf = ({ value }: SecretVersion): Uint8Array => new TextEncoder().encode(value);
+
+/**
+ * Which keys sign and verify at a moment, so that a rotation logs nobody out: first both verify
+ * and the old one signs, then the new one signs, and a day later the old one is forgotten.
+ * @param now milliseconds since 1970
+ */
+export const keysInForce = ({ current, previous }: SecretVersions, now: number): SigningKeys => {
+  const age = now - current.createdAt.getTime();
+  if (!previous || age >= retirementDelay) return [keyOf(current)];
+  return age < activationDelay
+    ? [keyOf(previous), keyOf(current)]
+    : [keyOf(current), keyOf(previous)];
 };
 
 /**
- * The keys that sign and verify tokens and cursors, from the environment.
+ * Keeps the secret at hand and reads it again every {@link refreshInterval}. While it cannot be
+ * read, what was read last serves on; before anything was read, the error is the caller's.
+ */
+export const cachedKeys = (
+  read: (known?: SecretVersions) => Promise<SecretVersions>,
+  clock: () => number = Date.now,
+): (() => Promise<SigningKeys>) => {
+  let versions: SecretVersions | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let reading: Promise<void> | undefined;
+
+  const refresh = async () => {
+    try {
+      versions = await read(versions);
+    } catch (error) {
+      if (!versions) throw error;
+      logError('signing-secret-not-read', describeFault(error));
+    }
+    readAt = clock();
+  };
+
+  return async () => {
+    if (clock() - readAt >= refreshInterval) {
+      reading ??= refresh().finally(() => {
+        reading = undefined;
+      });
+      await reading;
+    }
+    return keysInForce(versions as SecretVersions, clock());
+  };
+};
+
+/**
+ * The keys that sign and verify tokens and cursors.
  * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes
  */
-export const signingKeys = async (): Promise<SigningKeys> => {
-  const secret = process.env.JWT_SECRET;
-  if (!secret) throw new ConfigError('JWT_SECRET', 'is not set');
-  return [keyFrom(secret, 'JWT_SECRET')];
-};
+export const signingKeys = cachedKeys(readSecret);

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { ConfigError } from '../config.ts';
+
+/** The signing secret between two rotations. */
+export interface SecretVersion {
+  readonly id: string;
+  readonly value: string;
+  readonly createdAt: Date;
+}
+
+export interface SecretVersions {
+  readonly current: SecretVersion;
+  /** The one before; absent when the secret was never rotated. */
+  readonly previous?: SecretVersion;
+}
+
+/** Bytes. RFC 7518, section 3.2: a key for HS256 is at least as long as the hash's output. */
+const minimumBytes = 32;
+
+const checked = (value: string | undefined, variable: string): string => {
+  if (!value || Buffer.byteLength(value) < minimumBytes) {
+    throw new ConfigError(variable, `must give a secret of at least ${minimumBytes} bytes`);
+  }
+  return value;
+};
+
+const fromEnvironment = (value: string): SecretVersions => ({
+  current: { id: 'JWT_SECRET', value: checked(value, 'JWT_SECRET'), createdAt: new Date(0) },
+});
+
+interface StoredVersion {
+  readonly id: string;
+  readonly value: string;
+  readonly createdAt: string;
+}
+
+/** A file that holds a JSON array of versions, newest first: the local service's. */
+const fromFile = async (file: string): Promise<SecretVersions> => {
+  const versions: StoredVersion[] = JSON.parse(await readFile(file, 'utf8'));
+  const [current, previous] = versions.map(({ id, value, createdAt }) => ({
+    id,
+    value: checked(value, 'JWT_SECRET_FILE'),
+    createdAt: new Date(createdAt),
+  }));
+  if (!current) throw new ConfigError('JWT_SECRET_FILE', 'names a file without a secret');
+  return previous ? { current, previous } : { current };
+};
+
+// At most two attempts of a second each: what is cached serves on when this fails.
+const secretsManager = new SecretsManagerClient({
+  maxAttempts: 2,
+  requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
+});
+
+const readStage = async (id: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS') => {
+  const answer = await secretsManager.send(
+    new GetSecretValueCommand({ SecretId: id, VersionStage: stage }),
+  );
+  return {
+    id: answer.VersionId ?? stage,
+    value: checked(answer.SecretString, 'JWT_SECRET_ID'),
+    createdAt: answer.CreatedDate ?? new Date(0),
+  };
+};
+
+const readPrevious = async (id: string): Promise<SecretVersion | undefined> => {
+  try {
+    return await readStage(id, 'AWSPREVIOUS');
+  } catch (error) {
+    if ((error as Error).name === 'ResourceNotFoundException') return undefined;
+    throw error;
+  }
+};
+
+const fromSecretsManager = async (id: string, known?: SecretVersions): Promise<SecretVersions> => {
+  const current = await readStage(id, 'AWSCURRENT');
+  if (known && known.current.id === current.id) return known;
+  const previous = await readPrevious(id);
+  return previous ? { current, previous } : { current };
+};
+
+/**
+ * Reads the signing secret from where the environment says: its value (JWT_SECRET), a file of
+ * versions (JWT_SECRET_FILE) or Secrets Manager (JWT_SECRET_ID, a name or an ARN).
+ * @param known what an earlier call returned; saves a request while it is still the newest
+ * @throws {ConfigError} when none is set or the secret is too short; the SDK's or the file
+ *   system's errors when it cannot be read
+ */
+export const readSecret = async (known?: SecretVersions): Promise<SecretVersions> => {
+  const { JWT_SECRET, JWT_SECRET_FILE, JWT_SECRET_ID } = process.env;
+  if (JWT_SECRET) return fromEnvironment(JWT_SECRET);
+  if (JWT_SECRET_FILE) return fromFile(JWT_SECRET_FILE);
+  if (JWT_SECRET_ID) return fromSecretsManager(JWT_SECRET_ID, known);
+  throw new ConfigError('JWT_SECRET_ID', 'is not set');
+};

@@ -1,0 +1,161 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SecretVersion, SecretVersions } from '../../../lib/tokens/secret-source.ts';
+import { readSecret } from '../../../lib/tokens/secret-source.ts';
+import { cachedKeys, keysInForce, type SigningKeys } from '../../../lib/tokens/signing-secret.ts';
+
+const second = 1000;
+const hour = 3600 * second;
+
+const version = (id: string, createdAt: number): SecretVersion => ({
+  id,
+  value: `${id}-${'x'.repeat(32)}`,
+  createdAt: new Date(createdAt),
+});
+
+const names = (keys: SigningKeys) =>
+  keys.map((key) => new TextDecoder().decode(key).replace(/-x+$/, ''));
+
+describe('keysInForce', () => {
+  const rotated: SecretVersions = {
+    current: version('new', 1_000 * hour),
+    previous: version('old', 0),
+  };
+
+  it('has the only version sign at once', () => {
+    expect(names(keysInForce({ current: version('only', 5 * hour) }, 5 * hour))).toEqual(['only']);
+  });
+
+  it.each([
+    ['right after the rotation', 0, ['old', 'new']],
+    ['until everyone has read the new version', 119 * second, ['old', 'new']],
+    ['from then on', 120 * second, ['new', 'old']],
+    ['while a token of the old one may live', 24 * hour + 179 * second, ['new', 'old']],
+    ['once the last of them is dead', 24 * hour + 180 * second, ['new']],
+  ])('%s signs with the first and verifies with all of them', (_, age, expected) => {
+    expect(names(keysInForce(rotated, 1_000 * hour + age))).toEqual(expected);
+  });
+});
+
+describe('cachedKeys', () => {
+  it('reads once a minute, and once for simultaneous callers', async () => {
+    let [now, reads] = [0, 0];
+    const keys = cachedKeys(
+      async () => {
+        reads += 1;
+        return { current: version(`v${reads}`, 0) };
+      },
+      () => now,
+    );
+
+    const together = await Promise.all([keys(), keys(), keys()]);
+    now = 59 * second;
+    const cached = await keys();
+    now = 60 * second;
+    const refreshed = await keys();
+
+    expect([...together, cached, refreshed].map(names)).toEqual([
+      ['v1'],
+      ['v1'],
+      ['v1'],
+      ['v1'],
+      ['v2'],
+    ]);
+  });
+
+  it('serves what it read last while the secret cannot be read, and says so in the log', async () => {
+    const errors = vi.spyOn(console, 'error').mockReturnValue();
+    let [now, broken] = [0, false];
+    const keys = cachedKeys(
+      async () => {
+        if (broken) throw Object.assign(new Error('secret text'), { name: 'TimeoutError' });
+        return { current: version('v1', 0) };
+      },
+      () => now,
+    );
+    await keys();
+
+    broken = true;
+    now = 61 * second;
+    const stale = await keys();
+
+    expect(names(stale)).toEqual(['v1']);
+    expect(errors.mock.calls.flat().join()).toMatch(/signing-secret-not-read.*TimeoutError/);
+    expect(errors.mock.calls.flat().join()).not.toContain('secret text');
+    errors.mockRestore();
+  });
+
+  it('rejects while nothing has been read yet, and recovers', async () => {
+    let broken = true;
+    const keys = cachedKeys(async () => {
+      if (broken) throw new Error('unreachable');
+      return { current: version('v1', 0) };
+    });
+
+    await expect(keys()).rejects.toThrow('unreachable');
+    broken = false;
+
+    expect(names(await keys())).toEqual(['v1']);
+  });
+
+  it('has two instances accept each other’s tokens at every moment of a rotation', async () => {
+    let now = 0;
+    let secret: SecretVersions = { current: version('old', -hour) };
+    const instance = () =>
+      cachedKeys(
+        async () => secret,
+        () => now,
+      );
+    const [early, late] = [instance(), instance()];
+    await early();
+    now = 30 * second;
+    await late();
+
+    for (; now < 300 * second; now += 7 * second) {
+      if (now > 60 * second && !secret.previous) {
+        secret = { current: version('new', now), previous: secret.current };
+      }
+      const [a, b] = [names(await early()), names(await late())];
+      expect(a).toContain(b[0]);
+      expect(b).toContain(a[0]);
+    }
+    expect(names(await early())[0]).toBe('new');
+  });
+});
+
+describe('readSecret', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'secret-'));
+    for (const name of ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID']) vi.stubEnv(name, '');
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await rm(folder, { recursive: true });
+  });
+
+  it('refuses a secret under 32 bytes without repeating it', async () => {
+    vi.stubEnv('JWT_SECRET', 'thirty-one-bytes-are-not-enough');
+
+    const error = await readSecret().catch((reason) => reason);
+
+    expect(error.message).toBe(
+      'Environment variable JWT_SECRET must give a secret of at least 32 bytes',
+    );
+  });
+
+  it('names the variable when no secret is configured', async () => {
+    await expect(readSecret()).rejects.toThrow('Environment variable JWT_SECRET_ID is not set');
+  });
+
+  it('reads the two newest versions of a file', async () => {
+    const file = join(folder, 'secret.json');
+    const versions = [version('c', 3), version('b', 2), version('a', 1)];
+    await writeFile(file, JSON.stringify(versions));
+    vi.stubEnv('JWT_SECRET_FILE', file);
+
+    expect(await readSecret()).toEqual({ current: versions[0], previous: versions[1] });
+  });
+});
