@@ -45,6 +45,9 @@ const integer = (
   return value;
 };
 
+const limit = (env: Environment, name: string, otherwise: number): number =>
+  integer(env, name, { minimum: 0, maximum: 1_000_000, otherwise });
+
 const readers = {
   usersTable: (env: Environment) => required(env, 'USERS_TABLE'),
   auditTable: (env: Environment) => required(env, 'AUDIT_TABLE'),
@@ -60,6 +63,12 @@ const readers = {
   /** The base-2 logarithm of bcrypt's rounds. 10 is the least that OWASP advises. */
   bcryptCost: (env: Environment) =>
     integer(env, 'BCRYPT_COST', { minimum: 4, maximum: 16, otherwise: 10 }),
+  /** Whether an unknown email and a wrong password get the same answer (spec, POST /api/login). */
+  loginAnswers: (env: Environment) => oneOf(env, 'LOGIN_ANSWERS', ['distinct', 'uniform']),
+  /** Within 15 minutes; 0 switches the protection off. */
+  loginFailuresPerAccount: (env: Environment) => limit(env, 'LOGIN_FAILURES_PER_ACCOUNT', 10),
+  loginFailuresPerAddress: (env: Environment) => limit(env, 'LOGIN_FAILURES_PER_ADDRESS', 100),
+  registrationsPerAddress: (env: Environment) => limit(env, 'REGISTRATIONS_PER_ADDRESS', 0),
 };
 
 type Readers = typeof readers;

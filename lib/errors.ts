@@ -50,6 +50,7 @@ const table = {
   USER_NOT_FOUND: { status: 404, message: 'User not found' },
   EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
   EMAIL_EXISTS: { status: 409, message: 'Email already exists' },
+  TOO_MANY_ATTEMPTS: { status: 429, message: 'Too many attempts, please try again later' },
   MEMORY_FULL: { status: 503, message: 'Too many users in memory' },
 
   HASHING_FAULT: {
@@ -84,12 +85,18 @@ export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
+  /** Seconds after which it is worth trying again. */
+  readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, options: { message?: string; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    options: { message?: string; cause?: unknown; retryAfter?: number } = {},
+  ) {
     super(options.message ?? httpErrors[code].message ?? code, {
       cause: options.cause,
     });
     this.code = code;
+    this.retryAfter = options.retryAfter;
   }
 }
 

@@ -1,38 +1,63 @@
 import { record } from '../../lib/audit/record.ts';
-import { anyone, endpoint } from '../../lib/endpoint.ts';
+import { config } from '../../lib/config.ts';
+import { type ApiRequest, anyone, endpoint } from '../../lib/endpoint.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { issueToken } from '../../lib/tokens/token.ts';
-import { verifyPassword } from '../../lib/users/password.ts';
+import { refreshHash } from '../../lib/users/accounts.ts';
+import {
+  type Count,
+  countAttempt,
+  forgetAttempts,
+  loginCounters,
+  requireNoWait,
+} from '../../lib/users/attempts.ts';
+import { unmatchableHash, verifyPassword } from '../../lib/users/password.ts';
 import { parseCredentials } from '../../lib/users/schema.ts';
-import { findUserByEmail } from '../../lib/users/store.ts';
+import { findUserByEmail, type StoredUser } from '../../lib/users/store.ts';
+
+/** Who logs in, or why nobody does. */
+const authenticate = async (user: StoredUser | undefined, password: string) => {
+  const known = user !== undefined;
+  // Where the answer must not tell, neither may the time: an unknown account costs a hash too.
+  const compares = known || config.loginAnswers === 'uniform';
+  const hash = user?.password_hash ?? unmatchableHash();
+  const matches = compares && (await verifyPassword(password, hash));
+  if (known && matches) return { user };
+  return { reason: known ? 'wrong_password' : 'unknown_email' } as const;
+};
+
+const refusal = (reason: 'wrong_password' | 'unknown_email') =>
+  new DomainError(
+    reason === 'unknown_email' && config.loginAnswers === 'distinct'
+      ? 'USER_NOT_REGISTERED'
+      : 'INVALID_CREDENTIALS',
+  );
+
+const logIn = async (request: ApiRequest) => {
+  const { email, password } = parseCredentials(request.body);
+  const counters = await loginCounters(email, request.requestContext.http.sourceIp);
+  const { user: found, items } = await findUserByEmail(email, { alongside: counters });
+  const counts = items as readonly (Count | undefined)[];
+  requireNoWait(counts);
+
+  const { user, reason } = await authenticate(found, password);
+  const attempt = { action: 'LOGIN', user_id: found?.id, resource_id: found?.id } as const;
+  if (!user) {
+    const entry = record(request, { ...attempt, result: 'FAILURE', details: { reason } });
+    await Promise.all([entry, countAttempt(counters, counts)]);
+    throw refusal(reason);
+  }
+  const token = await issueToken(user);
+  await Promise.all([
+    record(request, { ...attempt, result: 'SUCCESS' }),
+    forgetAttempts(counters, counts),
+    refreshHash(user, password),
+  ]);
+  return { statusCode: 200, body: { message: 'Login successful', token } };
+};
 
 /** POST /api/login */
 export const handler = endpoint(
-  {
-    access: anyone,
-    body: 'json',
-    storageFault: ['Error checking user', 'err'],
-  },
-  async (request) => {
-    const { email, password } = parseCredentials(request.body);
-    const user = await findUserByEmail(email);
-    const attempt = {
-      action: 'LOGIN',
-      user_id: user?.id,
-      resource_id: user?.id,
-    } as const;
-    if (!user) {
-      const details = { reason: 'unknown_email' };
-      await record(request, { ...attempt, result: 'FAILURE', details });
-      throw new DomainError('USER_NOT_REGISTERED');
-    }
-    if (!(await verifyPassword(password, user.password_hash))) {
-      const details = { reason: 'wrong_password' };
-      await record(request, { ...attempt, result: 'FAILURE', details });
-      throw new DomainError('INVALID_CREDENTIALS');
-    }
-    const token = await issueToken(user);
-    await record(request, { ...attempt, result: 'SUCCESS' });
-    return { statusCode: 200, body: { message: 'Login successful', token } };
-  },
+  { access: anyone, body: 'json', storageFault: ['Error checking user', 'err'] },
+  logIn,
 );

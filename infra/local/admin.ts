@@ -18,7 +18,7 @@ const create = async (email: string, password: string): Promise<LocalAdmin> => {
 
 /** Makes the configured admin, or brings the user of that address in line with the settings. */
 const ensureConfigured = async (email: string, password: string): Promise<LocalAdmin> => {
-  const user = await findUserByEmail(email);
+  const { user } = await findUserByEmail(email);
   if (!user) return create(email, password);
   if (user.role !== 'admin') await updateUser(user.id, { role: 'admin' });
   if (!(await verifyPassword(password, user.password_hash))) {
@@ -38,6 +38,7 @@ export const ensureAdmin = async (
 ): Promise<LocalAdmin> => {
   if (configured) return ensureConfigured(configured.email, configured.password);
   const email = defaultEmail;
-  if (await findUserByEmail(email)) return { email };
+  const { user } = await findUserByEmail(email);
+  if (user) return { email };
   return create(email, randomBytes(12).toString('base64url'));
 };

@@ -1,5 +1,6 @@
 import {
   type CancellationReason,
+  type ConditionalCheckFailedException,
   DynamoDBClient,
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
@@ -11,6 +12,7 @@ import {
   TransactWriteCommand,
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
 import { DomainError } from '../errors.ts';
 
@@ -58,6 +60,13 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
 export const isConditionFailure = (error: unknown): boolean =>
   error instanceof DomainError &&
   (error.cause as Error | undefined)?.name === 'ConditionalCheckFailedException';
+
+/** The item, read by `ReturnValuesOnConditionCheckFailure`, for which a condition did not hold. */
+export const conditionItem = <T>(error: unknown): T | undefined => {
+  if (!isConditionFailure(error)) return undefined;
+  const { Item } = (error as DomainError).cause as ConditionalCheckFailedException;
+  return Item && (unmarshall(Item) as T);
+};
 
 const reasonsOf = (error: unknown): readonly CancellationReason[] =>
   error instanceof DomainError && error.cause instanceof TransactionCanceledException

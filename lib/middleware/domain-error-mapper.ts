@@ -16,6 +16,14 @@ const challenges: Partial<Record<ErrorCode, string>> = {
 const parserCode = ({ message }: { message?: string }): ErrorCode =>
   message === 'Forbidden key in JSON body' ? 'BODY_FORBIDDEN_KEY' : 'BODY_MALFORMED';
 
+const headersOf = ({ code, retryAfter }: DomainError): Record<string, string> => {
+  const challenge = challenges[code];
+  return {
+    ...(challenge ? { 'WWW-Authenticate': challenge } : {}),
+    ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
+  };
+};
+
 const toDomainError = (error: unknown): DomainError => {
   if (error instanceof DomainError) return error;
   const { cause } = error as { cause?: { package?: string } };
@@ -49,7 +57,6 @@ export const domainErrorMapper = ({ storageFault }: Options): Middleware => {
         ...describeFault(error),
       });
     }
-    const challenge = challenges[error.code];
     request.error = Object.assign(new Error(), {
       statusCode: status,
       expose: true,
@@ -57,7 +64,7 @@ export const domainErrorMapper = ({ storageFault }: Options): Middleware => {
         message,
         ...(field ? { [field]: faultName(error) } : {}),
       }),
-      headers: challenge ? { 'WWW-Authenticate': challenge } : {},
+      headers: headersOf(error),
     });
   };
 

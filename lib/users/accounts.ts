@@ -1,6 +1,7 @@
-import { hashPassword } from './password.ts';
+import { describeFault, logError } from '../log.ts';
+import { hashPassword, needsRehash } from './password.ts';
 import type { NewUser } from './schema.ts';
-import { allocateUserId, insertUser } from './store.ts';
+import { allocateUserId, insertUser, replacePasswordHash, type StoredUser } from './store.ts';
 import type { Role, User } from './user.ts';
 
 /**
@@ -26,4 +27,18 @@ export const createAccount = async <T>(
   const prepared = await prepare(user);
   await insertUser({ ...user, password_hash });
   return prepared;
+};
+
+/**
+ * Brings a hash up to the current cost and scheme, now that the password is at hand. Never
+ * throws: a login does not fail for it, and the next one tries again.
+ */
+export const refreshHash = async (user: StoredUser, password: string): Promise<void> => {
+  if (!needsRehash(user.password_hash)) return;
+  try {
+    const fresh = await hashPassword(password);
+    await replacePasswordHash(user.id, { old: user.password_hash, fresh });
+  } catch (error) {
+    logError('hash-not-refreshed', describeFault(error));
+  }
 };

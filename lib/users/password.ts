@@ -46,6 +46,16 @@ export const hashPassword = async (
   }
 };
 
+/** A hash that no password has, at the current cost: what an unknown account is compared with. */
+export const unmatchableHash = (): string =>
+  `$2b$${String(config.bcryptCost).padStart(2, '0')}$${'.'.repeat(53)}`;
+
+/** Whether a hash was made at a lower cost than the current one, or by an older bcrypt. */
+export const needsRehash = (stored: string): boolean => {
+  const [, version, cost] = stored.replace(reducedMarker, '').split('$');
+  return version !== '2b' || Number(cost) < config.bcryptCost;
+};
+
 /** Whether a password is the one that a stored hash was made from. */
 export const verifyPassword = async (password: string, stored: string): Promise<boolean> => {
   const reduced = stored.startsWith(reducedMarker);

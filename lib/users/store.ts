@@ -1,5 +1,5 @@
 import type { CancellationReason } from '@aws-sdk/client-dynamodb';
-import { GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
@@ -25,8 +25,34 @@ const counterKey = { pk: 'counter' };
 /** The value of the list index's partition key. */
 const listing = 'users';
 
+const namedError = (name: string) => Object.assign(new Error(), { name });
+
 const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
   ({ id, name, email, role, created_at }) as User;
+
+type ItemKey = { readonly pk: string };
+
+/** Requests for what DynamoDB left out of an answer, which it may when it is busy. */
+const maxBatchRounds = 3;
+
+/** Reads items of the users table in one request; the items in the order of their keys. */
+const getItems = async (keys: readonly ItemKey[]) => {
+  const found = new Map<string, Record<string, unknown>>();
+  let missing: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
+  for (let round = 0; round < maxBatchRounds && missing.length > 0; round += 1) {
+    const { Responses, UnprocessedKeys } = await send(
+      new BatchGetCommand({
+        RequestItems: { [config.usersTable]: { Keys: [...missing], ConsistentRead: true } },
+      }),
+    );
+    for (const item of Responses?.[config.usersTable] ?? []) found.set(item.pk, item);
+    missing = (UnprocessedKeys?.[config.usersTable]?.Keys ?? []) as ItemKey[];
+  }
+  if (missing.length > 0) {
+    throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
+  }
+  return keys.map(({ pk }) => found.get(pk));
+};
 
 const getItem = async (key: Readonly<Record<string, string>>) => {
   const { Item } = await send(
@@ -99,12 +125,19 @@ export const findUser = async (id: number): Promise<User | undefined> => {
 
 /**
  * The user who holds an email address in any letter case, with the password hash, or undefined.
+ * @param alongside keys of further items to read in the same request as the email item
+ * @returns the user, and the further items in the order of their keys
  * @throws {DomainError} STORAGE_FAULT
  */
-export const findUserByEmail = async (email: string): Promise<StoredUser | undefined> => {
-  const emailItem = await getItem(emailItemKey(email));
-  const item = emailItem && (await getItem(userKey(emailItem.user_id)));
-  return item && { ...toUser(item), password_hash: item.password_hash };
+export const findUserByEmail = async (
+  email: string,
+  { alongside = [] }: { alongside?: readonly ItemKey[] } = {},
+): Promise<{ user: StoredUser | undefined; items: readonly (object | undefined)[] }> => {
+  const [emailItem, ...items] = await getItems([emailItemKey(email), ...alongside]);
+  // Without a user, id 0 is read, which nobody has: both cases cost the same.
+  const item = await getItem(userKey(Number(emailItem?.user_id ?? 0)));
+  const user = item && { ...toUser(item), password_hash: item.password_hash as string };
+  return { user, items };
 };
 
 /**
@@ -212,7 +245,7 @@ const readThenWrite = async (
     if (!user) throw new DomainError('USER_NOT_FOUND');
     if (await write(user)) return user;
   }
-  throw new DomainError('STORAGE_FAULT', { cause: new Error('Contention') });
+  throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
 };
 
 /**
@@ -250,4 +283,24 @@ export const deleteUser = async (id: number): Promise<void> => {
     ]);
     return failed.length === 0;
   });
+};
+
+/**
+ * Replaces a password hash by one of the same password.
+ * @param old the hash that was verified; one that was changed since stays
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const replacePasswordHash = async (
+  id: number,
+  { old, fresh }: { old: string; fresh: string },
+): Promise<void> => {
+  await send(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: userKey(id),
+      UpdateExpression: 'SET password_hash = :fresh',
+      ConditionExpression: 'password_hash = :old',
+      ExpressionAttributeValues: { ':old': old, ':fresh': fresh },
+    }),
+  );
 };

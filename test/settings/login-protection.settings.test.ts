@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type ApiClient, logIn, register, uniqueEmail } from '../client.ts';
+import { startTestService, type TestService } from '../service.ts';
+
+const failTimes = async (api: ApiClient, email: string, times: number): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (let i = 0; i < times; i += 1) {
+    const json = { email, password: `wrong-${i}` };
+    statuses.push((await api('POST', '/api/login', { json })).status);
+  }
+  return statuses;
+};
+
+const storedHash = async (table: string, id: number): Promise<string> => {
+  const client = new DynamoDBClient({
+    endpoint: inject('engine'),
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const command = new GetItemCommand({ TableName: table, Key: { pk: { S: `user#${id}` } } });
+  const { Item } = await client.send(command);
+  client.destroy();
+  return Item?.password_hash?.S ?? '';
+};
+
+const tooMany = { message: 'Too many attempts, please try again later' };
+
+describe('Protection of one account', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({ LOGIN_FAILURES_PER_ADDRESS: '0' });
+  });
+  afterAll(() => service.stop());
+
+  it('makes an account wait after ten failures, the right password too', async () => {
+    const account = await register(service.api);
+
+    const statuses = await failTimes(service.api, account.email, 11);
+    const right = await service.api('POST', '/api/login', { json: account });
+
+    expect(statuses).toEqual([...Array(10).fill(401), 429]);
+    expect([right.status, right.body]).toEqual([429, tooMany]);
+    expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(20);
+    expect(Number(right.headers.get('retry-after'))).toBeLessThanOrEqual(30);
+  });
+
+  it('finds the same account in any letter case, and an unknown one as well', async () => {
+    const email = uniqueEmail();
+
+    const statuses = await failTimes(service.api, email, 10);
+    const other = await service.api('POST', '/api/login', {
+      json: { email: email.toUpperCase(), password: 'p' },
+    });
+
+    expect(statuses).toEqual(Array(10).fill(404));
+    expect(other.status).toBe(429);
+  });
+
+  it('forgets the failures of an account at its first success', async () => {
+    const account = await register(service.api);
+
+    const before = await failTimes(service.api, account.email, 9);
+    await logIn(service.api, account);
+    const after = await failTimes(service.api, account.email, 9);
+    await logIn(service.api, account);
+
+    expect([...before, ...after]).toEqual(Array(18).fill(401));
+  });
+
+  it('lets ten of fifty simultaneous guesses through', async () => {
+    const account = await register(service.api);
+
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () =>
+        service.api('POST', '/api/login', { json: { email: account.email, password: 'wrong' } }),
+      ),
+    );
+
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+  });
+
+  it('leaves other accounts alone', async () => {
+    const [attacked, other] = [await register(service.api), await register(service.api)];
+
+    await failTimes(service.api, attacked.email, 11);
+
+    expect(await logIn(service.api, other)).toMatch(/^ey/);
+  });
+});
+
+describe('Protection of one address', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({ LOGIN_FAILURES_PER_ADDRESS: '12' });
+  });
+  afterAll(() => service.stop());
+
+  it('makes an address wait that fails on many accounts', async () => {
+    const account = await register(service.api);
+    const emails = Array.from({ length: 12 }, uniqueEmail);
+
+    const statuses = [];
+    for (const email of emails) statuses.push(...(await failTimes(service.api, email, 1)));
+    const right = await service.api('POST', '/api/login', { json: account });
+
+    expect(statuses).toEqual(Array(12).fill(404));
+    expect([right.status, right.body]).toEqual([429, tooMany]);
+  });
+});
+
+describe('Protection that is switched off', () => {
+  it('counts nothing', async () => {
+    const service = await startTestService({
+      LOGIN_FAILURES_PER_ACCOUNT: '0',
+      LOGIN_FAILURES_PER_ADDRESS: '0',
+    });
+    const account = await register(service.api);
+
+    const statuses = await failTimes(service.api, account.email, 30);
+
+    expect(statuses).toEqual(Array(30).fill(401));
+    await service.stop();
+  });
+});
+
+describe('Protection of registration', () => {
+  it('makes an address wait once it has registered often enough', async () => {
+    const service = await startTestService({ REGISTRATIONS_PER_ADDRESS: '3' });
+    const attempt = () =>
+      service.api('POST', '/api/auth/register', {
+        json: { name: 'n', email: uniqueEmail(), password: randomUUID() },
+      });
+
+    const statuses = [];
+    for (let i = 0; i < 5; i += 1) statuses.push((await attempt()).status);
+
+    expect(statuses).toEqual([201, 201, 201, 429, 429]);
+    await service.stop();
+  });
+});
+
+describe('Uniform login answers', () => {
+  it('answers an unknown email and a wrong password alike', async () => {
+    const service = await startTestService({ LOGIN_ANSWERS: 'uniform' });
+    const { email } = await register(service.api);
+    const attempt = async (address: string) => {
+      const json = { email: address, password: 'wrong' };
+      const { status, body, headers } = await service.api('POST', '/api/login', { json });
+      const names = [...headers.keys()];
+      return { status, body, names };
+    };
+
+    const [known, unknown] = [await attempt(email), await attempt(uniqueEmail())];
+
+    expect(known).toEqual(unknown);
+    expect(known).toMatchObject({ status: 401, body: { message: 'Invalid credentials' } });
+    await service.stop();
+  });
+});
+
+describe('Refreshing a hash', () => {
+  it('raises a hash to the current cost at login, and the password stays good', async () => {
+    const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
+    const cheap = await startTestService({ ...tables, BCRYPT_COST: '4' });
+    const account = await register(cheap.api, { password: 'long'.repeat(30) });
+    await cheap.stop();
+    const dear = await startTestService({ ...tables, BCRYPT_COST: '6' });
+
+    const before = await storedHash(tables.USERS_TABLE, account.id);
+    await logIn(dear.api, account);
+    const after = await storedHash(tables.USERS_TABLE, account.id);
+    await logIn(dear.api, account);
+
+    expect([before, after].map((hash) => hash.split('$').at(-2))).toEqual(['04', '06']);
+    expect(await storedHash(tables.USERS_TABLE, account.id)).toBe(after);
+    await dear.stop();
+  });
+});
