@@ -20,6 +20,15 @@ export interface UserUpdate {
 
 const userKey = (id: number) => ({ pk: `user#${id}` });
 const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
+
+/** Bytes: what DynamoDB allows a partition key. */
+const maxKey = 2048;
+
+/** The email item to look up. Text that cannot be a key is looked up as '', which nobody has. */
+const wantedEmailKey = (email: string) => {
+  const key = emailItemKey(email);
+  return email.isWellFormed() && Buffer.byteLength(key.pk) <= maxKey ? key : emailItemKey('');
+};
 const counterKey = { pk: 'counter' };
 
 /** The value of the list index's partition key. */
@@ -133,7 +142,7 @@ export const findUserByEmail = async (
   email: string,
   { alongside = [] }: { alongside?: readonly ItemKey[] } = {},
 ): Promise<{ user: StoredUser | undefined; items: readonly (object | undefined)[] }> => {
-  const [emailItem, ...items] = await getItems([emailItemKey(email), ...alongside]);
+  const [emailItem, ...items] = await getItems([wantedEmailKey(email), ...alongside]);
   // Without a user, id 0 is read, which nobody has: both cases cost the same.
   const item = await getItem(userKey(Number(emailItem?.user_id ?? 0)));
   const user = item && { ...toUser(item), password_hash: item.password_hash as string };

@@ -1,17 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import {
+  entriesOf,
+  isoTimestamp,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../acceptance.ts';
 import { logIn, register, uniqueEmail } from '../../client.ts';
-import { startTestService, type TestService } from '../../service.ts';
+
+const service = await serviceForThisFile();
+const { api, adminToken } = service;
+const post = (json: unknown) => api('POST', '/api/auth/register', { json });
 
 describe('POST /api/auth/register', () => {
-  let service: TestService;
-  beforeAll(async () => {
-    service = await startTestService();
-  });
-  afterAll(() => service.stop());
-
-  const post = (json: unknown) => service.api('POST', '/api/auth/register', { json });
-
   it('stores a user of role user and answers 201 with a token of five claims', async () => {
     const email = uniqueEmail();
 
@@ -31,35 +35,174 @@ describe('POST /api/auth/register', () => {
       iat: expect.any(Number),
       exp: Number(claims.iat) + 86_400,
     });
+    expect(Math.abs(Number(claims.iat) - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  it('issues a token that is accepted at once', async () => {
+    const { id, token, email } = await register(api, { name: 'Ada' });
+
+    const { body } = await api('GET', '/api/profile', { token });
+
+    expect(body.data).toEqual({ id, name: 'Ada', email, role: 'user' });
+  });
+
+  it('leaves the white space around name and email out, and keeps that of the password', async () => {
+    const email = uniqueEmail();
+
+    const { token } = await register(api, {
+      name: '\t Ada Lovelace ',
+      email: `  ${email}\n`,
+      password: ' p ',
+    });
+
+    const { body } = await api('GET', '/api/profile', { token });
+    expect(body.data).toMatchObject({ name: 'Ada Lovelace', email });
+    const trimmed = await api('POST', '/api/login', { json: { email, password: 'p' } });
+    expect(outcome(trimmed)).toEqual(refusal(401, 'Invalid credentials'));
+    expect(await logIn(api, { email, password: ' p ' })).toBeTypeOf('string');
   });
 
   it.each([
-    [{ email: 'a@b', password: 'p' }],
-    [{ name: '', email: 'a@b', password: 'p' }],
-    [{ name: '  ', email: 'a@b', password: 'p' }],
-    [{ name: 'n', email: null, password: 'p' }],
-    [{ name: 'n', email: 'a@b', password: '' }],
-    [{}],
-  ])('answers 400 All fields are required to %j', async (fields) => {
-    const { status, body } = await post(fields);
-
-    expect([status, body]).toEqual([400, { message: 'All fields are required' }]);
+    ['no name', { email: 'a@b', password: 'p' }],
+    ['no email', { name: 'n', password: 'p' }],
+    ['no password', { name: 'n', email: 'a@b' }],
+    ['nothing', {}],
+    ['an empty name', { name: '', email: 'a@b', password: 'p' }],
+    ['a blank name', { name: '  ', email: 'a@b', password: 'p' }],
+    ['an empty email', { name: 'n', email: '', password: 'p' }],
+    ['a null name', { name: null, email: 'a@b', password: 'p' }],
+    ['a null email', { name: 'n', email: null, password: 'p' }],
+    ['a null password', { name: 'n', email: 'a@b', password: null }],
+    ['an empty password', { name: 'n', email: 'a@b', password: '' }],
+    ['an empty field beside a faulty one', { name: 7, email: 'no address', password: '' }],
+    ['fields of another letter case', { Name: 'n', EMAIL: 'a@b', Password: 'p' }],
+  ])('answers 400 All fields are required to %s', async (_, fields) => {
+    expect(outcome(await post(fields))).toEqual(refusal(400, 'All fields are required'));
   });
 
   it('answers 409 to an address that is taken, in whatever letter case', async () => {
-    const { email } = await register(service.api);
+    const { email } = await register(api);
 
-    const { status, body } = await post({ name: 'n', email: email.toUpperCase(), password: 'p' });
+    const answers = await Promise.all(
+      [email, email.toUpperCase(), ` ${email} `].map((taken) =>
+        post({ name: 'n', email: taken, password: 'p' }),
+      ),
+    );
 
-    expect([status, body]).toEqual([409, { message: 'Email already registered' }]);
+    for (const answer of answers) {
+      expect(outcome(answer)).toEqual(refusal(409, 'Email already registered'));
+    }
   });
 
-  it('ignores a role in the body', async () => {
+  it('leaves the account whose address is asked for again as it was', async () => {
+    const account = await register(api, { name: 'First' });
+
+    await post({ name: 'Second', email: account.email, password: 'another' });
+
+    const { body } = await api('GET', `/api/users/${account.id}`, { token: account.token });
+    expect(body).toMatchObject({ id: account.id, name: 'First' });
+    expect(decodeJwt(await logIn(api, account)).id).toBe(account.id);
+  });
+
+  it('lets one of fifty simultaneous registrations of an address through', async () => {
     const email = uniqueEmail();
 
-    const { body } = await post({ name: 'n', email, password: 'p', role: 'admin' });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        post({ name: `n${i}`, email, password: `password ${i}` }),
+      ),
+    );
 
-    expect(decodeJwt(body.token).role).toBe('user');
-    expect(decodeJwt(await logIn(service.api, { email, password: 'p' })).role).toBe('user');
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([201, ...Array(49).fill(409)]);
+    const winner = answers.findIndex(({ status }) => status === 201);
+    expect(decodeJwt(await logIn(api, { email, password: `password ${winner}` })).id).toBe(
+      decodeJwt(answers[winner]?.body.token).id,
+    );
+  });
+
+  it('gives simultaneous registrations of different addresses different ids', async () => {
+    const accounts = await Promise.all(Array.from({ length: 50 }, () => register(api)));
+
+    expect(new Set(accounts.map(({ id }) => id)).size).toBe(50);
+    expect(accounts.every(({ id }) => Number.isSafeInteger(id) && id > 0)).toBe(true);
+  });
+
+  it('ignores a role and an id in the body', async () => {
+    const account = { name: 'n', email: uniqueEmail(), password: 'p' };
+
+    const { body } = await post({ ...account, role: 'admin', id: 1, created_at: 'long ago' });
+
+    const claims = decodeJwt(body.token);
+    expect(claims.role).toBe('user');
+    expect(decodeJwt(await logIn(api, account)).role).toBe('user');
+    const stored = await api('GET', `/api/users/${claims.id}`, { token: adminToken });
+    expect(stored.body).toMatchObject({ email: account.email, created_at: isoTimestamp });
+  });
+
+  it.each([
+    ['one character', 'x'],
+    ['72 bytes, all that bcrypt reads', 'x'.repeat(72)],
+    ['255 characters', 'x'.repeat(255)],
+    ['255 characters outside the Basic Multilingual Plane', '😀'.repeat(255)],
+    ['a NUL in the middle', 'before\0after'],
+  ])('takes a password of %s', async (_, password) => {
+    const account = await register(api, { password });
+
+    expect(decodeJwt(await logIn(api, account)).id).toBe(account.id);
+  });
+
+  it.each([
+    ['past the 72 bytes that bcrypt reads', `${'x'.repeat(72)}a`, `${'x'.repeat(72)}b`],
+    ['past the length that bcrypt reads', `${'x'.repeat(72)}a`, 'x'.repeat(72)],
+    ['past a NUL', 'same\0a', 'same\0b'],
+    ['from a NUL on', 'same\0a', 'same'],
+    ['in letter case', 'Password', 'password'],
+  ])('tells passwords apart that differ %s', async (_, password, other) => {
+    const { email } = await register(api, { password });
+
+    const answer = await api('POST', '/api/login', { json: { email, password: other } });
+
+    expect(outcome(answer)).toEqual(refusal(401, 'Invalid credentials'));
+  });
+
+  it('records the creation, by the new user, of the new user', async () => {
+    const agent = uniqueAgent();
+    const json = { name: 'n', email: uniqueEmail(), password: randomUUID() };
+
+    const { body } = await api('POST', '/api/auth/register', {
+      json,
+      headers: { 'user-agent': agent },
+    });
+
+    const { id } = decodeJwt(body.token);
+    expect(await entriesOf(service, agent)).toEqual([
+      {
+        id: expect.any(Number),
+        user_id: id,
+        action: 'CREATE',
+        resource: 'users',
+        resource_id: String(id),
+        ip_address: expect.any(String),
+        user_agent: agent,
+        result: 'SUCCESS',
+        details: null,
+        created_at: isoTimestamp,
+      },
+    ]);
+  });
+
+  it('records nothing of a registration that it refuses', async () => {
+    const agent = uniqueAgent();
+    const headers = { 'user-agent': agent };
+    const { email } = await register(api);
+
+    await api('POST', '/api/auth/register', { headers, json: {} });
+    await api('POST', '/api/auth/register', {
+      headers,
+      json: { name: 'n', email, password: 'p' },
+    });
+
+    expect(await entriesOf(service, agent)).toEqual([]);
   });
 });

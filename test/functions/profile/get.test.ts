@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { entriesOf, outcome, refusal, serviceForThisFile, uniqueAgent } from '../../acceptance.ts';
+import { register } from '../../client.ts';
+
+const service = await serviceForThisFile();
+const { api, admin, adminToken } = service;
+const get = (token: string, headers = {}) => api('GET', '/api/profile', { token, headers });
+
+describe('GET /api/profile', () => {
+  it('answers id, name, email and role of the caller, and nothing else', async () => {
+    const { id, name, email, token } = await register(api);
+
+    const { status, body } = await get(token);
+
+    expect(status).toBe(200);
+    expect(body).toEqual({ data: { id, name, email, role: 'user' } });
+  });
+
+  it('answers an admin as an admin', async () => {
+    const { body } = await get(adminToken);
+
+    expect(body.data).toMatchObject({ email: admin.email, role: 'admin' });
+  });
+
+  it('answers what is stored now, not what the token was issued with', async () => {
+    const { id, token } = await register(api);
+    await api('PUT', `/api/users/${id}`, {
+      token: adminToken,
+      json: { name: 'New', role: 'admin' },
+    });
+
+    const { body } = await get(token);
+
+    expect(body.data).toMatchObject({ name: 'New', role: 'admin' });
+  });
+
+  it('answers 404 once the user is deleted', async () => {
+    const { id, token } = await register(api);
+    await api('DELETE', `/api/users/${id}`, { token: adminToken });
+
+    expect(outcome(await get(token))).toEqual(refusal(404, 'User not found'));
+  });
+
+  it('leaves no audit entry', async () => {
+    const agent = uniqueAgent();
+
+    await get(adminToken, { 'user-agent': agent });
+
+    expect(await entriesOf(service, agent)).toEqual([]);
+  });
+});
