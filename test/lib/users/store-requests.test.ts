@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Account, logIn, register, uniqueEmail } from '../../client.ts';
+import { type EngineProxy, startProxy } from '../../proxy.ts';
+import { startTestService, type TestService } from '../../service.ts';
+
+describe('What an endpoint asks of DynamoDB', () => {
+  let proxy: EngineProxy;
+  let service: TestService;
+  let admin: string;
+  let account: Account;
+  beforeAll(async () => {
+    proxy = await startProxy(inject('engine'));
+    service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+    admin = await logIn(service.api, service.admin);
+  });
+  beforeEach(async () => {
+    account = await register(service.api);
+    proxy.forget();
+  });
+  afterAll(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
+
+  const asked = () => {
+    const { USERS_TABLE, AUDIT_TABLE = '' } = service.environment;
+    return proxy.requests.map(({ operation, tables }) => {
+      expect([[USERS_TABLE], [AUDIT_TABLE]]).toContainEqual(tables);
+      return `${operation} ${tables.includes(AUDIT_TABLE) ? 'audit' : 'users'}`;
+    });
+  };
+  const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'p' });
+  const api: TestService['api'] = (...request) => service.api(...request);
+
+  it('register: the counter, one transaction, one audit write', async () => {
+    await api('POST', '/api/auth/register', { json: newUser() });
+
+    expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
+  });
+
+  it('register with an address that is taken: the counter and one transaction', async () => {
+    await api('POST', '/api/auth/register', { json: account });
+
+    expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users']);
+  });
+
+  it('POST /api/users: as register', async () => {
+    await api('POST', '/api/users', { token: account.token, json: newUser() });
+
+    expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
+  });
+
+  it('login: two reads, one audit write', async () => {
+    await api('POST', '/api/login', { json: account });
+
+    expect(asked()).toEqual(['BatchGetItem users', 'GetItem users', 'PutItem audit']);
+  });
+
+  it.each([
+    ['a wrong password', () => ({ email: account.email, password: 'wrong' })],
+    ['an unknown address', newUser],
+  ])('login with %s: as well, and its two counts', async (_, credentials) => {
+    await api('POST', '/api/login', { json: credentials() });
+
+    expect(asked().slice(0, 2)).toEqual(['BatchGetItem users', 'GetItem users']);
+    const writes = ['PutItem audit', 'UpdateItem users', 'UpdateItem users'];
+    expect(asked().slice(2).sort()).toEqual(writes);
+  });
+
+  it.each(['/api/profile', '/api/users/:id'])('GET %s: one read', async (path) => {
+    await api('GET', path.replace(':id', String(account.id)), { token: account.token });
+
+    expect(asked()).toEqual(['GetItem users']);
+  });
+
+  it('GET /api/users: one query', async () => {
+    await api('GET', '/api/users', { token: account.token });
+
+    expect(asked()).toEqual(['Query users']);
+  });
+
+  it('PUT without a new address: one read, one write, one audit write', async () => {
+    const json = { name: 'New', email: account.email.toUpperCase() };
+    await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
+
+    expect(asked()).toEqual(['GetItem users', 'UpdateItem users', 'PutItem audit']);
+  });
+
+  it('PUT with a new address: one read, one transaction, one audit write', async () => {
+    const json = { email: uniqueEmail() };
+    await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
+
+    expect(asked()).toEqual(['GetItem users', 'TransactWriteItems users', 'PutItem audit']);
+  });
+
+  it('DELETE: one read, one transaction, one audit write', async () => {
+    await api('DELETE', `/api/users/${account.id}`, { token: admin });
+
+    expect(asked()).toEqual(['GetItem users', 'TransactWriteItems users', 'PutItem audit']);
+  });
+
+  it('DELETE of a user who is not there: one read', async () => {
+    await api('DELETE', '/api/users/999999', { token: admin });
+
+    expect(asked()).toEqual(['GetItem users']);
+  });
+
+  it.each(['?userId=1', '?userId=1&action=LOGIN'])('audit log %s: one query', async (query) => {
+    await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
+
+    expect(asked()).toEqual(['Query audit']);
+  });
+
+  it.each(['', '?action=EXPORT'])('audit log %s: one query for each shard', async (query) => {
+    await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
+
+    expect(asked()).toEqual(Array.from({ length: 8 }, () => 'Query audit'));
+  });
+
+  it('a request that is refused asks nothing', async () => {
+    await api('GET', '/api/profile', { token: 'x.y.z' });
+    await api('POST', '/api/auth/register', { json: { ...newUser(), name: '' } });
+    await api('POST', '/api/login', { json: { email: account.email } });
+    await api('DELETE', `/api/users/${account.id}`, { token: account.token });
+    await api('DELETE', '/api/users/0', { token: admin });
+    await api('GET', '/api/admin/audit-logs?action=NONE', { token: admin });
+    await api('GET', '/api/users?limit=0', { token: admin });
+
+    expect(asked()).toEqual([]);
+  });
+});

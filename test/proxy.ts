@@ -1,0 +1,282 @@
+/** A loopback proxy between the service and its DynamoDB engine that can fail in every way. */
+import { once } from 'node:events';
+import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** One request of the service to the engine. */
+export interface EngineRequest {
+  /** Such as `GetItem`. */
+  readonly operation: string;
+  /** The tables that it names. */
+  readonly tables: readonly string[];
+  /** What it asks for, without the token that tells one transaction from the next. */
+  readonly content: string;
+  /** Items that it writes. */
+  readonly writes: number;
+}
+
+/** A request on its way, as a fault handles it. */
+interface Exchange {
+  readonly request: EngineRequest;
+  readonly socket: Socket;
+  /** Lets the engine do it. */
+  readonly forward: () => Promise<Answer>;
+  readonly answer: (answer: Answer) => void;
+  /** Begins an answer and leaves it at that. */
+  readonly begin: (answer: Answer, bytes: number) => void;
+}
+
+export type Fault = (exchange: Exchange) => Promise<void> | void;
+
+const errorAnswer = (status: number, type: string, fields: object = {}): Answer => ({
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: Buffer.from(
+    JSON.stringify({
+      __type: `com.amazonaws.dynamodb.v20120810#${type}`,
+      message: type,
+      ...fields,
+    }),
+  ),
+});
+
+const refuseWith =
+  (status: number, type: string): Fault =>
+  ({ answer }) =>
+    answer(errorAnswer(status, type));
+
+const pass: Fault = async ({ forward, answer }) => answer(await forward());
+
+const cancelWith =
+  (code: string, otherwise: Fault): Fault =>
+  (exchange) => {
+    const { request, answer } = exchange;
+    if (request.operation !== 'TransactWriteItems') return otherwise(exchange);
+    const none = Array.from({ length: request.writes - 1 }, () => ({ Code: 'None' }));
+    const CancellationReasons = [{ Code: code, Message: code }, ...none];
+    answer(errorAnswer(400, 'TransactionCanceledException', { CancellationReasons }));
+  };
+
+/** What may go wrong with one request. */
+export const faults = {
+  pass,
+  reset: ({ socket }) => void socket.resetAndDestroy(),
+  stall: () => undefined,
+  delay: async (exchange) => {
+    await sleep(300);
+    await pass(exchange);
+  },
+  /** The engine does it, and the answer is lost. */
+  lose: async ({ forward, socket }) => {
+    await forward();
+    socket.resetAndDestroy();
+  },
+  truncate: async ({ forward, begin, socket }) => {
+    const answer = await forward();
+    begin(answer, Math.floor(answer.body.length / 2));
+    await sleep(5);
+    socket.destroy();
+  },
+  stallMidway: async ({ forward, begin }) => {
+    const answer = await forward();
+    begin(answer, Math.floor(answer.body.length / 2));
+  },
+  /** An answer that is whole in length and broken in content. */
+  garble: async ({ forward, answer }) => {
+    const { status, headers, body } = await forward();
+    const half = body.subarray(0, Math.max(1, body.length - 12));
+    answer({ status, headers, body: Buffer.concat([half, Buffer.from(' <html>')]) });
+  },
+  throughputExceeded: refuseWith(400, 'ProvisionedThroughputExceededException'),
+  throttle: refuseWith(400, 'ThrottlingException'),
+  /** A transaction under way on the same items: refuses writes of either kind. */
+  conflict: cancelWith('TransactionConflict', (exchange) =>
+    exchange.request.writes > 0
+      ? refuseWith(400, 'TransactionConflictException')(exchange)
+      : pass(exchange),
+  ),
+  /** Too little capacity for a transaction, which DynamoDB reports as a reason of cancelling it. */
+  throttleTransaction: cancelWith('ThrottlingError', pass),
+  internalError: refuseWith(500, 'InternalServerError'),
+  missingTable: refuseWith(400, 'ResourceNotFoundException'),
+} as const satisfies Record<string, Fault>;
+
+export interface Rule {
+  readonly fault: Fault;
+  /** Absent: every operation. */
+  readonly operation?: string;
+  /** Absent: every table. */
+  readonly table?: string;
+  /** How many requests it is for; absent: all. */
+  readonly times?: number;
+  /** Only the first time that something is asked for, so that a second attempt gets through. */
+  readonly firstAttempt?: boolean;
+}
+
+export interface EngineProxy {
+  readonly url: string;
+  /** Everything asked since the last {@link EngineProxy.forget}, second attempts included. */
+  readonly requests: readonly EngineRequest[];
+  /** Capacity units and entries of the answers, when `measure` is set. */
+  readonly consumed: { readonly units: number; readonly entries: number };
+  /** Replaces the rules; of several that match a request, the first counts. */
+  impose(...rules: readonly Rule[]): void;
+  forget(): void;
+  /** Refuses connections, and breaks those that stand. */
+  refuse(): Promise<void>;
+  accept(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const writeOperations: readonly string[] = ['PutItem', 'UpdateItem', 'DeleteItem'];
+
+const describe = (headers: IncomingHttpHeaders, body: Buffer): EngineRequest => {
+  const operation = String(headers['x-amz-target']).split('.')[1] ?? '';
+  const { ClientRequestToken: _, ...content } = JSON.parse(body.toString());
+  const items: readonly Record<string, { TableName: string }>[] = content.TransactItems ?? [];
+  const named = items.flatMap((item) => Object.values(item).map(({ TableName }) => TableName));
+  const batched = Object.keys(content.RequestItems ?? {});
+  const tables = new Set([content.TableName, ...named, ...batched].filter(Boolean));
+  return {
+    operation,
+    tables: [...tables],
+    content: operation + JSON.stringify(content),
+    writes: items.length || Number(writeOperations.includes(operation)),
+  };
+};
+
+interface ActiveRule extends Rule {
+  left: number;
+  readonly seen: Set<string>;
+}
+
+const applies = (rule: ActiveRule, { operation, tables, content }: EngineRequest): boolean => {
+  if (rule.operation !== undefined && rule.operation !== operation) return false;
+  if (rule.table !== undefined && !tables.includes(rule.table)) return false;
+  if (rule.left === 0 || (rule.firstAttempt && rule.seen.has(content))) return false;
+  rule.left -= 1;
+  rule.seen.add(content);
+  return true;
+};
+
+const read = async (stream: AsyncIterable<Buffer>): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+const forwardTo = async (
+  engine: string,
+  agent: Agent,
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+): Promise<Answer> => {
+  const sent = { ...headers, 'content-length': String(body.length) };
+  const outgoing = httpRequest(engine, { method: 'POST', agent, headers: sent });
+  outgoing.end(body);
+  const [incoming] = await once(outgoing, 'response');
+  const type = String(incoming.headers['content-type'] ?? 'application/x-amz-json-1.0');
+  return {
+    status: incoming.statusCode,
+    headers: { 'content-type': type },
+    body: await read(incoming),
+  };
+};
+
+const measured = (body: Buffer): Buffer =>
+  Buffer.from(JSON.stringify({ ...JSON.parse(body.toString()), ReturnConsumedCapacity: 'TOTAL' }));
+
+/**
+ * Starts a proxy on a port of its own.
+ * @param measure asks the engine what each request consumed, and adds it up
+ */
+export const startProxy = async (
+  engine: string,
+  { measure = false }: { measure?: boolean } = {},
+): Promise<EngineProxy> => {
+  const agent = new Agent({ keepAlive: true });
+  const sockets = new Set<Socket>();
+  const consumed = { units: 0, entries: 0 };
+  let requests: EngineRequest[] = [];
+  let rules: ActiveRule[] = [];
+
+  const count = ({ body }: Answer) => {
+    const { ConsumedCapacity, ScannedCount = 0 } = JSON.parse(body.toString());
+    consumed.units += ConsumedCapacity?.CapacityUnits ?? 0;
+    consumed.entries += ScannedCount;
+  };
+
+  const server = createServer(async (incoming, response) => {
+    try {
+      const received = await read(incoming);
+      const request = describe(incoming.headers, received);
+      requests.push(request);
+      const head = ({ status, headers, body }: Answer) =>
+        response.writeHead(status, { ...headers, 'content-length': body.length });
+      const forward = async () => {
+        const body = measure ? measured(received) : received;
+        const answer = await forwardTo(engine, agent, incoming.headers, body);
+        if (measure) count(answer);
+        return answer;
+      };
+      await (rules.find((rule) => applies(rule, request))?.fault ?? pass)({
+        request,
+        socket: incoming.socket,
+        forward,
+        answer: (answer) => void head(answer).end(answer.body),
+        begin: (answer, bytes) => void head(answer).write(answer.body.subarray(0, bytes)),
+      });
+    } catch {
+      // The engine is gone, or the service gave up waiting.
+      incoming.socket.destroy();
+    }
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const refuse = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  const port = await listen(0);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get requests() {
+      return requests;
+    },
+    consumed,
+    impose: (...imposed) => {
+      rules = imposed.map((rule) => ({
+        ...rule,
+        left: rule.times ?? Number.POSITIVE_INFINITY,
+        seen: new Set(),
+      }));
+    },
+    forget: () => {
+      requests = [];
+      Object.assign(consumed, { units: 0, entries: 0 });
+    },
+    refuse,
+    accept: async () => void (await listen(port)),
+    stop: async () => {
+      if (server.listening) await refuse();
+      agent.destroy();
+    },
+  };
+};

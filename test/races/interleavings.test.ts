@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Account, logIn, register, uniqueEmail } from '../client.ts';
+import { type EngineProxy, faults, startProxy } from '../proxy.ts';
+import { startTestService, type TestService } from '../service.ts';
+import { brokenItems, scan } from './invariants.ts';
+
+/** The proxy holds the first write back, so that the second overtakes it between read and write. */
+describe('A write that another one overtakes after it has read the user', () => {
+  let proxy: EngineProxy;
+  let service: TestService;
+  let admin: string;
+  let account: Account;
+  beforeAll(async () => {
+    proxy = await startProxy(inject('engine'));
+    service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+    admin = await logIn(service.api, service.admin);
+  });
+  beforeEach(async () => {
+    account = await register(service.api);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
+
+  const change = (json: object) =>
+    service.api('PUT', `/api/users/${account.id}`, { token: account.token, json });
+  const remove = () => service.api('DELETE', `/api/users/${account.id}`, { token: admin });
+  const current = () => service.api('GET', `/api/users/${account.id}`, { token: admin });
+  const isFree = async (email: string) =>
+    (await service.api('POST', '/api/auth/register', { json: { name: 'n', email, password: 'p' } }))
+      .status === 201;
+
+  /** Milliseconds within which the first request has read and is about to write. */
+  const headStart = 100;
+
+  const overtake = async <A, B>(
+    operation: 'TransactWriteItems' | 'UpdateItem',
+    first: () => Promise<A>,
+    second: () => Promise<B>,
+  ): Promise<[A, B]> => {
+    proxy.impose({ fault: faults.delay, operation, times: 1 });
+    const slow = first();
+    await new Promise((resolve) => setTimeout(resolve, headStart));
+    const fast = await second();
+    return [await slow, fast];
+  };
+  const expectSoundTable = async () => {
+    const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
+    expect(brokenItems(items)).toEqual([]);
+  };
+
+  it('a deletion frees the address that the user has got meanwhile', async () => {
+    const email = uniqueEmail();
+
+    const [deletion, moved] = await overtake('TransactWriteItems', remove, () => change({ email }));
+
+    expect([deletion.status, moved.status]).toEqual([204, 200]);
+    expect(await current()).toMatchObject({ status: 404 });
+    expect([await isFree(email), await isFree(account.email)]).toEqual([true, true]);
+    await expectSoundTable();
+  });
+
+  it('a change of address does not bring a deleted user back', async () => {
+    const email = uniqueEmail();
+
+    const [moved, deletion] = await overtake('TransactWriteItems', () => change({ email }), remove);
+
+    expect([moved.status, deletion.status]).toEqual([404, 204]);
+    expect([await isFree(email), await isFree(account.email)]).toEqual([true, true]);
+    await expectSoundTable();
+  });
+
+  it('a change of name does not bring a deleted user back', async () => {
+    const [renamed, deletion] = await overtake(
+      'UpdateItem',
+      () => change({ name: 'Late' }),
+      remove,
+    );
+
+    expect([renamed.status, deletion.status]).toEqual([404, 204]);
+    expect(await current()).toMatchObject({ status: 404 });
+    await expectSoundTable();
+  });
+
+  it('a change of name keeps the address that the user has got meanwhile', async () => {
+    const email = uniqueEmail();
+
+    const [renamed, moved] = await overtake(
+      'UpdateItem',
+      () => change({ name: 'Renamed' }),
+      () => change({ email }),
+    );
+
+    expect([renamed.status, moved.status]).toEqual([200, 200]);
+    expect(renamed.body).toMatchObject({ name: 'Renamed', email });
+    expect((await current()).body).toMatchObject({ name: 'Renamed', email });
+    await expectSoundTable();
+  });
+
+  it('a change of address frees the one that the user has got meanwhile', async () => {
+    const [early, late] = [uniqueEmail(), uniqueEmail()];
+
+    const [second, first] = await overtake(
+      'TransactWriteItems',
+      () => change({ email: late }),
+      () => change({ email: early }),
+    );
+
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect((await current()).body.email).toBe(late);
+    expect([await isFree(early), await isFree(account.email)]).toEqual([true, true]);
+    await expectSoundTable();
+  });
+
+  it('a change to an address that another user has got meanwhile is refused', async () => {
+    const email = uniqueEmail();
+
+    const [moved] = await overtake(
+      'TransactWriteItems',
+      () => change({ email, name: 'Moved' }),
+      () => isFree(email),
+    );
+
+    expect([moved.status, moved.body]).toEqual([409, { message: 'Email already registered' }]);
+    expect((await current()).body).toMatchObject({ email: account.email, name: account.name });
+    await expectSoundTable();
+  });
+});

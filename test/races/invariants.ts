@@ -1,0 +1,60 @@
+/** Looks into the tables themselves, past the service. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import type { AuditEntry } from '../../lib/audit/entry.ts';
+
+export type Item = Readonly<Record<string, unknown>>;
+
+export const engineClient = (endpoint: string): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(
+    new DynamoDBClient({
+      endpoint,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    }),
+  );
+
+/** Pages of a scan, far more than any test fills. */
+const maxPages = 1000;
+
+export const scan = async (endpoint: string, TableName: string): Promise<readonly Item[]> => {
+  const client = engineClient(endpoint);
+  const items: Item[] = [];
+  let ExclusiveStartKey: Item | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    const read = new ScanCommand({ TableName, ExclusiveStartKey, ConsistentRead: true });
+    const { Items = [], LastEvaluatedKey } = await client.send(read);
+    items.push(...Items);
+    if (!LastEvaluatedKey) return items;
+    ExclusiveStartKey = LastEvaluatedKey;
+  }
+  throw new Error(`${TableName} has no end`);
+};
+
+export const scanAudit = async (endpoint: string, table: string): Promise<readonly AuditEntry[]> =>
+  (await scan(endpoint, table)) as unknown as readonly AuditEntry[];
+
+/**
+ * The items of a users table that break its rules: every user has the one email item of its
+ * address, every email item has its user, and the counter is past every id.
+ */
+export const brokenItems = (items: readonly Item[]): readonly Item[] => {
+  const byKey = new Map(items.map((item) => [String(item.pk), item]));
+  const isBroken = (item: Item): boolean => {
+    const key = String(item.pk);
+    if (key.startsWith('user#')) {
+      const emailItem = byKey.get(`email#${String(item.email).toLowerCase()}`);
+      const counted = Number(byKey.get('counter')?.last_id) >= Number(item.id);
+      return !counted || key !== `user#${item.id}` || emailItem?.user_id !== item.id;
+    }
+    if (key.startsWith('email#')) {
+      const user = byKey.get(`user#${item.user_id}`);
+      return key !== `email#${String(user?.email).toLowerCase()}`;
+    }
+    return key !== 'counter';
+  };
+  return items.filter(isBroken);
+};
+
+export const usersIn = (items: readonly Item[]): readonly Item[] =>
+  items.filter(({ pk }) => String(pk).startsWith('user#'));
