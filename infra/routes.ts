@@ -9,6 +9,8 @@ export interface Route {
   readonly method: HttpMethod;
   /** As API Gateway writes it: a segment in braces is a path parameter. */
   readonly path: string;
+  /** Takes credentials from anyone, and so has a throttle of its own. */
+  readonly takesCredentials?: true;
 }
 
 /** IAM actions that a function may take, on a table itself or on indexes of it. */
@@ -19,6 +21,16 @@ export interface TableAccess {
   readonly indexes?: readonly string[];
 }
 
+/** The environment variables that carry settings of the deployment to functions. */
+export type FunctionVariable =
+  | 'BCRYPT_COST'
+  | 'LOGIN_ANSWERS'
+  | 'LOGIN_FAILURES_PER_ACCOUNT'
+  | 'LOGIN_FAILURES_PER_ADDRESS'
+  | 'PASSWORD_MIN_LENGTH'
+  | 'REGISTRATIONS_PER_ADDRESS'
+  | 'USER_DIRECTORY';
+
 export interface FunctionDefinition {
   readonly name: string;
   /** The file that exports `handler`. */
@@ -27,7 +39,25 @@ export interface FunctionDefinition {
   readonly access: readonly TableAccess[];
   /** Whether it signs or verifies tokens or cursors. */
   readonly signingSecret: boolean;
+  /** What it reads of its environment beside the names of its tables and of the secret. */
+  readonly variables: readonly FunctionVariable[];
+  /** Megabytes; Lambda gives processor time in proportion. */
+  readonly memory: number;
+  /** Keeps its state in its process (decisions, The in-memory variant). */
+  readonly inMemory?: true;
 }
+
+/**
+ * Where passwords are hashed: at 1,769 MB Lambda gives one whole processor. Less makes every
+ * login slower at the same price; bcrypt runs on one thread and cannot use more.
+ */
+const hashingMemory = 1769;
+
+/**
+ * Everywhere else: they wait for DynamoDB, and need a processor only to start, for TLS and for
+ * JSON. The in-memory variant's 10,000 users take about 15 MB of it.
+ */
+const waitingMemory = 512;
 
 const writesAudit: TableAccess = { table: 'audit', actions: ['dynamodb:PutItem'] };
 
@@ -41,16 +71,37 @@ export const functions: readonly FunctionDefinition[] = [
   {
     name: 'register',
     entry: 'functions/auth/register.ts',
-    routes: [{ method: 'POST', path: '/api/auth/register' }],
+    routes: [{ method: 'POST', path: '/api/auth/register', takesCredentials: true }],
     access: [createsUsers, writesAudit],
     signingSecret: true,
+    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'REGISTRATIONS_PER_ADDRESS'],
+    memory: hashingMemory,
   },
   {
     name: 'login',
     entry: 'functions/auth/login.ts',
-    routes: [{ method: 'POST', path: '/api/login' }],
-    access: [{ table: 'users', actions: ['dynamodb:GetItem'] }, writesAudit],
+    routes: [{ method: 'POST', path: '/api/login', takesCredentials: true }],
+    access: [
+      // Reads the counts of failures beside the email, counts and forgets them, refreshes hashes.
+      {
+        table: 'users',
+        actions: [
+          'dynamodb:BatchGetItem',
+          'dynamodb:GetItem',
+          'dynamodb:UpdateItem',
+          'dynamodb:DeleteItem',
+        ],
+      },
+      writesAudit,
+    ],
     signingSecret: true,
+    variables: [
+      'BCRYPT_COST',
+      'LOGIN_ANSWERS',
+      'LOGIN_FAILURES_PER_ACCOUNT',
+      'LOGIN_FAILURES_PER_ADDRESS',
+    ],
+    memory: hashingMemory,
   },
   {
     name: 'profile',
@@ -58,6 +109,8 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/profile' }],
     access: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
+    variables: [],
+    memory: waitingMemory,
   },
   {
     name: 'users-create',
@@ -65,6 +118,8 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/users' }],
     access: [createsUsers, writesAudit],
     signingSecret: true,
+    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST'],
+    memory: hashingMemory,
   },
   {
     name: 'users-list',
@@ -75,6 +130,8 @@ export const functions: readonly FunctionDefinition[] = [
       { table: 'users', actions: ['dynamodb:Query'], indexes: ['by_created_at'] },
     ],
     signingSecret: true,
+    variables: ['USER_DIRECTORY'],
+    memory: waitingMemory,
   },
   {
     name: 'users-get',
@@ -82,6 +139,8 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/users/{id}' }],
     access: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
+    variables: ['USER_DIRECTORY'],
+    memory: waitingMemory,
   },
   {
     name: 'users-update',
@@ -100,6 +159,8 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
+    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST'],
+    memory: hashingMemory,
   },
   {
     name: 'users-delete',
@@ -107,6 +168,8 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'DELETE', path: '/api/users/{id}' }],
     access: [{ table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'] }, writesAudit],
     signingSecret: true,
+    variables: [],
+    memory: waitingMemory,
   },
   {
     name: 'audit-logs-list',
@@ -120,6 +183,8 @@ export const functions: readonly FunctionDefinition[] = [
       },
     ],
     signingSecret: true,
+    variables: [],
+    memory: waitingMemory,
   },
   {
     name: 'v1-users',
@@ -134,6 +199,9 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     access: [],
     signingSecret: false,
+    variables: [],
+    memory: waitingMemory,
+    inMemory: true,
   },
 ];
 

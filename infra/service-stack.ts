@@ -1,0 +1,72 @@
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
+import { createAlarmTopic } from './alarm-topic.ts';
+import { createAlarms } from './alarms.ts';
+import { createDashboard } from './dashboard.ts';
+import { ServiceFunction, type SharedFunctionProps } from './function.ts';
+import { createHttpApi } from './http-api.ts';
+import { createLogMetrics } from './log-metrics.ts';
+import { functions as functionDefinitions } from './routes.ts';
+import { functionVariables, type Settings } from './settings.ts';
+import { createSigningSecret } from './signing-secret.ts';
+import { createTable } from './table.ts';
+
+const pascalCase = (name: string) =>
+  name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const createFunctions = (stack: Stack, settings: Settings, shared: SharedFunctionProps) =>
+  functionDefinitions
+    .filter(({ inMemory }) => !inMemory || settings.v1Users === 'on')
+    .map((definition) => {
+      const reservedConcurrency = definition.inMemory && settings.v1ReservedConcurrency;
+      const props = { ...shared, definition, reservedConcurrency };
+      return new ServiceFunction(stack, pascalCase(definition.name), props);
+    });
+
+/** The service in AWS. In production, whatever holds data outlives the stack. */
+export class ServiceStack extends Stack {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    const keep = settings.stage === 'production';
+    super(scope, id, {
+      description: 'User accounts, authentication and audit logging',
+      terminationProtection: keep,
+    });
+    const logs = {
+      retention: settings.logRetentionDays,
+      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    };
+
+    const tables = {
+      users: createTable(this, 'UsersTable', usersTable, { keep }),
+      audit: createTable(this, 'AuditTable', auditTable, { keep }),
+    };
+    const signingSecret = createSigningSecret(this, { keep });
+
+    const variables = functionVariables(settings);
+    const functions = createFunctions(this, settings, { tables, signingSecret, variables, logs });
+
+    const accessLogs = new LogGroup(this, 'AccessLogs', logs);
+    const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });
+
+    const logMetrics = createLogMetrics(this, { functions, accessLogs });
+    const watched = { api, functions, tables, logMetrics };
+    const topic = createAlarmTopic(this, settings);
+    const alarms = createAlarms(this, watched, topic);
+    const dashboard = createDashboard(this, watched, alarms);
+
+    this.output({
+      ...outputs,
+      UsersTableName: tables.users.tableName,
+      AuditTableName: tables.audit.tableName,
+      SigningSecretArn: signingSecret.secretArn,
+      AccessLogGroupName: accessLogs.logGroupName,
+      DashboardName: dashboard.dashboardName,
+    });
+  }
+
+  private output(values: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(values)) new CfnOutput(this, name, { value });
+  }
+}

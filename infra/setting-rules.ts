@@ -1,0 +1,81 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+
+/** A setting that is unknown or breaks a rule; names the setting and says the rule. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+
+  constructor(setting: string, rule: string) {
+    super(`Setting ${setting} ${rule}`);
+  }
+}
+
+/** From the text given for a setting, or undefined, to its value. */
+export type Reader<T> = (setting: string, text: string | undefined) => T;
+
+/** One of a list of words; the first is the default. */
+export const oneOf =
+  <T extends string>(allowed: readonly [T, ...T[]]): Reader<T> =>
+  (setting, text = allowed[0]) => {
+    const found = allowed.find((candidate) => candidate === text);
+    if (!found) throw new SettingError(setting, `must be one of ${allowed.join(', ')}`);
+    return found;
+  };
+
+/** A whole number within bounds. */
+export const integer =
+  (minimum: number, maximum: number, otherwise: number): Reader<number> =>
+  (setting, text = String(otherwise)) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= minimum && value <= maximum)) {
+      throw new SettingError(setting, `must be a whole number from ${minimum} to ${maximum}`);
+    }
+    return value;
+  };
+
+/** Text of a given form, which may be left out. */
+export const optional =
+  (form: RegExp, description: string): Reader<string | undefined> =>
+  (setting, text) => {
+    if (text !== undefined && !form.test(text)) {
+      throw new SettingError(setting, `must be ${description}`);
+    }
+    return text;
+  };
+
+const isOrigin = (text: string) =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+/** `*`, the default, or origins separated by commas. */
+export const origins: Reader<readonly string[]> = (setting, text = '*') => {
+  const list = text.split(',').map((origin) => origin.trim());
+  if (text !== '*' && !list.every(isOrigin)) {
+    throw new SettingError(
+      setting,
+      'must be * or a comma-separated list of origins such as https://app.example.com',
+    );
+  }
+  return list;
+};
+
+/** The numbers of days that CloudWatch Logs knows. */
+const retentions = Object.values(RetentionDays)
+  .filter((days) => typeof days === 'number')
+  .filter((days) => days !== RetentionDays.INFINITE)
+  .sort((a, b) => a - b);
+
+/** One of them; 90 unless said otherwise. */
+export const retention: Reader<RetentionDays> = (setting, text = '90') => {
+  const days = retentions.find((candidate) => String(candidate) === text);
+  if (days === undefined) {
+    throw new SettingError(setting, `must be one of ${retentions.join(', ')}`);
+  }
+  return days;
+};
+
+/** How many run at once: 1 unless said otherwise; `none`, undefined, for as many as come. */
+export const concurrency: Reader<number | undefined> = (setting, text = '1') => {
+  if (text === 'none') return undefined;
+  const value = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : undefined;
+  if (!value) throw new SettingError(setting, 'must be none or a whole number from 1 to 999');
+  return value;
+};
