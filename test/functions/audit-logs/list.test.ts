@@ -1,0 +1,250 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import {
+  isoTimestamp,
+  nextPage,
+  outcome,
+  readList,
+  refusal,
+  serviceForThisFile,
+} from '../../acceptance.ts';
+import { type Account, logIn, register } from '../../client.ts';
+import { badLimits, tamperedCursors } from '../../lists.ts';
+
+interface Entry {
+  readonly id: number;
+  readonly user_id: number | null;
+  readonly action: string;
+  readonly created_at: string;
+}
+
+const { api, adminToken } = await serviceForThisFile();
+const get = (query = '', token = adminToken) =>
+  api('GET', `/api/admin/audit-logs${query}`, { token });
+const readAll = (query: string): Promise<readonly Entry[]> =>
+  readList(api, `/api/admin/audit-logs${query}`, {
+    token: adminToken,
+    entries: ({ body }) => body.data,
+  });
+
+/** A user of whom there are entries CREATE, LOGIN, and then UPDATE as often as asked. */
+const userWithEntries = async (updates: number): Promise<Account> => {
+  const account = await register(api);
+  await logIn(api, account);
+  for (let i = 0; i < updates; i += 1) {
+    const json = { name: `n${i}` };
+    await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
+  }
+  return account;
+};
+
+const [busy, other] = [await userWithEntries(103), await userWithEntries(2)];
+
+describe('GET /api/admin/audit-logs', () => {
+  it('answers entries with all their fields and no others', async () => {
+    const { status, body } = await get();
+
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual(['data']);
+    for (const entry of body.data) {
+      expect(entry).toEqual({
+        id: expect.any(Number),
+        user_id: expect.toSatisfy((id) => id === null || Number.isSafeInteger(id)),
+        action: expect.stringMatching(/^(CREATE|READ|UPDATE|DELETE|LOGIN|LOGOUT|EXPORT)$/),
+        resource: 'users',
+        resource_id: expect.toSatisfy((id) => id === null || /^\d+$/.test(id)),
+        ip_address: expect.any(String),
+        user_agent: expect.any(String),
+        result: expect.stringMatching(/^(SUCCESS|FAILURE)$/),
+        details: expect.toSatisfy((text) => text === null || typeof text === 'string'),
+        created_at: isoTimestamp,
+      });
+    }
+  });
+
+  it('answers at most 100 entries', async () => {
+    expect((await get()).body.data).toHaveLength(100);
+    expect((await get(`?userId=${busy.id}`)).body.data).toHaveLength(100);
+  });
+
+  it.each(['', `?userId=${busy.id}`, '?action=UPDATE', `?userId=${busy.id}&action=UPDATE`])(
+    'answers the newest first for the query "%s"',
+    async (query) => {
+      const entries: readonly Entry[] = (await get(query)).body.data;
+
+      const times = entries.map(({ created_at }) => created_at);
+      expect(times).toEqual([...times].sort().reverse());
+      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    },
+  );
+
+  it('begins with what was done last', async () => {
+    const account = await register(api);
+
+    const { body } = await get(`?userId=${account.id}`);
+
+    expect(body.data).toEqual([
+      expect.objectContaining({ user_id: account.id, action: 'CREATE', result: 'SUCCESS' }),
+    ]);
+  });
+
+  it('answers only what a user did when asked for it', async () => {
+    const entries = await readAll(`?userId=${other.id}`);
+
+    expect(entries.map(({ user_id, action }) => [user_id, action])).toEqual([
+      [other.id, 'UPDATE'],
+      [other.id, 'UPDATE'],
+      [other.id, 'LOGIN'],
+      [other.id, 'CREATE'],
+    ]);
+  });
+
+  it('answers only entries of an action when asked for it', async () => {
+    const { data } = (await get('?action=LOGIN')).body;
+
+    expect(new Set(data.map(({ action }: Entry) => action))).toEqual(new Set(['LOGIN']));
+    expect(data.map(({ user_id }: Entry) => user_id)).toContain(other.id);
+  });
+
+  it('applies both conditions when both are given', async () => {
+    const entries = await readAll(`?userId=${other.id}&action=UPDATE`);
+
+    expect(entries.map(({ user_id, action }) => [user_id, action])).toEqual(
+      Array(2).fill([other.id, 'UPDATE']),
+    );
+  });
+
+  it.each(['READ', 'LOGOUT', 'EXPORT', 'DELETE'])(
+    'answers an empty array when there is no entry of action %s',
+    async (action) => {
+      const answer = await get(`?userId=${other.id}&action=${action}`);
+
+      expect(outcome(answer)).toEqual([200, { data: [] }]);
+    },
+  );
+
+  it.each(['9007199254740991', '0', '-1', '-0'])(
+    'answers an empty array to userId=%s, which nobody has',
+    async (userId) => {
+      expect(outcome(await get(`?userId=${userId}`))).toEqual([200, { data: [] }]);
+    },
+  );
+
+  it.each(['', `userId=${busy.id}`, 'action=UPDATE', `userId=${busy.id}&action=UPDATE`])(
+    'leads through all pages of the query "%s", without a gap or a repetition',
+    async (query) => {
+      const inLargePages = await readAll(`?${query}`);
+
+      const inSmallPages = await readAll(`?limit=27&${query}`);
+
+      expect(inSmallPages.slice(-inLargePages.length)).toEqual(inLargePages);
+      expect(inLargePages.length).toBeGreaterThan(100);
+      expect(new Set(inSmallPages.map(({ id }) => id)).size).toBe(inSmallPages.length);
+    },
+  );
+
+  it('finds every entry of a user who has more than a page of them', async () => {
+    const entries = await readAll(`?userId=${busy.id}`);
+
+    expect(entries).toHaveLength(105);
+    expect(entries.at(-1)?.action).toBe('CREATE');
+  });
+
+  it('leads nowhere when nothing remains', async () => {
+    expect(nextPage(await get(`?userId=${other.id}&limit=4`))).toBeUndefined();
+    expect(nextPage(await get(`?userId=${other.id}&limit=3`))).toMatch(
+      /^\/api\/admin\/audit-logs\?/,
+    );
+  });
+
+  it.each(['', 'delete', 'Delete', 'DROP', 'CREATE,READ', '%20CREATE', 'constructor', 'null', '1'])(
+    'answers 400 to action=%s',
+    async (action) => {
+      expect(outcome(await get(`?action=${action}`))).toEqual(
+        refusal(400, 'action must be one of CREATE, READ, UPDATE, DELETE, LOGIN, LOGOUT, EXPORT'),
+      );
+    },
+  );
+
+  it.each([
+    ...['', '1.5', '1e3', '0x10', 'abc', '%201', '1%20', '+1', '1,2', 'null', 'NaN', '--1', '-'],
+    ...['9007199254740993', '-9007199254740993', '99999999999999999999', '%D9%A1', '__proto__'],
+  ])('answers 400 to userId=%s', async (userId) => {
+    expect(outcome(await get(`?userId=${userId}`))).toEqual(
+      refusal(400, 'userId must be an integer'),
+    );
+  });
+
+  it.each(badLimits)('answers 400 to limit=%s', async (limit) => {
+    expect(outcome(await get(`?limit=${limit}`))).toEqual(
+      refusal(400, 'limit must be a whole number from 1 to 100'),
+    );
+  });
+
+  const cursorOf = async (query: string) => {
+    const [, next] = nextPage(await get(`?limit=1&${query}`))?.split('?') ?? [];
+    return new URLSearchParams(next).get('cursor') ?? '';
+  };
+
+  it('answers 400 to whatever is not a cursor that it gave', async () => {
+    for (const tampered of tamperedCursors(await cursorOf(''))) {
+      const answer = await get(`?cursor=${encodeURIComponent(tampered)}`);
+      expect(outcome(answer), tampered).toEqual(refusal(400, 'cursor is invalid'));
+    }
+  });
+
+  it('answers 400 to a cursor of another query', async () => {
+    const queries = ['', 'userId=1', `userId=${busy.id}`, 'action=UPDATE', 'action=CREATE'];
+    const cursor = await cursorOf(`userId=${busy.id}&action=UPDATE`);
+
+    for (const query of queries) {
+      const answer = await get(`?${query}&cursor=${cursor}`);
+      expect(outcome(answer), query).toEqual(refusal(400, 'cursor is invalid'));
+    }
+  });
+
+  it('answers 400 to a cursor of the users list', async () => {
+    const page = await api('GET', '/api/users?limit=1', { token: adminToken });
+    const [, query] = nextPage(page)?.split('?') ?? [];
+
+    expect(outcome(await get(`?${query}`))).toEqual(refusal(400, 'cursor is invalid'));
+  });
+
+  it('answers 403 to a user, before it looks at the parameters', async () => {
+    for (const query of ['', '?action=DROP', `?userId=${busy.id}`, '?cursor=x']) {
+      expect(outcome(await get(query, busy.token))).toEqual(refusal(403, 'Forbidden'));
+    }
+  });
+
+  it('leaves no entry itself', async () => {
+    const userId = decodeJwt(adminToken).id;
+    const before = await readAll(`?userId=${userId}`);
+
+    await get();
+
+    expect(await readAll(`?userId=${userId}`)).toEqual(before);
+  });
+
+  it('keeps the client’s claims about where it is out of ip_address', async () => {
+    const account = await register(api);
+    const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' };
+    const json = { name: 'n' };
+
+    await api('PUT', `/api/users/${account.id}`, { token: account.token, json, headers });
+
+    const [{ ip_address }] = (await get(`?userId=${account.id}`)).body.data;
+    expect(ip_address).toMatch(/^[\da-f.:]{3,45}$/i);
+    expect(ip_address).not.toBe('203.0.113.9');
+  });
+
+  it('keeps the first 1,024 characters of a user agent', async () => {
+    const account = await register(api);
+    const json = { name: 'n' };
+    const headers = { 'user-agent': 'x'.repeat(2000) };
+
+    await api('PUT', `/api/users/${account.id}`, { token: account.token, json, headers });
+
+    const [{ user_agent }] = (await get(`?userId=${account.id}`)).body.data;
+    expect(user_agent).toBe('x'.repeat(1024));
+  });
+});

@@ -1,0 +1,148 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import {
+  entriesOf,
+  isoTimestamp,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../acceptance.ts';
+import { logIn, register, uniqueEmail } from '../../client.ts';
+
+const service = await serviceForThisFile();
+const { api, adminToken } = service;
+const caller = await register(api);
+const post = (token: string, json: unknown, headers = {}) =>
+  api('POST', '/api/users', { token, json, headers });
+const newUser = (fields = {}) => ({ name: 'n', email: uniqueEmail(), password: 'p', ...fields });
+
+describe('POST /api/users', () => {
+  it('answers 201 with the new user, which has no password', async () => {
+    const fields = newUser({ name: 'Grace' });
+
+    const { status, body } = await post(caller.token, fields);
+
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.any(Number),
+      name: 'Grace',
+      email: fields.email,
+      role: 'user',
+      created_at: isoTimestamp,
+    });
+  });
+
+  it('creates a user who can be read and can log in', async () => {
+    const fields = newUser();
+
+    const { body } = await post(caller.token, fields);
+
+    const stored = await api('GET', `/api/users/${body.id}`, { token: caller.token });
+    expect(outcome(stored)).toEqual([200, body]);
+    expect(decodeJwt(await logIn(api, fields))).toMatchObject({ id: body.id, role: 'user' });
+  });
+
+  it('gives later users greater ids', async () => {
+    const first = await post(caller.token, newUser());
+    const second = await post(caller.token, newUser());
+
+    expect(second.body.id).toBeGreaterThan(first.body.id);
+  });
+
+  it.each(['user', 'admin'])('lets an admin create a user of role %s', async (role) => {
+    const fields = newUser({ role });
+
+    const { status, body } = await post(adminToken, fields);
+
+    expect([status, body.role]).toEqual([201, role]);
+    expect(decodeJwt(await logIn(api, fields)).role).toBe(role);
+  });
+
+  it.each([{}, { role: null }])(
+    'creates a plain user for an admin who sends %j',
+    async (fields) => {
+      const { status, body } = await post(adminToken, newUser(fields));
+
+      expect([status, body.role]).toEqual([201, 'user']);
+    },
+  );
+
+  it.each(['root', 'Admin', 'ADMIN', '', 1, true, ['admin'], { role: 'admin' }])(
+    'answers 400 to an admin who asks for role %j',
+    async (role) => {
+      const answer = await post(adminToken, newUser({ role }));
+
+      expect(outcome(answer)).toEqual(refusal(400, 'role must be one of user, admin'));
+    },
+  );
+
+  it('answers 403 to anybody else who asks for an admin, before it looks at the fields', async () => {
+    for (const fields of [newUser({ role: 'admin' }), { role: 'admin' }]) {
+      expect(outcome(await post(caller.token, fields))).toEqual(refusal(403, 'Forbidden'));
+    }
+  });
+
+  it.each(['user', 'root', 1, ['admin'], null])(
+    'creates a plain user for anybody else who asks for role %j',
+    async (role) => {
+      const { status, body } = await post(caller.token, newUser({ role }));
+
+      expect([status, body.role]).toEqual([201, 'user']);
+    },
+  );
+
+  it.each([
+    ['no name', { name: undefined }],
+    ['an empty email', { email: '' }],
+    ['a null password', { password: null }],
+  ])('answers 400 All fields are required to %s', async (_, fields) => {
+    const answer = await post(caller.token, newUser(fields));
+
+    expect(outcome(answer)).toEqual(refusal(400, 'All fields are required'));
+  });
+
+  it('answers 409 to an address that is taken, in whatever letter case', async () => {
+    const answer = await post(adminToken, newUser({ email: caller.email.toUpperCase() }));
+
+    expect(outcome(answer)).toEqual(refusal(409, 'Email already registered'));
+  });
+
+  it('chooses id and time of creation itself', async () => {
+    const { body } = await post(adminToken, newUser({ id: 7, created_at: 'long ago' }));
+
+    expect(body).toMatchObject({ id: expect.any(Number), created_at: isoTimestamp });
+    expect(body.id).toBeGreaterThan(caller.id);
+  });
+
+  it('records the creation, by the caller, of the new user', async () => {
+    const agent = uniqueAgent();
+
+    const { body } = await post(caller.token, newUser(), { 'user-agent': agent });
+
+    expect(await entriesOf(service, agent)).toEqual([
+      {
+        id: expect.any(Number),
+        user_id: caller.id,
+        action: 'CREATE',
+        resource: 'users',
+        resource_id: String(body.id),
+        ip_address: expect.any(String),
+        user_agent: agent,
+        result: 'SUCCESS',
+        details: null,
+        created_at: isoTimestamp,
+      },
+    ]);
+  });
+
+  it('records nothing of what it refuses', async () => {
+    const headers = { 'user-agent': uniqueAgent() };
+
+    await post(caller.token, {}, headers);
+    await post(caller.token, newUser({ role: 'admin' }), headers);
+    await post(caller.token, newUser({ email: caller.email }), headers);
+
+    expect(await entriesOf(service, headers['user-agent'])).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import {
+  entriesOf,
+  isoTimestamp,
+  listUsers,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../acceptance.ts';
+import { register } from '../../client.ts';
+import { badIds } from '../../ids.ts';
+
+const service = await serviceForThisFile();
+const { api, adminToken } = service;
+const remove = (id: string | number, token = adminToken, headers = {}) =>
+  api('DELETE', `/api/users/${id}`, { token, headers });
+const notFound = refusal(404, 'User not found');
+
+describe('DELETE /api/users/{id}', () => {
+  it('answers 204 without a body', async () => {
+    const { id } = await register(api);
+
+    const { status, text, headers } = await remove(id);
+
+    expect([status, text]).toEqual([204, '']);
+    expect(headers.has('content-type')).toBe(false);
+  });
+
+  it('leaves nothing of the user behind', async () => {
+    const { id, email, password } = await register(api);
+
+    await remove(id);
+
+    const get = await api('GET', `/api/users/${id}`, { token: adminToken });
+    expect(outcome(get)).toEqual(notFound);
+    const login = await api('POST', '/api/login', { json: { email, password } });
+    expect(outcome(login)).toEqual(refusal(404, 'User is not registered'));
+    expect((await listUsers(api, adminToken)).map((user) => user.id)).not.toContain(id);
+  });
+
+  it('leaves the other users alone', async () => {
+    const [{ id }, other] = [await register(api), await register(api)];
+
+    await remove(id);
+
+    const { body } = await api('GET', '/api/profile', { token: other.token });
+    expect(body.data.id).toBe(other.id);
+  });
+
+  it('answers 404 the second time', async () => {
+    const { id } = await register(api);
+
+    const answers = [await remove(id), await remove(id)];
+
+    expect(answers.map(outcome)).toEqual([[204, undefined], notFound]);
+  });
+
+  it('lets one of twenty simultaneous deletes through', async () => {
+    const agent = uniqueAgent();
+    const { id } = await register(api);
+
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => remove(id, adminToken, { 'user-agent': agent })),
+    );
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, ...Array(19).fill(404)]);
+    expect(await entriesOf(service, agent)).toHaveLength(1);
+  });
+
+  it('frees the address, and never the id', async () => {
+    const { id, email } = await register(api);
+
+    await remove(id);
+
+    expect((await register(api, { email })).id).toBeGreaterThan(id);
+  });
+
+  it.each([9_007_199_254_740_991, ...badIds])('answers 404 to id %s', async (id) => {
+    expect(outcome(await remove(id))).toEqual(notFound);
+  });
+
+  it('answers 403 to a user, be it for itself, for others or for nobody', async () => {
+    const [user, other] = [await register(api), await register(api)];
+
+    for (const id of [user.id, other.id, 9_007_199_254_740_991, 'x']) {
+      expect(outcome(await remove(id, user.token))).toEqual(refusal(403, 'Forbidden'));
+    }
+    const { status } = await api('GET', '/api/profile', { token: user.token });
+    expect(status).toBe(200);
+  });
+
+  it('records the deletion, by the admin, of the user', async () => {
+    const agent = uniqueAgent();
+    const { id } = await register(api);
+
+    await remove(id, adminToken, { 'user-agent': agent });
+
+    expect(await entriesOf(service, agent)).toEqual([
+      {
+        id: expect.any(Number),
+        user_id: decodeJwt(adminToken).id,
+        action: 'DELETE',
+        resource: 'users',
+        resource_id: String(id),
+        ip_address: expect.any(String),
+        user_agent: agent,
+        result: 'SUCCESS',
+        details: null,
+        created_at: isoTimestamp,
+      },
+    ]);
+  });
+
+  it('records neither a deletion of nobody nor one that is forbidden', async () => {
+    const headers = { 'user-agent': uniqueAgent() };
+    const { id, token } = await register(api);
+
+    await remove(9_007_199_254_740_991, adminToken, headers);
+    await remove('x', adminToken, headers);
+    await remove(id, token, headers);
+
+    expect(await entriesOf(service, headers['user-agent'])).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { isoTimestamp, outcome, refusal, serviceForThisFile } from '../../acceptance.ts';
+import { uniqueEmail } from '../../client.ts';
+import { createMemoryUser } from './users.ts';
+
+const { api } = await serviceForThisFile();
+const post = (json: unknown) => api('POST', '/api/v1/users', { json });
+
+describe('POST /api/v1/users', () => {
+  it('answers 201 with the new user', async () => {
+    const email = uniqueEmail();
+
+    const { status, body } = await post({ name: ' Ada ', email: ` ${email} `, id: 99 });
+
+    expect(status).toBe(201);
+    expect(body).toEqual({ id: expect.any(Number), name: 'Ada', email, createdAt: isoTimestamp });
+  });
+
+  it('assigns ids in sequence', async () => {
+    const first = await createMemoryUser(api);
+    const second = await createMemoryUser(api);
+
+    expect(first.id).toBeGreaterThan(0);
+    expect(second.id).toBeGreaterThan(first.id);
+  });
+
+  it('never assigns an id again', async () => {
+    const gone = await createMemoryUser(api);
+
+    await api('DELETE', `/api/v1/users/${gone.id}`);
+
+    expect((await createMemoryUser(api)).id).toBeGreaterThan(gone.id);
+  });
+
+  it('creates another user each time it is repeated', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 20 }, async () => (await createMemoryUser(api)).id),
+    );
+
+    expect(new Set(ids).size).toBe(20);
+  });
+
+  it('needs no token, and takes no notice of a bad one', async () => {
+    const { status } = await api('POST', '/api/v1/users', {
+      json: { name: 'n', email: uniqueEmail() },
+      token: 'nonsense',
+    });
+
+    expect(status).toBe(201);
+  });
+
+  it.each([
+    ['no name', { email: 'a@b' }],
+    ['no email', { name: 'n' }],
+    ['nothing', {}],
+    ['an empty name', { name: '', email: 'a@b' }],
+    ['a blank name', { name: ' ', email: 'a@b' }],
+    ['an empty email', { name: 'n', email: '' }],
+    ['null', { name: null, email: null }],
+  ])('answers 400 Name and email required to %s', async (_, fields) => {
+    expect(outcome(await post(fields))).toEqual(refusal(400, 'Name and email required'));
+  });
+
+  it('answers 409 to an address that is taken, in whatever letter case', async () => {
+    const { email } = await createMemoryUser(api);
+
+    const answers = [
+      await post({ name: 'n', email }),
+      await post({ name: 'n', email: email.toUpperCase() }),
+    ];
+
+    expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(409, 'Email already exists')));
+  });
+
+  it('lets one of twenty simultaneous creations of an address through', async () => {
+    const email = uniqueEmail();
+
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post({ name: 'n', email })));
+
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(19).fill(409)]);
+  });
+
+  it('shares neither users nor addresses with /api/users', async () => {
+    const email = uniqueEmail();
+    await createMemoryUser(api, { email });
+
+    const json = { name: 'n', email, password: 'p' };
+    const { status } = await api('POST', '/api/auth/register', { json });
+
+    expect(status).toBe(201);
+  });
+});

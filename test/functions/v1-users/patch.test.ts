@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { outcome, refusal, serviceForThisFile } from '../../acceptance.ts';
+import { uniqueEmail } from '../../client.ts';
+import { badIds } from '../../ids.ts';
+import { createMemoryUser, unknownId } from './users.ts';
+
+const { api } = await serviceForThisFile();
+const patch = (id: string | number, json: unknown) => api('PATCH', `/api/v1/users/${id}`, { json });
+const get = async (id: number) => (await api('GET', `/api/v1/users/${id}`)).body;
+
+describe('PATCH /api/v1/users/{id}', () => {
+  it.each([{ name: 'New' }, { email: uniqueEmail() }, { name: 'New', email: uniqueEmail() }])(
+    'changes what is supplied, such as %j, and answers 200 with the user',
+    async (fields) => {
+      const created = await createMemoryUser(api);
+
+      const answer = await patch(created.id, fields);
+
+      expect(outcome(answer)).toEqual([200, { ...created, ...fields }]);
+      expect(await get(created.id)).toEqual(answer.body);
+    },
+  );
+
+  it.each([{}, { name: '' }, { name: ' ', email: '' }, { name: null }, { id: 99, createdAt: 'x' }])(
+    'answers 200 to %j, which supplies nothing, and changes nothing',
+    async (fields) => {
+      const created = await createMemoryUser(api);
+
+      expect(outcome(await patch(created.id, fields))).toEqual([200, created]);
+      expect(await get(created.id)).toEqual(created);
+    },
+  );
+
+  it('changes the one field that is supplied beside an empty one', async () => {
+    const created = await createMemoryUser(api);
+
+    const { body } = await patch(created.id, { name: 'New', email: '' });
+
+    expect(body).toEqual({ ...created, name: 'New' });
+  });
+
+  it('answers 409 to the address of another user and changes nothing', async () => {
+    const [created, other] = [await createMemoryUser(api), await createMemoryUser(api)];
+
+    const answer = await patch(created.id, { name: 'New', email: other.email });
+
+    expect(outcome(answer)).toEqual(refusal(409, 'Email already exists'));
+    expect(await get(created.id)).toEqual(created);
+  });
+
+  it.each([unknownId, ...badIds])('answers 404 to id %s', async (id) => {
+    expect(outcome(await patch(id, { name: 'n' }))).toEqual(refusal(404, 'User not found'));
+  });
+
+  it('answers 404 to an unknown id even when nothing is supplied', async () => {
+    expect(outcome(await patch(unknownId, {}))).toEqual(refusal(404, 'User not found'));
+  });
+});

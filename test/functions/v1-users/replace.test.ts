@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { outcome, refusal, serviceForThisFile } from '../../acceptance.ts';
+import { uniqueEmail } from '../../client.ts';
+import { badIds } from '../../ids.ts';
+import { createMemoryUser, unknownId } from './users.ts';
+
+const { api } = await serviceForThisFile();
+const put = (id: string | number, json: unknown) => api('PUT', `/api/v1/users/${id}`, { json });
+const get = async (id: number) => (await api('GET', `/api/v1/users/${id}`)).body;
+
+describe('PUT /api/v1/users/{id}', () => {
+  it('replaces name and email and answers 200 with the user', async () => {
+    const created = await createMemoryUser(api);
+    const email = uniqueEmail();
+
+    const answer = await put(created.id, { name: 'New', email, id: 99, createdAt: 'x' });
+
+    expect(outcome(answer)).toEqual([200, { ...created, name: 'New', email }]);
+    expect(await get(created.id)).toEqual(answer.body);
+  });
+
+  it('answers the same when it is repeated', async () => {
+    const { id, email } = await createMemoryUser(api);
+
+    const answers = [await put(id, { name: 'New', email }), await put(id, { name: 'New', email })];
+
+    expect(answers.map(outcome)).toEqual(Array(2).fill([200, await get(id)]));
+  });
+
+  it('frees the old address and takes the new one', async () => {
+    const { id, email } = await createMemoryUser(api);
+    const moved = uniqueEmail();
+
+    await put(id, { name: 'n', email: moved });
+
+    expect((await createMemoryUser(api, { email })).email).toBe(email);
+    const taken = await api('POST', '/api/v1/users', { json: { name: 'n', email: moved } });
+    expect(outcome(taken)).toEqual(refusal(409, 'Email already exists'));
+  });
+
+  it.each([
+    {},
+    { name: 'n' },
+    { email: 'a@b' },
+    { name: '', email: 'a@b' },
+    { name: 'n', email: ' ' },
+  ])('answers 400 Name and email required to %j and changes nothing', async (fields) => {
+    const created = await createMemoryUser(api);
+
+    const answer = await put(created.id, fields);
+
+    expect(outcome(answer)).toEqual(refusal(400, 'Name and email required'));
+    expect(await get(created.id)).toEqual(created);
+  });
+
+  it('answers 409 to the address of another user and changes nothing', async () => {
+    const [created, other] = [await createMemoryUser(api), await createMemoryUser(api)];
+
+    const answer = await put(created.id, { name: 'New', email: other.email.toUpperCase() });
+
+    expect(outcome(answer)).toEqual(refusal(409, 'Email already exists'));
+    expect(await get(created.id)).toEqual(created);
+  });
+
+  it.each([unknownId, ...badIds])('answers 404 to id %s', async (id) => {
+    const answer = await put(id, { name: 'n', email: uniqueEmail() });
+
+    expect(outcome(answer)).toEqual(refusal(404, 'User not found'));
+  });
+
+  it('answers 400 before 404, and 404 before 409', async () => {
+    const { email } = await createMemoryUser(api);
+
+    const useless = await put(unknownId, {});
+    const taken = await put(unknownId, { name: 'n', email });
+
+    expect(outcome(useless)).toEqual(refusal(400, 'Name and email required'));
+    expect(outcome(taken)).toEqual(refusal(404, 'User not found'));
+  });
+});
