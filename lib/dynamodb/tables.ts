@@ -50,6 +50,13 @@ export const usersTable = {
       sortKey: createdAtAndId,
       include: ['id', 'name', 'email', 'role', 'created_at'],
     },
+    // Only admins have its partition key, so that they are found without reading everyone.
+    {
+      name: 'admins',
+      partitionKey: { name: 'admin_listing', type: 'S' },
+      sortKey: createdAtAndId,
+      include: ['id', 'name', 'email', 'role', 'created_at'],
+    },
   ],
   timeToLive: 'expires_at',
 } as const satisfies TableDefinition;

@@ -18,8 +18,8 @@ export interface UserUpdate {
   readonly password_hash?: string;
 }
 
-const userKey = (id: number) => ({ pk: `user#${id}` });
-const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
+export const userKey = (id: number) => ({ pk: `user#${id}` });
+export const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
 
 /** Bytes: what DynamoDB allows a partition key. */
 const maxKey = 2048;
@@ -31,12 +31,15 @@ const wantedEmailKey = (email: string) => {
 };
 const counterKey = { pk: 'counter' };
 
-/** The value of the list index's partition key. */
+const [byCreatedAt] = usersTable.indexes;
+
+/** The values of the partition keys of the two list indexes. */
 const listing = 'users';
+export const adminListing = 'admins';
 
 const namedError = (name: string) => Object.assign(new Error(), { name });
 
-const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
+export const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
   ({ id, name, email, role, created_at }) as User;
 
 type ItemKey = { readonly pk: string };
@@ -45,7 +48,7 @@ type ItemKey = { readonly pk: string };
 const maxBatchRounds = 3;
 
 /** Reads items of the users table in one request; the items in the order of their keys. */
-const getItems = async (keys: readonly ItemKey[]) => {
+export const getItems = async (keys: readonly ItemKey[]) => {
   const found = new Map<string, Record<string, unknown>>();
   let missing: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
   for (let round = 0; round < maxBatchRounds && missing.length > 0; round += 1) {
@@ -75,21 +78,26 @@ const getItem = async (key: Readonly<Record<string, string>>) => {
 };
 
 /**
- * Takes the next user id: small, dense, ascending, never used twice (decisions, Identifiers).
+ * Takes a number of user ids in a row: small, dense, ascending, never used twice (decisions,
+ * Identifiers).
+ * @returns the first of them
  * @throws {DomainError} STORAGE_FAULT
  */
-export const allocateUserId = async (): Promise<number> => {
+export const allocateUserIds = async (count: number): Promise<number> => {
   const { Attributes } = await send(
     new UpdateCommand({
       TableName: config.usersTable,
       Key: counterKey,
-      UpdateExpression: 'ADD last_id :one',
-      ExpressionAttributeValues: { ':one': 1 },
+      UpdateExpression: 'ADD last_id :count',
+      ExpressionAttributeValues: { ':count': count },
       ReturnValues: 'UPDATED_NEW',
     }),
   );
-  return Attributes?.last_id as number;
+  return (Attributes?.last_id as number) - count + 1;
 };
+
+/** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
+export const allocateUserId = (): Promise<number> => allocateUserIds(1);
 
 const holder = (reason: CancellationReason | undefined): number =>
   Number(reason?.Item?.user_id?.N ?? Number.NaN);
@@ -116,6 +124,7 @@ export const insertUser = async (user: StoredUser): Promise<void> => {
           ...userKey(user.id),
           ...user,
           listing,
+          ...(user.role === 'admin' ? { admin_listing: adminListing } : {}),
           created_at_id: createdAtKey(user),
         },
         ConditionExpression: 'attribute_not_exists(pk)',
@@ -160,7 +169,7 @@ export const listUsers = async (request: {
 }): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
   const { entries, ...rest } = await readPage({
     table: config.usersTable,
-    index: usersTable.indexes[0],
+    index: byCreatedAt,
     partitions: [listing],
     order: 'oldest first',
     ...request,
@@ -168,10 +177,13 @@ export const listUsers = async (request: {
   return { users: entries.map(toUser), ...rest };
 };
 
+/** What an update writes: an admin's item has the key of the admins' index, no other's has. */
 const assignments = (update: UserUpdate) => {
-  const entries = Object.entries(update);
+  const isAdmin = update.role === 'admin';
+  const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
+  const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
   return {
-    UpdateExpression: `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`,
+    UpdateExpression: update.role === 'user' ? `${set} REMOVE admin_listing` : set,
     ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
     ExpressionAttributeValues: Object.fromEntries(
       entries.map(([name, value]) => [`:${name}`, value]),

@@ -1,0 +1,55 @@
+import { config } from '../config.ts';
+import { transact } from '../dynamodb/client.ts';
+import { readPage } from '../dynamodb/page.ts';
+import { usersTable } from '../dynamodb/tables.ts';
+import { adminListing, toUser, userKey } from './store.ts';
+import type { User } from './user.ts';
+
+/** Admins that are listed at most. */
+const maxAdmins = 1000;
+
+/**
+ * The admins, oldest account first, from an index that may be a second behind.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const listAdmins = async (): Promise<readonly User[]> => {
+  const { entries } = await readPage({
+    table: config.usersTable,
+    index: usersTable.indexes[1],
+    partitions: [adminListing],
+    order: 'oldest first',
+    limit: maxAdmins,
+  });
+  return entries.map(toUser);
+};
+
+const isAdmin = {
+  ConditionExpression: '#role = :admin',
+  ExpressionAttributeNames: { '#role': 'role' },
+  ExpressionAttributeValues: { ':admin': 'admin' },
+};
+
+/**
+ * Takes the role admin from a user, provided that another user has it at the same instant: of two
+ * admins who demote each other, one fails.
+ * @returns false when either of the two is no admin
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const demoteAdmin = async (
+  id: number,
+  { otherAdmin }: { otherAdmin: number },
+): Promise<boolean> => {
+  const failed = await transact([
+    {
+      Update: {
+        ...isAdmin,
+        TableName: config.usersTable,
+        Key: userKey(id),
+        UpdateExpression: 'SET #role = :user REMOVE admin_listing',
+        ExpressionAttributeValues: { ':admin': 'admin', ':user': 'user' },
+      },
+    },
+    { ConditionCheck: { ...isAdmin, TableName: config.usersTable, Key: userKey(otherAdmin) } },
+  ]);
+  return failed.length === 0;
+};
