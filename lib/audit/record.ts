@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { ApiRequest } from '../endpoint.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { logError } from '../log.ts';
-import { type AuditedAction, makeEntry } from './entry.ts';
+import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 import { insertEntry } from './store.ts';
 
 /** Milliseconds by which a slow audit store may delay an answer (decisions, What is audited). */
@@ -10,6 +10,34 @@ const recordingTimeout = 1000;
 
 /** Draws of an id; two entries of one millisecond collide once in 4,096. */
 const maxDraws = 5;
+
+/** The entry under the id of a draw: a function of the write id, so that a replay draws the same. */
+const drawId = (entry: AuditEntry, writeId: string, draw: number): AuditEntry => {
+  if (draw === 0) return entry;
+  const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();
+  return { ...entry, id: makeAuditId(new Date(entry.created_at), (below) => tail % below) };
+};
+
+/**
+ * Writes an entry under its id, or under another one of its millisecond when that is taken. The
+ * same entry and write id leave one entry however often they are written.
+ * @param deadline milliseconds since 1970; absent: as long as the store takes
+ * @throws {Error} when it is not known to be written: STORAGE_FAULT, or no id was free
+ */
+export const writeEntry = async (
+  entry: AuditEntry,
+  { writeId, deadline }: { writeId: string; deadline?: number },
+): Promise<void> => {
+  for (let draw = 0; draw < maxDraws; draw += 1) {
+    const limit = deadline && { timeout: Math.max(1, deadline - Date.now()) };
+    if (await insertEntry(drawId(entry, writeId, draw), { writeId, ...limit })) return;
+  }
+  throw new Error('No free audit id');
+};
+
+/** The line from which `replay-audit` of infra/operator writes an entry that could not be written. */
+export const logUnwritten = (error: unknown, writeId: string, entry: AuditEntry): void =>
+  logError('audit-entry-not-written', { fault: faultName(error), writeId, entry });
 
 /**
  * Records what was done, by whom, from where. Never throws and takes at most a second: an entry
@@ -20,29 +48,16 @@ export const record = async (
   action: Omit<AuditedAction, 'resource' | 'ip_address' | 'user_agent'>,
 ): Promise<void> => {
   const now = new Date();
-  const deadline = now.getTime() + recordingTimeout;
   const { sourceIp, userAgent } = request.requestContext.http;
-  const audited = {
-    ...action,
-    resource: 'users',
-    ip_address: sourceIp,
-    user_agent: userAgent,
-  };
+  const entry = makeEntry(
+    { ...action, resource: 'users', ip_address: sourceIp, user_agent: userAgent },
+    { now },
+  );
   const writeId = randomUUID();
-  let entry = makeEntry(audited, { now });
   try {
-    for (let draw = 1; draw <= maxDraws; draw += 1) {
-      const timeout = Math.max(1, deadline - Date.now());
-      if (await insertEntry(entry, { writeId, timeout })) return;
-      entry = makeEntry(audited, { now });
-    }
-    throw new Error('No free audit id');
+    await writeEntry(entry, { writeId, deadline: now.getTime() + recordingTimeout });
   } catch (error) {
-    logError('audit-entry-not-written', {
-      fault: faultName(error),
-      writeId,
-      entry,
-    });
+    logUnwritten(error, writeId, entry);
   }
 };
 
