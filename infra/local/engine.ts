@@ -84,6 +84,8 @@ const spawnTied = ({ command, args }: Launch): ChildProcess => {
   const watch = 'exec 3<&0; (cat <&3 >/dev/null; kill $$ 2>/dev/null) & exec "$@" 3<&- </dev/null';
   const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
+    // Out of the terminal's group: Ctrl-C is for this process, which stops the engine last.
+    detached: true,
   });
   child.stdin?.on('error', () => undefined);
   // Lets the watcher go when the engine has gone first.
@@ -115,7 +117,7 @@ const launch = async (
   const chosenPort = port ?? (await freePort());
   const command = launchers[name]({ port: chosenPort, folder });
   if (!command) return undefined;
-  if (folder) mkdirSync(folder, { recursive: true });
+  if (folder) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const child = spawnTied(command);
   const endpoint = `http://127.0.0.1:${chosenPort}`;
   await waitUntilAnswering(endpoint, child);

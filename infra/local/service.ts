@@ -6,6 +6,7 @@ import type { LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { createGateway, type Integration, type LambdaHandler } from './gateway.ts';
+import { announceRunning } from './running.ts';
 import type { LocalSettings } from './settings.ts';
 
 export interface LocalService {
@@ -46,6 +47,21 @@ const listen = async (server: Server, port: number): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
+/** Tells the operator's commands where to find the service; nobody finds one without a folder. */
+const announce = ({ folder, signingSecret }: LocalSettings, engine: Engine, url: string) => {
+  if (!folder) return () => undefined;
+  const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
+  const { JWT_SECRET_FILE: secretFile } = signingSecret;
+  return announceRunning(folder, {
+    pid: process.pid,
+    url,
+    endpoint: engine.endpoint,
+    usersTable,
+    auditTable,
+    ...(secretFile ? { secretFile } : {}),
+  });
+};
+
 const close = async (server: Server): Promise<void> => {
   const closed = once(server, 'close');
   server.close();
@@ -74,12 +90,14 @@ export const startService = async (
     const integrations = await loadIntegrations();
     const admin = await ensureAdmin(settings.admin);
     const server = createGateway(integrations, { origins: settings.corsOrigins });
-    const port = await listen(server, settings.port);
+    const url = `http://localhost:${await listen(server, settings.port)}`;
+    const withdraw = announce(settings, engine, url);
     const stop = async () => {
       await close(server);
       if (!given) await engine.stop();
+      withdraw();
     };
-    return { url: `http://localhost:${port}`, admin, engine, stop };
+    return { url, admin, engine, stop };
   } catch (error) {
     if (!given) await engine.stop();
     throw error;

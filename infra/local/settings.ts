@@ -35,7 +35,7 @@ export const makeSecretVersion = () => ({
 const ownSecret = (folder: string | undefined): Readonly<Record<string, string>> => {
   if (!folder) return { JWT_SECRET: makeSecretVersion().value };
   const file = secretFile(folder);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!existsSync(file)) {
     writeFileSync(file, JSON.stringify([makeSecretVersion()]), { mode: 0o600, flag: 'wx' });
   }
