@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, globSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, globSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
@@ -18,6 +18,9 @@ interface Launch {
   readonly command: string;
   readonly args: readonly string[];
 }
+
+/** The file of a data folder in which each engine keeps its tables. */
+const dataFiles = { dynoxide: 'dynoxide.db', 'dynamodb-local': 'shared-local-instance.db' };
 
 type Launcher = (options: { port: number; folder: string | undefined }) => Launch | undefined;
 
@@ -48,7 +51,7 @@ const launchDynoxide: Launcher = ({ port, folder }) => {
   const shipped = resolvePackage(`@dynoxide/${process.platform}-${process.arch}`);
   const command = shipped ? join(shipped, 'dynoxide') : findOnPath('dynoxide');
   if (!command) return undefined;
-  const storage = folder ? ['--db-path', join(folder, 'dynoxide.db')] : [];
+  const storage = folder ? ['--db-path', join(folder, dataFiles.dynoxide)] : [];
   return { command, args: ['--port', String(port), ...storage] };
 };
 
@@ -66,6 +69,10 @@ const launchDynamoDbLocal: Launcher = ({ port, folder }) => {
 const launchers = { dynoxide: launchDynoxide, 'dynamodb-local': launchDynamoDbLocal };
 export type EngineName = keyof typeof launchers;
 export const engineNames = Object.keys(launchers) as readonly EngineName[];
+
+/** The engine whose data is in a folder; undefined when no engine's is. */
+export const engineOf = (folder: string): EngineName | undefined =>
+  engineNames.find((name) => existsSync(join(folder, dataFiles[name])));
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');

@@ -7,7 +7,7 @@ import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { createGateway, type Integration, type LambdaHandler } from './gateway.ts';
 import { announceRunning } from './running.ts';
-import type { LocalSettings } from './settings.ts';
+import { environmentDefaults, type LocalSettings } from './settings.ts';
 
 export interface LocalService {
   readonly url: string;
@@ -16,16 +16,8 @@ export interface LocalService {
   stop(): Promise<void>;
 }
 
-/** What AWS sets for a function, and the deployment does, as far as it is not set already. */
 const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string>>): void => {
-  const defaults = {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    USERS_TABLE: 'accounts-users',
-    AUDIT_TABLE: 'accounts-audit',
-  };
-  Object.assign(process.env, { ...defaults, ...process.env });
+  Object.assign(process.env, { ...environmentDefaults, ...process.env });
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...secret });
 };
 

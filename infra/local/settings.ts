@@ -14,6 +14,15 @@ export interface LocalSettings {
   readonly admin: { readonly email: string; readonly password: string } | undefined;
 }
 
+/** What AWS sets for a function, and the deployment does: as it is here unless it is set. */
+export const environmentDefaults = {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  USERS_TABLE: 'accounts-users',
+  AUDIT_TABLE: 'accounts-audit',
+} as const;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const parsePort = (text: string | undefined): number => {

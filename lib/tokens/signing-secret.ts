@@ -11,13 +11,13 @@ const refreshInterval = 60_000;
  * Milliseconds after its creation from which a new version signs. By then everyone has read it
  * and can verify what it signed: twice the refresh interval, for clocks and slow reads.
  */
-const activationDelay = 2 * refreshInterval;
+export const activationDelay = 2 * refreshInterval;
 
 /** Milliseconds: a token's life (spec, Limits). */
 const tokenLife = 24 * 60 * 60 * 1000;
 
 /** Milliseconds after a rotation until the last token that the previous version signed is dead. */
-const retirementDelay = activationDelay + refreshInterval + tokenLife;
+export const retirementDelay = activationDelay + refreshInterval + tokenLife;
 
 const keyOf = ({ value }: SecretVersion): Uint8Array => new TextEncoder().encode(value);
 
