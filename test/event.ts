@@ -1,0 +1,39 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+
+interface EventFields {
+  readonly method?: string;
+  readonly path?: string;
+  /** The route's path, where it differs from the path. */
+  readonly route?: string;
+  readonly pathParameters?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly isBase64Encoded?: boolean;
+}
+
+/** The event with which the gateway would invoke a function, of which only some fields matter. */
+export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 => {
+  const { method = 'POST', path = '/', route = path, headers = {}, ...rest } = fields;
+  const routeKey = `${method} ${route}`;
+  return {
+    version: '2.0',
+    routeKey,
+    rawPath: path,
+    rawQueryString: '',
+    headers,
+    requestContext: {
+      accountId: 'test',
+      apiId: 'test',
+      domainName: 'test',
+      domainPrefix: 'test',
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: 'test' },
+      requestId: 'request-1',
+      routeKey,
+      stage: '$default',
+      time: '21/Nov/2026:09:05:00 +0000',
+      timeEpoch: 1_795_251_900_000,
+    },
+    isBase64Encoded: false,
+    ...rest,
+  };
+};

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { type AuditedAction, makeAuditId, makeEntry } from '../../../lib/audit/entry.ts';
+
+const now = new Date('2026-11-21T09:05:07.042Z');
+const login: AuditedAction = { action: 'LOGIN', resource: 'users', result: 'SUCCESS' };
+const entryOf = (fields: Partial<AuditedAction>) => makeEntry({ ...login, ...fields }, { now });
+
+describe('makeEntry', () => {
+  it('keeps what it is given and adds id and time', () => {
+    const action: AuditedAction = {
+      user_id: 7,
+      action: 'DELETE',
+      resource: 'users',
+      resource_id: '12',
+      ip_address: '2001:db8::1',
+      user_agent: 'curl/8',
+      result: 'FAILURE',
+      details: { error: 'ThrottlingException' },
+    };
+
+    expect(makeEntry(action, { now, random: () => 5 })).toEqual({
+      ...action,
+      details: '{"error":"ThrottlingException"}',
+      id: makeAuditId(now, () => 5),
+      created_at: '2026-11-21T09:05:07.042Z',
+    });
+  });
+
+  it('stores everything absent as null', () => {
+    expect(entryOf({})).toMatchObject({
+      user_id: null,
+      resource_id: null,
+      ip_address: null,
+      user_agent: null,
+      details: null,
+    });
+  });
+
+  it('stores empty text as null where it says nothing', () => {
+    const { resource_id, ip_address, user_agent } = entryOf({
+      resource_id: '',
+      ip_address: '',
+      user_agent: '',
+    });
+
+    expect([resource_id, ip_address, user_agent]).toEqual([null, null, null]);
+  });
+
+  it('writes a numeric resource id as text', () => {
+    expect(entryOf({ resource_id: 0 }).resource_id).toBe('0');
+    expect(entryOf({ resource_id: 9_007_199_254_740_991 }).resource_id).toBe('9007199254740991');
+  });
+
+  it.each([
+    ['resource', 100],
+    ['resource_id', 100],
+    ['ip_address', 45],
+    ['user_agent', 1024],
+  ] as const)('cuts %s after %i characters, and never inside one', (field, limit) => {
+    const cases = [
+      ['x'.repeat(limit), 'x'.repeat(limit)],
+      ['x'.repeat(limit + 1), 'x'.repeat(limit)],
+      ['😀'.repeat(limit), '😀'.repeat(limit)],
+      ['😀'.repeat(limit + 1), '😀'.repeat(limit)],
+      [`${'x'.repeat(limit - 1)}😀y`, `${'x'.repeat(limit - 1)}😀`],
+    ] as const;
+
+    for (const [given, kept] of cases) expect(entryOf({ [field]: given })[field]).toBe(kept);
+  });
+
+  it.each([
+    [
+      { reason: 'wrong_password', password: 'x' },
+      '{"reason":"wrong_password","password":"[REDACTED]"}',
+    ],
+    [{}, '{}'],
+    [['a', { token: 'b' }], '["a",{"token":"b"}]'],
+    [7, '7'],
+    [false, 'false'],
+    ['plain text', 'plain text'],
+    ['{"password":"already text"}', '{"password":"already text"}'],
+    ['', ''],
+    [null, null],
+    [undefined, null],
+  ])('stores the details %j as %j', (details, stored) => {
+    expect(entryOf({ details }).details).toBe(stored);
+  });
+
+  it('draws a new id each time and takes the present by default', () => {
+    const before = Date.now();
+
+    const entry = makeEntry(login);
+
+    const createdAt = Date.parse(entry.created_at);
+    expect(createdAt).toBeGreaterThanOrEqual(before);
+    expect(createdAt).toBeLessThanOrEqual(Date.now());
+    expect(entry.id).toBeGreaterThanOrEqual(makeAuditId(new Date(createdAt), () => 0));
+    expect(
+      new Set(Array.from({ length: 20 }, () => makeEntry(login, { now }).id)).size,
+    ).toBeGreaterThan(1);
+  });
+});
+
+describe('makeAuditId', () => {
+  const lowest = () => 0;
+  const highest = (below: number) => below - 1;
+
+  it('orders every id of a millisecond before all of the next', () => {
+    const next = new Date(now.getTime() + 1);
+
+    expect(makeAuditId(now, highest)).toBeLessThan(makeAuditId(next, lowest));
+    expect(makeAuditId(next, lowest) - makeAuditId(now, highest)).toBe(1);
+  });
+
+  it('asks for 4,096 ids a millisecond', () => {
+    const asked: number[] = [];
+
+    makeAuditId(now, (below) => asked.push(below));
+
+    expect(asked).toEqual([4096]);
+  });
+
+  it.each(['2026-01-01T00:00:00.000Z', '2050-06-30T12:00:00.000Z', '2094-12-31T23:59:59.999Z'])(
+    'is a safe integer that is not negative at %s',
+    (time) => {
+      for (const random of [lowest, highest]) {
+        const id = makeAuditId(new Date(time), random);
+        expect(Number.isSafeInteger(id)).toBe(true);
+        expect(id).toBeGreaterThanOrEqual(0);
+      }
+    },
+  );
+
+  it('draws a tail within its bounds when none is passed in', () => {
+    for (let i = 0; i < 1000; i += 1) {
+      const id = makeAuditId(now);
+      expect(id).toBeGreaterThanOrEqual(makeAuditId(now, lowest));
+      expect(id).toBeLessThanOrEqual(makeAuditId(now, highest));
+    }
+  });
+});

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DomainError,
+  type ErrorCode,
+  faultName,
+  httpErrors,
+  invalidField,
+  invalidParameter,
+} from '../../lib/errors.ts';
+
+/** What each code is in HTTP, as the specification and the decisions have it. */
+const expected: Readonly<
+  Record<ErrorCode, readonly [status: number, message?: string | undefined, field?: string]>
+> = {
+  NO_TOKEN: [401, 'No token provided'],
+  TOKEN_EXPIRED: [401, 'Token has expired'],
+  TOKEN_INVALID: [401, 'Invalid token'],
+  FORBIDDEN: [403, 'Forbidden'],
+  BODY_MISSING: [400, 'Request body is required'],
+  BODY_MEDIA_TYPE: [400, 'Content-Type must be application/json'],
+  BODY_ENCODING: [400, 'Request body is not valid UTF-8'],
+  BODY_MALFORMED: [400, 'Request body is not valid JSON'],
+  BODY_FORBIDDEN_KEY: [400, 'Request body holds a forbidden key'],
+  BODY_NOT_OBJECT: [400, 'Request body must be a JSON object'],
+  FIELDS_REQUIRED: [400, 'All fields are required'],
+  CREDENTIALS_REQUIRED: [400, 'Email and password are required'],
+  NAME_AND_EMAIL_REQUIRED: [400, 'Name and email required'],
+  NO_FIELDS_TO_UPDATE: [400, 'No fields to update'],
+  FIELD_INVALID: [400],
+  PARAMETER_INVALID: [400],
+  INVALID_CREDENTIALS: [401, 'Invalid credentials'],
+  TOO_MANY_ATTEMPTS: [429, 'Too many attempts, please try again later'],
+  USER_NOT_REGISTERED: [404, 'User is not registered'],
+  USER_NOT_FOUND: [404, 'User not found'],
+  EMAIL_REGISTERED: [409, 'Email already registered'],
+  EMAIL_EXISTS: [409, 'Email already exists'],
+  MEMORY_FULL: [503, 'Too many users in memory'],
+  HASHING_FAULT: [500, 'Error hashing password', 'hashErr'],
+  TOKEN_FAULT: [500, 'No token provided, please try again', 'err'],
+  STORAGE_FAULT: [500, undefined, 'err'],
+  UNEXPECTED_FAULT: [500, 'Internal server error', 'err'],
+};
+
+describe('httpErrors', () => {
+  it.each(Object.entries(expected))('has %s be %j', (code, [status, message, field]) => {
+    const error = httpErrors[code as ErrorCode];
+
+    expect([error.status, error.message, error.field]).toEqual([status, message, field]);
+  });
+
+  it('has no code besides these', () => {
+    expect(Object.keys(httpErrors).sort()).toEqual(Object.keys(expected).sort());
+  });
+
+  it('gives a further field to every fault, and to nothing else', () => {
+    for (const [code, { status, field }] of Object.entries(httpErrors)) {
+      expect(field !== undefined, code).toBe(status === 500);
+    }
+  });
+});
+
+describe('DomainError', () => {
+  it('is told by its code, and says what the table says', () => {
+    const error = new DomainError('USER_NOT_FOUND');
+
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'DomainError',
+      code: 'USER_NOT_FOUND',
+      message: 'User not found',
+    });
+  });
+
+  it('says its code where the table has no message', () => {
+    expect(new DomainError('STORAGE_FAULT').message).toBe('STORAGE_FAULT');
+  });
+
+  it('keeps its cause and the seconds to wait', () => {
+    const cause = new Error('why');
+
+    expect(new DomainError('STORAGE_FAULT', { cause }).cause).toBe(cause);
+    expect(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: 30 }).retryAfter).toBe(30);
+  });
+
+  it('names the field or the parameter, and the rule', () => {
+    expect(invalidField('name', 'must be a string')).toMatchObject({
+      code: 'FIELD_INVALID',
+      message: 'name must be a string',
+    });
+    expect(invalidParameter('limit', 'must be a number')).toMatchObject({
+      code: 'PARAMETER_INVALID',
+      message: 'limit must be a number',
+    });
+  });
+});
+
+describe('faultName', () => {
+  const named = (name: string, more: object = {}) =>
+    Object.assign(new Error('user ada@example.org, password hunter2'), { name, ...more });
+
+  it.each([
+    ['an error’s class', new TypeError('hunter2'), 'TypeError'],
+    ['a service’s error', named('ThrottlingException'), 'ThrottlingException'],
+    ['a system error’s code', named('Error', { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    [
+      'the cause of a domain error',
+      new DomainError('STORAGE_FAULT', { cause: named('TimeoutError') }),
+      'TimeoutError',
+    ],
+    [
+      'the deepest cause',
+      named('AbortError', { cause: named('Error', { cause: named('E', { code: 'EPIPE' }) }) }),
+      'EPIPE',
+    ],
+    ['a bundle of errors', new AggregateError([named('x')], 'hunter2'), 'AggregateError'],
+  ])('is the name of %s', (_, error, name) => {
+    expect(faultName(error)).toBe(name);
+  });
+
+  it.each([
+    ['a domain error without a cause', new DomainError('STORAGE_FAULT')],
+    ['a thrown text', 'hunter2'],
+    ['a thrown object', { name: 'hunter2', message: 'hunter2' }],
+    ['nothing', undefined],
+    ['null', null],
+  ])('is UnknownError for %s', (_, error) => {
+    expect(faultName(error)).toBe('UnknownError');
+  });
+
+  it.each([
+    ['text in place of a name', named('user ada@example.org not found')],
+    ['text in place of a code', named('Oops', { code: 'password hunter2' })],
+    ['a long name', named('x'.repeat(65))],
+    ['lines', named('a\nb')],
+    ['a name that is no text', named('Oops', { code: { toString: () => 'hunter2' } })],
+  ])('is never %s', (_, error) => {
+    expect(faultName(error)).toMatch(/^(Oops|UnknownError)$/);
+  });
+
+  it('never holds a message', () => {
+    const errors = [
+      named('Error'),
+      new DomainError('STORAGE_FAULT', { cause: named('ValidationException') }),
+      new DomainError('UNEXPECTED_FAULT', { message: 'hunter2', cause: 'hunter2' }),
+    ];
+
+    for (const error of errors) expect(faultName(error)).not.toMatch(/hunter2|ada@/);
+  });
+
+  it('ends at an error that causes itself', () => {
+    const error = named('Loop');
+    error.cause = error;
+
+    expect(faultName(error)).toBe('Loop');
+  });
+});

@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { compare, hash } from 'bcryptjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  hashPassword,
+  needsRehash,
+  unmatchableHash,
+  verifyPassword,
+} from '../../../lib/users/password.ts';
+
+const marker = '$bcrypt-sha256$v=1';
+const plain = /^\$2b\$04\$[./\w]{53}$/;
+const reduced = /^\$bcrypt-sha256\$v=1\$2b\$04\$[./\w]{53}$/;
+const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
+
+/** What other implementations of bcrypt make of these passwords, and this one must read. */
+const vectors = [
+  ['correct horse', '$2b$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e'],
+  ['correct horse', '$2a$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2'],
+  ['correct horse', '$2y$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e'],
+  ['pässwörd 😀', '$2b$04$abcdefghijklmnopqrstuua6Rxt7n/MYVLlPl0HSs709j39214mZy'],
+  ['x'.repeat(72), '$2b$04$abcdefghijklmnopqrstuubzadhGtS2zEF.gu0yd0opP6cVzb.e0i'],
+  ['x'.repeat(73), `${marker}$2b$04$abcdefghijklmnopqrstuu1QFLCSIi24M6jYRTQl3M6yob0afu182`],
+  ['a\0b', `${marker}$2b$04$abcdefghijklmnopqrstuu2X0FcrbQfE7fdn2w/LQX6oynRxOq9qy`],
+] as const;
+
+describe('hashPassword', () => {
+  it.each([
+    ['a short password', 'p', plain],
+    ['72 bytes', 'x'.repeat(72), plain],
+    ['72 bytes in 24 characters', '€'.repeat(24), plain],
+    ['73 bytes', 'x'.repeat(73), reduced],
+    ['74 bytes in 25 characters', `${'€'.repeat(24)}é`, reduced],
+    ['255 characters of four bytes', '😀'.repeat(255), reduced],
+    ['a NUL', 'a\0b', reduced],
+    ['nothing but a NUL', '\0', reduced],
+  ])('hashes %s into the right form, which verifies', async (_, password, form) => {
+    const stored = await hashPassword(password);
+
+    expect(stored).toMatch(form);
+    expect(stored.length).toBeLessThanOrEqual(255);
+    expect(await verifyPassword(password, stored)).toBe(true);
+  });
+
+  it('salts: the same password has another hash each time', async () => {
+    expect(await hashPassword('p')).not.toBe(await hashPassword('p'));
+  });
+
+  it('takes the cost from its caller before the setting', async () => {
+    expect(await hashPassword('p', { cost: 5 })).toMatch(/^\$2b\$05\$/);
+  });
+
+  it('makes hashes that other implementations of bcrypt verify', async () => {
+    expect(await compare('correct horse', await hashPassword('correct horse'))).toBe(true);
+  });
+
+  it('gives simultaneous callers each their own hash', async () => {
+    const passwords = Array.from({ length: 10 }, (_, i) => `password ${i}`);
+
+    const stored = await Promise.all(passwords.map((password) => hashPassword(password)));
+
+    const verified = passwords.map((password, i) => verifyPassword(password, stored[i] ?? ''));
+    expect(await Promise.all(verified)).toEqual(Array(10).fill(true));
+  });
+});
+
+describe('hashPassword with a cost out of range', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    vi.resetModules();
+  });
+
+  it('fails with HASHING_FAULT, which says nothing of the password', async () => {
+    vi.resetModules();
+    vi.stubEnv('BCRYPT_COST', '99');
+    const { hashPassword: hashAtBadCost } = await import('../../../lib/users/password.ts');
+
+    const error = await hashAtBadCost('my password').catch((reason) => reason);
+
+    expect([error.code, error.cause.name]).toEqual(['HASHING_FAULT', 'ConfigError']);
+    expect(`${error.message} ${error.cause.message}`).not.toContain('my password');
+  });
+});
+
+describe('verifyPassword', () => {
+  it.each(vectors)('knows %j by %s', async (password, stored) => {
+    expect(await verifyPassword(password, stored)).toBe(true);
+    expect(await verifyPassword(`${password}!`, stored)).toBe(false);
+  });
+
+  it.each([
+    ['past byte 72', 'x'.repeat(72), `${'x'.repeat(72)}a`],
+    ['past byte 72, both', `${'x'.repeat(72)}a`, `${'x'.repeat(72)}b`],
+    ['in a character that byte 72 cuts', `${'x'.repeat(71)}é`, `${'x'.repeat(71)}è`],
+    ['past a NUL', 'same\0a', 'same\0b'],
+    ['by a NUL at the end', 'same', 'same\0'],
+    ['by a NUL in front', 'same', '\0same'],
+    ['in letter case', 'Same', 'same'],
+    ['in normalisation', 'é', 'e\u0301'],
+    ['in white space', 'same', 'same '],
+  ])('tells passwords apart that differ %s', async (_, one, other) => {
+    expect(await verifyPassword(other, await hashPassword(one))).toBe(false);
+    expect(await verifyPassword(one, await hashPassword(other))).toBe(false);
+  });
+
+  it('does not take what a long password is reduced to for the password', async () => {
+    const long = 'x'.repeat(100);
+
+    expect(await verifyPassword(sha256(long), await hashPassword(long))).toBe(false);
+  });
+
+  it('does not take a long password by a plain hash, which holds its first 72 bytes only', async () => {
+    const stored = await hash('x'.repeat(72), 4);
+
+    expect(await verifyPassword('x'.repeat(73), stored)).toBe(false);
+  });
+
+  it('does not take ill-formed text for the character that replaces it', async () => {
+    expect(await verifyPassword('a\ud800', await hashPassword('a\ufffd'))).toBe(false);
+    const long = 'x'.repeat(80);
+    expect(await verifyPassword(`${long}\ud800`, await hashPassword(`${long}\ufffd`))).toBe(false);
+  });
+
+  it.each(['', 'nonsense', marker, '$2b$04$short', `${marker}nonsense`])(
+    'has nobody log in by the stored text %j, which is no hash',
+    async (stored) => {
+      expect(await verifyPassword('p', stored)).toBe(false);
+      expect(await verifyPassword('', stored)).toBe(false);
+    },
+  );
+
+  it('goes on after a hash that could not be computed', async () => {
+    const broken = `$9z$04$${'a'.repeat(53)}`;
+    await verifyPassword('p', broken).catch(() => undefined);
+
+    expect(await verifyPassword('p', await hashPassword('p'))).toBe(true);
+  });
+});
+
+describe('unmatchableHash', () => {
+  it('costs what a hash of today costs, and no password has it', async () => {
+    const stored = unmatchableHash();
+
+    expect(stored).toMatch(plain);
+    for (const password of ['p', '.', '\0', 'x'.repeat(100)]) {
+      expect(await verifyPassword(password, stored)).toBe(false);
+    }
+  });
+});
+
+describe('needsRehash', () => {
+  const hashOf = (version: string, cost: string) => `$${version}$${cost}$${'a'.repeat(53)}`;
+
+  it.each([
+    ['of today', hashOf('2b', '04'), false],
+    ['at a higher cost', hashOf('2b', '12'), false],
+    ['at a lower cost', hashOf('2b', '03'), true],
+    ['of an older bcrypt', hashOf('2a', '04'), true],
+    ['of another bcrypt', hashOf('2y', '04'), true],
+    ['of today, of a reduced password', marker + hashOf('2b', '04'), false],
+    ['at a lower cost, of a reduced password', marker + hashOf('2b', '03'), true],
+  ])('has a hash %s be due: %s', (_, stored, due) => {
+    expect(needsRehash(stored)).toBe(due);
+  });
+});

@@ -1,0 +1,273 @@
+import { describe, expect, it } from 'vitest';
+import {
+  parseCredentials,
+  parseEmail,
+  parseName,
+  parseNameAndEmail,
+  parseNameOrEmail,
+  parseNewRole,
+  parseNewUser,
+  parsePassword,
+  parseUserChanges,
+  parseUserId,
+} from '../../../lib/users/schema.ts';
+
+const outcomeOf = (parse: () => unknown): unknown => {
+  try {
+    return parse();
+  } catch (error) {
+    const { code, message } = error as Error & { code: string };
+    return code === 'FIELD_INVALID' ? message : code;
+  }
+};
+
+const astral = '😀';
+const user = { name: 'Ada', email: 'ada@example.org', password: 'p' };
+
+describe('parseName', () => {
+  it.each([
+    ['x', 'x'],
+    ['x'.repeat(100), 'x'.repeat(100)],
+    [astral.repeat(100), astral.repeat(100)],
+    [` \t\n${'x'.repeat(100)}\u00a0`, 'x'.repeat(100)],
+    ['Ada  King', 'Ada  King'],
+    ['line\nbreak and \u0007', 'line\nbreak and \u0007'],
+  ])('takes %j', (given, kept) => {
+    expect(parseName(given)).toBe(kept);
+  });
+
+  it.each([
+    ['x'.repeat(101), 'name must be at most 100 characters'],
+    [astral.repeat(101), 'name must be at most 100 characters'],
+    ['', 'name must not be empty'],
+    [' \u2003\ufeff', 'name must not be empty'],
+    ['\ud83d', 'name must be well-formed Unicode'],
+    [`${astral}\ude00`, 'name must be well-formed Unicode'],
+    [7, 'name must be a string'],
+    [Object('boxed'), 'name must be a string'],
+  ])('refuses %j', (given, message) => {
+    expect(outcomeOf(() => parseName(given))).toBe(message);
+  });
+});
+
+describe('parseEmail', () => {
+  const of = (length: number, character = 'x') => `${character.repeat(length - 2)}@b`;
+
+  it.each([
+    ['a@b', 'a@b'],
+    [of(191), of(191)],
+    [of(191, astral), of(191, astral)],
+    [` ${of(191)}\n`, of(191)],
+    ['Ada.Lovelace+x@Example.ORG', 'Ada.Lovelace+x@Example.ORG'],
+    ['ünï@ёxample', 'ünï@ёxample'],
+    ['"quoted"@[192.0.2.1]', '"quoted"@[192.0.2.1]'],
+  ])('takes %j', (given, kept) => {
+    expect(parseEmail(given)).toBe(kept);
+  });
+
+  it.each([of(192), of(192, astral), 'x'.repeat(192)])('refuses %j, which is too long', (given) => {
+    expect(outcomeOf(() => parseEmail(given))).toBe('email must be at most 191 characters');
+  });
+
+  const controls = Array.from({ length: 0xa0 }, (_, code) => code).filter(
+    (code) => code < 0x20 || code >= 0x7f,
+  );
+  const spaces = [0x20, 0xa0, 0x1680, 0x2003, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff];
+
+  it.each([...controls, ...spaces].map((code) => [code.toString(16), String.fromCodePoint(code)]))(
+    'refuses U+%s inside',
+    (_, character) => {
+      for (const email of [`a${character}a@b`, `a@b${character}b`]) {
+        expect(outcomeOf(() => parseEmail(email))).toBe('email must be a valid email address');
+      }
+    },
+  );
+
+  it.each(['', ' ', '@', 'a', 'a@', '@b', 'a@b@c', '@@', 'a@@b'])('refuses %j', (given) => {
+    expect(outcomeOf(() => parseEmail(given))).toBe('email must be a valid email address');
+  });
+});
+
+describe('parsePassword', () => {
+  it.each(['x', ' ', '\0', 'x'.repeat(255), astral.repeat(255), ' as it is '])(
+    'takes %j as it is',
+    (given) => {
+      expect(parsePassword(given)).toBe(given);
+    },
+  );
+
+  it.each([
+    ['', 'password must be at least 1 character'],
+    ['x'.repeat(256), 'password must be at most 255 characters'],
+    [astral.repeat(256), 'password must be at most 255 characters'],
+    ['p\udc00', 'password must be well-formed Unicode'],
+    [['p'], 'password must be a string'],
+  ])('refuses %j', (given, message) => {
+    expect(outcomeOf(() => parsePassword(given))).toBe(message);
+  });
+});
+
+describe('parseNewUser', () => {
+  it('returns its three fields, trimmed, and no others', () => {
+    const body = { name: ' Ada ', email: ' a@b ', password: ' p ', role: 'admin', id: 1 };
+
+    expect(parseNewUser(body)).toEqual({ name: 'Ada', email: 'a@b', password: ' p ' });
+  });
+
+  it.each([
+    ...(['name', 'email', 'password'] as const).flatMap((field) => [
+      { ...user, [field]: undefined },
+      { ...user, [field]: null },
+      { ...user, [field]: '' },
+    ]),
+    { ...user, name: ' ' },
+    { ...user, email: '\t' },
+    {},
+  ])('misses a field in %j', (body) => {
+    expect(outcomeOf(() => parseNewUser(body))).toBe('FIELDS_REQUIRED');
+  });
+
+  it('takes no field from a prototype', () => {
+    expect(outcomeOf(() => parseNewUser(Object.create(user)))).toBe('FIELDS_REQUIRED');
+  });
+
+  it.each([
+    [{ ...user, name: 0 }, 'name must be a string'],
+    [{ ...user, email: false }, 'email must be a string'],
+    [{ ...user, password: 0 }, 'password must be a string'],
+    [{ name: 1, email: 2, password: 3 }, 'name must be a string'],
+  ])('does not take the wrong type in %j for a missing field', (body, message) => {
+    expect(outcomeOf(() => parseNewUser(body))).toBe(message);
+  });
+});
+
+describe('parseNewRole', () => {
+  it.each([
+    ['admin', 'user', 'user'],
+    ['admin', 'admin', 'admin'],
+    ['admin', undefined, 'user'],
+    ['admin', null, 'user'],
+    ['admin', 'root', 'role must be one of user, admin'],
+    ['admin', '', 'role must be one of user, admin'],
+    ['user', 'user', 'user'],
+    ['user', 'root', 'user'],
+    ['user', undefined, 'user'],
+    ['user', 'admin', 'FORBIDDEN'],
+  ] as const)('gives a caller of role %s who asks for %j: %s', (caller, role, expected) => {
+    expect(outcomeOf(() => parseNewRole({ role }, caller))).toBe(expected);
+  });
+});
+
+describe('parseCredentials', () => {
+  it('returns email and password as they were typed', () => {
+    const body = { email: ' Ada@B ', password: ' p ', name: 'x' };
+
+    expect(parseCredentials(body)).toEqual({ email: ' Ada@B ', password: ' p ' });
+  });
+
+  it.each([
+    ...[undefined, null, '', '  ', 0, {}, ['a@b']].map((email) => ({ email, password: 'p' })),
+    ...[undefined, null, '', 0, {}, ['p']].map((password) => ({ email: 'a@b', password })),
+  ])('misses something in %j', (body) => {
+    expect(outcomeOf(() => parseCredentials(body))).toBe('CREDENTIALS_REQUIRED');
+  });
+});
+
+describe('parseUserChanges', () => {
+  it.each([
+    [{ name: ' n ' }, { name: 'n' }],
+    [{ email: ' a@b ' }, { email: 'a@b' }],
+    [{ password: ' p ' }, { password: ' p ' }],
+    [{ name: 'n', id: 1, created_at: 'x' }, { name: 'n' }],
+    [{ name: 'n', role: 'user' }, { name: 'n' }],
+  ])('has a user change %j', (body, changes) => {
+    expect(parseUserChanges(body, 'user')).toEqual(changes);
+  });
+
+  it('has an admin change the role as well', () => {
+    expect(parseUserChanges({ role: 'user' }, 'admin')).toEqual({ role: 'user' });
+    expect(parseUserChanges({ ...user, role: 'admin' }, 'admin')).toEqual({
+      ...user,
+      role: 'admin',
+    });
+  });
+
+  it.each([
+    [{}, 'NO_FIELDS_TO_UPDATE'],
+    [{ id: 1 }, 'NO_FIELDS_TO_UPDATE'],
+    [Object.create({ name: 'inherited' }), 'NO_FIELDS_TO_UPDATE'],
+    [{ name: '' }, 'name must not be empty'],
+    [{ name: null }, 'name must be a string'],
+    [{ email: null }, 'email must be a string'],
+    [{ password: '' }, 'password must be at least 1 character'],
+    [{ name: 'n', email: 'none' }, 'email must be a valid email address'],
+    [{ role: 'admin' }, 'FORBIDDEN'],
+    [{ role: null, name: '' }, 'FORBIDDEN'],
+  ])('refuses %j of a user', (body, expected) => {
+    expect(outcomeOf(() => parseUserChanges(body, 'user'))).toBe(expected);
+  });
+
+  it.each([null, '', 'root', ['admin']])('refuses role %j of an admin', (role) => {
+    expect(outcomeOf(() => parseUserChanges({ role }, 'admin'))).toBe(
+      'role must be one of user, admin',
+    );
+  });
+});
+
+describe('parseNameAndEmail', () => {
+  it('returns both, trimmed', () => {
+    expect(parseNameAndEmail({ ...user, name: ' n ' })).toEqual({ name: 'n', email: user.email });
+  });
+
+  it.each([
+    {},
+    { name: 'n' },
+    { email: 'a@b' },
+    { name: ' ', email: 'a@b' },
+    { name: 'n', email: null },
+  ])('misses one in %j', (body) => {
+    expect(outcomeOf(() => parseNameAndEmail(body))).toBe('NAME_AND_EMAIL_REQUIRED');
+  });
+
+  it('names the field and the rule of any other fault', () => {
+    expect(outcomeOf(() => parseNameAndEmail({ name: 1, email: 'a@b' }))).toBe(
+      'name must be a string',
+    );
+  });
+});
+
+describe('parseNameOrEmail', () => {
+  it.each([
+    [{}, {}],
+    [{ name: '', email: null }, {}],
+    [{ name: ' n ' }, { name: 'n' }],
+    [{ name: ' ', email: ' a@b ' }, { email: 'a@b' }],
+  ])('takes of %j what is supplied', (body, supplied) => {
+    expect(parseNameOrEmail(body)).toEqual(supplied);
+  });
+
+  it.each([
+    [{ name: 0 }, 'name must be a string'],
+    [{ email: 'none' }, 'email must be a valid email address'],
+  ])('refuses %j', (body, message) => {
+    expect(outcomeOf(() => parseNameOrEmail(body))).toBe(message);
+  });
+});
+
+describe('parseUserId', () => {
+  it.each([
+    ['1', 1],
+    ['10', 10],
+    ['9007199254740991', 9_007_199_254_740_991],
+  ])('takes %s', (text, id) => {
+    expect(parseUserId(text)).toBe(id);
+  });
+
+  it.each([
+    ...[undefined, '', '0', '00', '01', '-1', '+1', '1.5', '1.', '.5', '1e3', '0x10', '1_000'],
+    ...['9007199254740992', '9007199254740993', '10000000000000000', '99999999999999999999'],
+    ...[' 1', '1 ', '1\n', '١', '１', 'NaN', 'Infinity', '1,2', 'null'],
+  ])('finds no user under %j', (text) => {
+    expect(outcomeOf(() => parseUserId(text))).toBe('USER_NOT_FOUND');
+  });
+});
