@@ -50,6 +50,14 @@ export const hashPassword = async (
 export const unmatchableHash = (): string =>
   `$2b$${String(config.bcryptCost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
+/** The last characters of salt and digest hold fewer than six bits: only some can stand there. */
+const bcryptForm =
+  /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
+
+/** Whether a text is a hash that {@link verifyPassword} can compare a password with. */
+export const isPasswordHash = (text: string): boolean =>
+  bcryptForm.test(text.startsWith(reducedMarker) ? text.slice(reducedMarker.length) : text);
+
 /** Whether a hash was made at a lower cost than the current one, or by an older bcrypt. */
 export const needsRehash = (stored: string): boolean => {
   const [, version, cost] = stored.replace(reducedMarker, '').split('$');
