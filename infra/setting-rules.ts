@@ -43,7 +43,7 @@ export const optional =
   };
 
 const isOrigin = (text: string) =>
-  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+  /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
 /** `*`, the default, or origins separated by commas. */
 export const origins: Reader<readonly string[]> = (setting, text = '*') => {

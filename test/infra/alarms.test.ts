@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { production, resourcesOf, synthesise, target } from './template.ts';
+
+const alarms = (context = {}) => resourcesOf(synthesise(context), 'AWS::CloudWatch::Alarm');
+const properties = (name: string) => alarms().get(`${name}Alarm`)?.Properties;
+
+interface Query {
+  readonly Id: string;
+  readonly Expression?: string;
+  readonly MetricStat?: {
+    readonly Metric: {
+      readonly MetricName: string;
+      readonly Dimensions?: readonly { readonly Name: string; readonly Value: unknown }[];
+    };
+  };
+}
+
+const expression = (name: string) =>
+  (properties(name).Metrics as Query[]).find((query) => query.Expression)?.Expression;
+
+/** `metric of dimension values`, one for each metric that an alarm adds up. */
+const watched = (name: string) =>
+  (properties(name).Metrics as Query[]).flatMap(({ MetricStat }) => {
+    if (!MetricStat) return [];
+    const { MetricName, Dimensions = [] } = MetricStat.Metric;
+    return `${MetricName} of ${Dimensions.map(({ Value }) => target(Value)).join(' ')}`;
+  });
+
+const functionIds = [
+  'Register',
+  'Login',
+  'Profile',
+  'UsersCreate',
+  'UsersList',
+  'UsersGet',
+  'UsersUpdate',
+  'UsersDelete',
+  'AuditLogsList',
+];
+
+const filters = (name: string) =>
+  [...resourcesOf(synthesise(), 'AWS::Logs::MetricFilter').values()]
+    .map(({ Properties }) => Properties)
+    .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === name)
+    .map(({ LogGroupName, FilterPattern }) => [target(LogGroupName), FilterPattern]);
+
+describe('an alarm', () => {
+  it('is raised when one request in a hundred is answered 5xx, twice in a quarter of an hour', () => {
+    expect(properties('ServerErrors')).toMatchObject({
+      Threshold: 1,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 2,
+    });
+    expect(expression('ServerErrors')).toBe('IF(requests > 0, 100 * failed / requests, 0)');
+    expect(watched('ServerErrors')).toEqual(['Count of Api', '5xx of Api']);
+  });
+
+  it('is raised when the 99th percentile of the latency stays over 3 s', () => {
+    expect(properties('Latency')).toMatchObject({
+      MetricName: 'Latency',
+      ExtendedStatistic: 'p99',
+      Threshold: 3000,
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 3,
+    });
+  });
+
+  it('is raised when any function crashes or times out', () => {
+    expect(properties('FunctionErrors')).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
+    expect(expression('FunctionErrors')).toBe('SUM(FILL(METRICS(), 0))');
+    expect(watched('FunctionErrors')).toEqual(
+      [...functionIds, 'V1Users'].map((id) => `Errors of ${id}Function`),
+    );
+  });
+
+  it('is raised when Lambda refuses to run a function, unless that has its own limit', () => {
+    expect(properties('FunctionThrottles')).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
+    expect(watched('FunctionThrottles')).toEqual(
+      functionIds.map((id) => `Throttles of ${id}Function`),
+    );
+  });
+
+  it.each([
+    ['UsersTable', ['by_created_at']],
+    ['AuditTable', ['by_created_at', 'by_user_id', 'by_action', 'by_user_id_and_action']],
+  ])('is raised when %s or an index of it is throttled', (table, indexes) => {
+    expect(properties(`${table}Throttles`).Threshold).toBe(10);
+    for (const kind of ['Read', 'Write']) {
+      expect(watched(`${table}Throttles`)).toContain(`${kind}ThrottleEvents of ${table}`);
+      for (const index of indexes) {
+        expect(watched(`${table}Throttles`)).toContain(
+          `${kind}ThrottleEvents of ${index} ${table}`,
+        );
+      }
+    }
+  });
+
+  it('is raised by every audit entry that could not be written, wherever one is', () => {
+    expect(properties('UnwrittenAuditEntries')).toMatchObject({
+      MetricName: 'UnwrittenAuditEntries',
+      Statistic: 'Sum',
+      Threshold: 1,
+      EvaluationPeriods: 1,
+    });
+    expect(filters('UnwrittenAuditEntries')).toEqual(
+      ['RegisterLogs', 'LoginLogs', 'UsersCreateLogs', 'UsersUpdateLogs', 'UsersDeleteLogs'].map(
+        (logs) => [logs, '"audit-entry-not-written"'],
+      ),
+    );
+  });
+
+  it('is raised when at least 50 logins, and half of all, are refused', () => {
+    expect(properties('FailedLogins').Threshold).toBe(50);
+    expect(expression('FailedLogins')).toBe('IF(failed >= 50, 100 * failed / logins, 0)');
+    expect(filters('Logins')).toEqual([['AccessLogs', '{ $.routeKey = "POST /api/login" }']]);
+    expect(filters('FailedLogins')).toEqual([
+      [
+        'AccessLogs',
+        '{ ($.routeKey = "POST /api/login") && (($.status = "401") || ($.status = "404") || ($.status = "429")) }',
+      ],
+    ]);
+  });
+});
+
+describe('every alarm', () => {
+  it('says what it means, is silent without traffic, and stays within CloudWatch’s limit', () => {
+    for (const { Properties } of alarms().values()) {
+      expect(Properties.AlarmDescription).toMatch(/^.{40,}\.$/);
+      expect(Properties.TreatMissingData).toBe('notBreaching');
+      const metrics: Query[] = Properties.Metrics ?? [];
+      expect(metrics.filter(({ MetricStat }) => MetricStat).length).toBeLessThanOrEqual(10);
+    }
+  });
+
+  it('goes to the topic when an address is set, and nowhere otherwise', () => {
+    for (const { Properties } of alarms(production).values()) {
+      expect(Properties.AlarmActions.map(target)).toEqual(['AlarmTopic']);
+    }
+    for (const { Properties } of alarms().values()) {
+      expect(Properties).not.toHaveProperty('AlarmActions');
+    }
+  });
+});
+
+describe('the alarm topic', () => {
+  const only = (type: string) => {
+    const [[, resource] = []] = resourcesOf(synthesise(production), type);
+    return resource?.Properties;
+  };
+  const alarmsOfStack = {
+    Effect: 'Allow',
+    Principal: { Service: 'cloudwatch.amazonaws.com' },
+    Condition: { ArnLike: { 'aws:SourceArn': expect.anything() } },
+  };
+
+  it('mails to the address', () => {
+    expect(only('AWS::SNS::Subscription')).toMatchObject({
+      Protocol: 'email',
+      Endpoint: 'operator@example.com',
+    });
+  });
+
+  it('is encrypted with a key that alarms of this stack may use, and rotates', () => {
+    const key = only('AWS::KMS::Key');
+
+    expect(target(only('AWS::SNS::Topic').KmsMasterKeyId)).toBe('AlarmTopicKey');
+    expect(key.EnableKeyRotation).toBe(true);
+    expect(key.KeyPolicy.Statement).toContainEqual({
+      ...alarmsOfStack,
+      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+      Resource: '*',
+    });
+  });
+
+  it('takes messages from alarms of this stack, and from nobody without TLS', () => {
+    const { Statement } = only('AWS::SNS::TopicPolicy').PolicyDocument;
+
+    expect(Statement).toContainEqual(
+      expect.objectContaining({ ...alarmsOfStack, Action: 'sns:Publish' }),
+    );
+    expect(JSON.stringify(Statement)).toContain(':alarm:accounts-*');
+    expect(Statement).toContainEqual(
+      expect.objectContaining({
+        Effect: 'Deny',
+        Principal: '*',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+      }),
+    );
+  });
+
+  it('is not made without an address', () => {
+    expect(resourcesOf(synthesise(), 'AWS::SNS::Topic').size).toBe(0);
+    expect(resourcesOf(synthesise(), 'AWS::KMS::Key').size).toBe(0);
+  });
+});

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { production, withoutBundling } from './template.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const output = mkdtempSync(join(tmpdir(), 'accounts-synth-'));
+afterAll(() => rmSync(output, { recursive: true }));
+
+/** Runs the CDK application as the CDK's command line does. */
+const synth = (context: object, nodeOptions: string[] = []) =>
+  spawnSync(process.execPath, [...nodeOptions, 'infra/app.ts'], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 60_000,
+    env: {
+      PATH: process.env.PATH,
+      CDK_OUTDIR: output,
+      CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...withoutBundling }),
+    },
+  });
+
+const report = () => JSON.parse(readFileSync(join(output, 'validation-report.json'), 'utf8'));
+
+describe('the CDK application', { timeout: 120_000 }, () => {
+  it('makes a stack named after its stage, in which cdk-nag finds nothing to correct', () => {
+    const { status, stderr } = synth(production);
+
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    expect(report().pluginReports).toEqual([]);
+    const manifest = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'));
+    expect(manifest.artifacts).toHaveProperty('accounts-production');
+  });
+
+  it('fails where a finding is not accepted, and accepts these three only', () => {
+    const { status } = synth(production, ['--import', './test/infra/without-acknowledgements.ts']);
+
+    const [{ pluginName, violations }] = report().pluginReports;
+    const rules = violations.map(({ ruleName }: { ruleName: string }) => ruleName);
+    expect(status).toBe(1);
+    expect(pluginName).toBe('AwsSolutions');
+    expect(rules.sort()).toEqual([
+      'AwsSolutions-APIG4',
+      'AwsSolutions-IAM5[Resource::*]',
+      'AwsSolutions-SMG4',
+    ]);
+  });
+
+  it('says in one line which setting is wrong, without a stack trace', () => {
+    const { status, stderr } = synth({ stage: 'staging' });
+
+    expect(status).toBe(1);
+    expect(stderr).toBe('Setting stage must be one of development, production\n');
+  });
+});

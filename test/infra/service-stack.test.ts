@@ -1,0 +1,124 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { production, resourcesOf, stackOf, synthesise, target } from './template.ts';
+
+const outputs = (context = {}) =>
+  Object.fromEntries(
+    Object.entries(synthesise(context).findOutputs('*')).map(([name, { Value }]) => [
+      name,
+      target(Value),
+    ]),
+  );
+
+/** Every text in a template, with the path that leads to it. */
+const texts = (value: unknown, path = ''): [string, string][] => {
+  if (typeof value === 'string') return [[path, value]];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => texts(inner, `${path}/${key}`));
+};
+
+describe('the stack', () => {
+  it('puts out what operators and their commands look for', () => {
+    expect(outputs()).toEqual({
+      ApiUrl: 'Api',
+      UsersTableName: 'UsersTable',
+      AuditTableName: 'AuditTable',
+      SigningSecretArn: 'SigningSecret',
+      AccessLogGroupName: 'AccessLogs',
+      DashboardName: 'Dashboard',
+    });
+    expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
+  });
+
+  it('is the same each time it is made from the same settings', () => {
+    for (const context of [{}, production]) {
+      const first = Template.fromStack(stackOf(context)).toJSON();
+      const second = Template.fromStack(stackOf(context)).toJSON();
+
+      expect(second).toEqual(first);
+      expect(JSON.stringify(second)).toBe(JSON.stringify(first));
+    }
+  });
+
+  it('is made for no account and no region in particular', () => {
+    const stack = stackOf(production);
+    const text = JSON.stringify(Template.fromStack(stack).toJSON());
+
+    expect(stack.environment).toBe('aws://unknown-account/unknown-region');
+    expect(text.replaceAll(production.certificateArn, '')).not.toMatch(/\b\d{12}\b/);
+  });
+
+  it('holds nothing that is as long and as random as a secret', () => {
+    const long = texts(synthesise(production).toJSON())
+      .filter(([path]) => !/\/(S3Key|AlarmDescription)$/.test(path))
+      .filter(([, text]) => /^[\w+/=-]{32,}$/.test(text) && /\d/.test(text) && /[A-Z]/.test(text));
+
+    // Logical ids end in eight characters of a hash; nothing else may look random.
+    expect(long.filter(([, text]) => !/^[A-Za-z\d]+[\dA-F]{8}$/.test(text))).toEqual([]);
+  });
+
+  it('names JWT_SECRET in no environment', () => {
+    expect(JSON.stringify(synthesise(production).toJSON())).not.toMatch(/"JWT_SECRET"/);
+  });
+
+  it('needs nothing but plain resources: no custom resource, no function of the CDK’s own', () => {
+    const resources = Object.values(synthesise(production).toJSON().Resources) as {
+      Type: string;
+    }[];
+
+    expect(resources.filter(({ Type }) => /^(Custom::|AWS::CloudFormation::)/.test(Type))).toEqual(
+      [],
+    );
+  });
+
+  it('cannot be deleted by accident in production, and can in development', () => {
+    expect(stackOf(production).terminationProtection).toBe(true);
+    expect(stackOf().terminationProtection).toBe(false);
+  });
+
+  it('keeps in production whatever holds data: tables, secret, logs', () => {
+    const kept = Object.entries(synthesise(production).toJSON().Resources)
+      .filter(
+        ([, resource]) => (resource as { DeletionPolicy?: string }).DeletionPolicy === 'Retain',
+      )
+      .map(([id]) => target({ Ref: id }));
+    const logGroups = [...resourcesOf(synthesise(production), 'AWS::Logs::LogGroup').keys()];
+
+    expect(kept.sort()).toEqual(['UsersTable', 'AuditTable', 'SigningSecret', ...logGroups].sort());
+  });
+
+  it('leaves nothing behind in development', () => {
+    const resources = Object.values(synthesise().toJSON().Resources) as {
+      DeletionPolicy?: string;
+    }[];
+
+    expect(resources.filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain')).toEqual([]);
+  });
+});
+
+describe('the dashboard', () => {
+  const body = JSON.stringify(
+    resourcesOf(synthesise(), 'AWS::CloudWatch::Dashboard').get('Dashboard')?.Properties
+      .DashboardBody,
+  );
+
+  it.each([
+    'Requests',
+    'Latency, ms',
+    'Duration of functions, p99, ms',
+    'Errors (left) and throttles (right) of functions',
+    'Capacity units: reads (left) and writes (right)',
+    'Throttled reads and writes',
+    'Logins',
+    'Audit entries that were not written',
+  ])('shows %s', (title) => {
+    expect(body).toContain(`\\"title\\":\\"${title}\\"`);
+  });
+
+  it('shows the state of every alarm', () => {
+    const alarms = Object.keys(synthesise().findResources('AWS::CloudWatch::Alarm'));
+
+    for (const id of alarms) expect(body).toContain(`{"Fn::GetAtt":["${id}","Arn"]}`);
+    expect(alarms).not.toEqual([]);
+  });
+});
