@@ -52,14 +52,12 @@ export const startTestService = async (
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestService> => {
   if (process.env.SERVICE_URL) return deployed(process.env.SERVICE_URL);
-  const admin = { email: 'root@example.org', password: `root-${randomUUID()}` };
-  const jwtSecret = randomUUID() + randomUUID();
   const settings = {
     PORT: '0',
     DATA_DIR: 'memory',
-    JWT_SECRET: jwtSecret,
-    ADMIN_EMAIL: admin.email,
-    ADMIN_PASSWORD: admin.password,
+    JWT_SECRET: randomUUID() + randomUUID(),
+    ADMIN_EMAIL: 'root@example.org',
+    ADMIN_PASSWORD: `root-${randomUUID()}`,
     AWS_ENDPOINT_URL_DYNAMODB: inject('engine'),
     USERS_TABLE: `users-${randomUUID()}`,
     AUDIT_TABLE: `audit-${randomUUID()}`,
@@ -80,5 +78,7 @@ export const startTestService = async (
     await once(child, 'exit');
   };
   const api = apiClient(url);
+  const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
+  const admin = { email, password };
   return { url, api, admin, jwtSecret, output, process: child, environment: settings, stop };
 };

@@ -20,8 +20,8 @@ const authenticate = async (user: StoredUser | undefined, password: string) => {
   const known = user !== undefined;
   // Where the answer must not tell, neither may the time: an unknown account costs a hash too.
   const compares = known || config.loginAnswers === 'uniform';
-  const hash = user?.password_hash ?? unmatchableHash();
-  const matches = compares && (await verifyPassword(password, hash));
+  const hash = () => user?.password_hash ?? unmatchableHash();
+  const matches = compares && (await verifyPassword(password, hash()));
   if (known && matches) return { user };
   return { reason: known ? 'wrong_password' : 'unknown_email' } as const;
 };

@@ -34,8 +34,8 @@ export const createAccount = async <T>(
  * throws: a login does not fail for it, and the next one tries again.
  */
 export const refreshHash = async (user: StoredUser, password: string): Promise<void> => {
-  if (!needsRehash(user.password_hash)) return;
   try {
+    if (!needsRehash(user.password_hash)) return;
     const fresh = await hashPassword(password);
     await replacePasswordHash(user.id, { old: user.password_hash, fresh });
   } catch (error) {

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { outcome, refusal, serviceForThisFile } from '../acceptance.ts';
+import { logIn, register, uniqueEmail } from '../client.ts';
+
+const service = await serviceForThisFile({ PASSWORD_MIN_LENGTH: '12' });
+const { api, adminToken } = service;
+const tooShort = refusal(400, 'password must be at least 12 characters');
+const newUser = (password: string) => ({ name: 'n', email: uniqueEmail(), password });
+
+describe('With PASSWORD_MIN_LENGTH=12', () => {
+  it.each([
+    ['POST', '/api/auth/register'],
+    ['POST', '/api/users'],
+  ])('%s %s refuses 11 characters and takes 12', async (method, path) => {
+    const send = (password: string) =>
+      api(method, path, { token: adminToken, json: newUser(password) });
+
+    expect(outcome(await send('x'.repeat(11)))).toEqual(tooShort);
+    expect(outcome(await send('😀'.repeat(11)))).toEqual(tooShort);
+    expect((await send('x'.repeat(12))).status).toBe(201);
+    expect((await send('😀'.repeat(12))).status).toBe(201);
+  });
+
+  it('still calls an empty password a missing field', async () => {
+    const answer = await api('POST', '/api/auth/register', { json: newUser('') });
+
+    expect(outcome(answer)).toEqual(refusal(400, 'All fields are required'));
+  });
+
+  it('PUT /api/users/{id} keeps the password when the new one is too short', async () => {
+    const account = await register(api);
+
+    const answer = await api('PUT', `/api/users/${account.id}`, {
+      token: account.token,
+      json: { password: 'x'.repeat(11) },
+    });
+
+    expect(outcome(answer)).toEqual(tooShort);
+    expect(await logIn(api, account)).toBeTypeOf('string');
+  });
+
+  it('POST /api/login compares a short password like any other', async () => {
+    const { email } = await register(api);
+
+    const answer = await api('POST', '/api/login', { json: { email, password: 'x' } });
+
+    expect(outcome(answer)).toEqual(refusal(401, 'Invalid credentials'));
+  });
+});
+
+describe('After PASSWORD_MIN_LENGTH was raised', () => {
+  it('a user whose password has become too short still logs in', async () => {
+    const account = await register(api, { password: 'twelve chars' });
+
+    const stricter = await serviceForThisFile({
+      ...service.environment,
+      PASSWORD_MIN_LENGTH: '20',
+    });
+
+    expect(await logIn(stricter.api, account)).toBeTypeOf('string');
+  });
+});

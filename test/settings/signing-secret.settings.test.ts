@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { outcome, serviceForThisFile } from '../acceptance.ts';
+import { register, uniqueEmail } from '../client.ts';
+import { gatewayEvent } from '../event.ts';
+import { startTestService } from '../service.ts';
+
+// A service refuses to start without a secret. A function in AWS finds out when it needs it: so
+// these tests call functions on the tables of a service that has one.
+const service = await serviceForThisFile();
+const account = await register(service.api);
+const logged = vi.spyOn(console, 'error').mockReturnValue();
+for (const [name, value] of Object.entries(service.environment)) vi.stubEnv(name, value);
+vi.stubEnv('JWT_SECRET', '');
+vi.stubEnv('AWS_REGION', 'us-east-1');
+vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
+vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+afterAll(() => {
+  vi.unstubAllEnvs();
+  logged.mockRestore();
+});
+
+const { handler: registration } = await import('../../functions/auth/register.ts');
+const { handler: login } = await import('../../functions/auth/login.ts');
+const { handler: profile } = await import('../../functions/profile/get.ts');
+
+const post = async (handler: typeof login, json: object) => {
+  const headers = { 'content-type': 'application/json' };
+  const { statusCode, body } = await handler(
+    gatewayEvent({ headers, body: JSON.stringify(json) }),
+    {},
+  );
+  return [statusCode, JSON.parse(body ?? '')];
+};
+
+const noToken = [500, { message: 'No token provided, please try again', err: 'ConfigError' }];
+
+describe('Without a signing secret', () => {
+  it('login answers 500 to the right password', async () => {
+    expect(await post(login, account)).toEqual(noToken);
+  });
+
+  it('registration answers 500, and nobody is registered', async () => {
+    const newUser = { name: 'n', email: uniqueEmail(), password: 'p' };
+
+    const answer = await post(registration, newUser);
+
+    expect(answer).toEqual(noToken);
+    expect((await register(service.api, newUser)).email).toBe(newUser.email);
+  });
+
+  it('a protected route answers 500 to a token, and 401 to none', async () => {
+    const get = async (headers: Record<string, string>) => {
+      const { statusCode, body } = await profile(gatewayEvent({ headers }), {});
+      return [statusCode, JSON.parse(body ?? '')];
+    };
+
+    expect(await get({ authorization: `Bearer ${account.token}` })).toEqual([
+      500,
+      { message: 'Internal server error', err: 'ConfigError' },
+    ]);
+    expect(await get({})).toEqual([401, { message: 'No token provided' }]);
+  });
+
+  it('logs the name of the setting, and neither password nor token', async () => {
+    await post(login, account);
+
+    const log = logged.mock.calls.flat().join('\n');
+    expect(log).toContain('JWT_SECRET');
+    expect(log).not.toContain(account.password);
+    expect(log).not.toContain(account.token);
+  });
+});
+
+describe('With a signing secret under 32 bytes', () => {
+  it('the service does not start, and does not say what the secret is', async () => {
+    const secret = randomUUID().slice(0, 31);
+
+    const error = await startTestService({ JWT_SECRET: secret }).catch((reason) => reason);
+
+    expect(error.message).toContain(
+      'Environment variable JWT_SECRET must give a secret of at least 32 bytes',
+    );
+    expect(error.message).not.toContain(secret);
+  });
+});
+
+describe('With a signing secret of 32 bytes', () => {
+  it('the service logs users in', async () => {
+    const { api, admin, stop } = await startTestService({ JWT_SECRET: 'x'.repeat(32) });
+
+    const answer = await api('POST', '/api/login', { json: admin });
+    await stop();
+
+    expect(outcome(answer)).toEqual([
+      200,
+      expect.objectContaining({ message: 'Login successful' }),
+    ]);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { listUsers, nextPage, outcome, refusal, serviceForThisFile } from '../acceptance.ts';
+import { register } from '../client.ts';
+
+const { api, adminToken } = await serviceForThisFile({ USER_DIRECTORY: 'closed' });
+const [user, other] = [await register(api), await register(api)];
+const get = (path: string, token: string) => api('GET', path, { token });
+
+describe('With USER_DIRECTORY=closed', () => {
+  it('GET /api/users shows a user itself only', async () => {
+    const answer = await get('/api/users', user.token);
+
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual([expect.objectContaining({ id: user.id, email: user.email })]);
+    expect(nextPage(answer)).toBeUndefined();
+  });
+
+  it('GET /api/users checks its parameters all the same', async () => {
+    expect(outcome(await get('/api/users?limit=0', user.token))).toEqual(
+      refusal(400, 'limit must be a whole number from 1 to 100'),
+    );
+  });
+
+  it('GET /api/users shows an admin everybody', async () => {
+    const ids = (await listUsers(api, adminToken)).map(({ id }) => id);
+
+    expect(ids).toEqual(expect.arrayContaining([user.id, other.id]));
+  });
+
+  it('GET /api/users/{id} shows a user itself', async () => {
+    const { status, body } = await get(`/api/users/${user.id}`, user.token);
+
+    expect([status, body.email]).toEqual([200, user.email]);
+  });
+
+  it('GET /api/users/{id} answers 403 for others, whether they exist or not', async () => {
+    for (const id of [other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
+      expect(outcome(await get(`/api/users/${id}`, user.token))).toEqual(refusal(403, 'Forbidden'));
+    }
+  });
+
+  it('GET /api/users/{id} shows an admin anybody', async () => {
+    const { status, body } = await get(`/api/users/${other.id}`, adminToken);
+
+    expect([status, body.email]).toEqual([200, other.email]);
+  });
+
+  it('shows a deleted user nothing', async () => {
+    const gone = await register(api);
+    await api('DELETE', `/api/users/${gone.id}`, { token: adminToken });
+
+    expect(outcome(await get('/api/users', gone.token))).toEqual([200, []]);
+    expect(outcome(await get(`/api/users/${gone.id}`, gone.token))).toEqual(
+      refusal(404, 'User not found'),
+    );
+  });
+});
