@@ -1,0 +1,129 @@
+import type { Target } from './target.ts';
+
+/** A command as it was typed, and the service it is for. */
+export interface Invocation {
+  /** As the audit log names the command. */
+  readonly command: string;
+  readonly operands: readonly string[];
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+  readonly target: Target;
+}
+
+/** Does a command's work. @throws {Failure} */
+export type Run = (invocation: Invocation) => Promise<void>;
+
+export interface CommandOption {
+  readonly type: 'string' | 'boolean';
+  /** What help calls the value of a string. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export interface Command {
+  readonly summary: string;
+  /** The names of its arguments, all of them required. */
+  readonly operands: readonly string[];
+  readonly options?: Readonly<Record<string, CommandOption>>;
+  readonly help: string;
+  /** Command lines, without their beginning. */
+  readonly examples: readonly string[];
+  /** Imported only when the service has been found: lib reads the environment. */
+  readonly load: () => Promise<{ readonly run: Run }>;
+}
+
+export const commands: Readonly<Record<string, Command>> = {
+  'create-admin': {
+    summary: 'make a new user with the role admin',
+    operands: ['EMAIL'],
+    options: {
+      name: { type: 'string', value: 'NAME', help: "the admin's name (default: Administrator)" },
+    },
+    help: `The password is asked for twice and not shown; without a terminal, it is the one line of
+standard input. It is never an argument: those stay in the history of the shell and show
+in the list of processes. For a user who exists already there is promote.`,
+    examples: [
+      'create-admin ada@example.com --stack accounts',
+      'create-admin ada@example.com --name "Ada Lovelace" --local',
+      'create-admin ada@example.com --stack accounts < password-file',
+    ],
+    load: () => import('./create-admin.ts'),
+  },
+  promote: {
+    summary: 'give a user the role admin',
+    operands: ['EMAIL'],
+    help: `The role is part of the user's token: it counts from the next login on.`,
+    examples: ['promote ada@example.com --stack accounts', 'promote ada@example.com --local'],
+    load: () => import('./promote.ts'),
+  },
+  demote: {
+    summary: 'take the role admin from a user',
+    operands: ['EMAIL'],
+    help: `The last admin stays one: make another one before. A token that the user has keeps the
+role until it expires, one day after its login at the latest.`,
+    examples: ['demote ada@example.com --stack accounts', 'demote ada@example.com --local'],
+    load: () => import('./demote.ts'),
+  },
+  'list-admins': {
+    summary: 'show who has the role admin',
+    operands: [],
+    help: 'One line each: id, email, name, time of creation, between tabs. A change of the last\nsecond may be missing.',
+    examples: ['list-admins --stack accounts', 'list-admins --local'],
+    load: () => import('./list-admins.ts'),
+  },
+  'rotate-secret': {
+    summary: 'replace the secret that signs tokens, logging nobody out',
+    operands: [],
+    options: {
+      force: { type: 'boolean', help: 'also within a day after the rotation before' },
+    },
+    help: `The new secret signs two minutes from now, when everything that runs has read it. Tokens of
+the old one are accepted until they expire; only then can it be rotated again.
+
+After a leak, run it twice, the second time with --force: both older secrets are then
+forgotten within a minute, and everyone has to log in anew.`,
+    examples: ['rotate-secret --stack accounts', 'rotate-secret --stack accounts --force'],
+    load: () => import('./rotate-secret.ts'),
+  },
+  'import-users': {
+    summary: 'bring users in from another system, with their password hashes',
+    operands: ['FILE'],
+    help: `One JSON object a line: name, email, password_hash; role (user or admin) and created_at
+(ISO 8601) where known. Other fields are ignored; ids are given anew. Hashes are bcrypt's
+($2a$, $2b$, $2y$), or this service's own from export-users:
+
+  {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
+
+A line that breaks a rule is reported by its number and left out, all others are imported.
+Interrupted by Ctrl-C or a fault, it goes on when it is run again: a user who is there with
+the same hash is skipped. So is every line that was good once the bad ones are corrected.`,
+    examples: ['import-users users.ndjson --stack accounts', 'import-users users.ndjson --local'],
+    load: () => import('./import-users.ts'),
+  },
+  'export-users': {
+    summary: 'write all users with their password hashes, to move elsewhere',
+    operands: ['FILE'],
+    help: `One JSON object a line, in no order, as import-users reads them. The file must not exist;
+only you can read it. FILE - is standard output, unless that is a terminal.
+
+The hash of a password over 72 bytes, or with a NUL, begins with $bcrypt-sha256$v=1 and is
+bcrypt over the base64 of the password's SHA-256: other systems have to know that.`,
+    examples: [
+      'export-users users.ndjson --stack accounts',
+      'export-users - --stack accounts | gzip > users.ndjson.gz',
+    ],
+    load: () => import('./export-users.ts'),
+  },
+  'replay-audit': {
+    summary: 'write audit entries from the log that could not be written',
+    operands: ['FILE'],
+    help: `Reads log lines, FILE - from standard input, and writes the entry of each line with the event
+audit-entry-not-written. Other lines are ignored. Once or twice makes no difference: an
+entry that is there already is left as it is.
+
+From a deployed function:
+  aws logs filter-log-events --log-group-name GROUP --filter-pattern '"audit-entry-not-written"' \\
+    --query 'events[].[message]' --output text > lines.log`,
+    examples: ['replay-audit lines.log --stack accounts', 'replay-audit service.log --local'],
+    load: () => import('./replay-audit.ts'),
+  },
+};

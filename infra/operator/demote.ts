@@ -1,0 +1,27 @@
+import { demoteAdmin, listAdmins } from '../../lib/users/admins.ts';
+import { recordOperation } from './audit.ts';
+import type { Run } from './commands.ts';
+import { Failure } from './failure.ts';
+import { requireUser } from './users.ts';
+
+/** Tries the other admins in turn, as the index may list one who no longer is. */
+const demoteBesideAnother = async (id: number): Promise<boolean> => {
+  const admins = await listAdmins();
+  for (const other of admins) {
+    if (other.id !== id && (await demoteAdmin(id, { otherAdmin: other.id }))) return true;
+  }
+  return false;
+};
+
+export const run: Run = async ({ command, operands: [email = ''] }) => {
+  const { id, role } = await requireUser(email);
+  if (role !== 'admin') throw new Failure('This user is no admin.');
+  if (!(await demoteBesideAnother(id))) {
+    throw new Failure(
+      'This is the last admin, without whom nobody could manage users: make another one before, by create-admin or promote.',
+    );
+  }
+  console.log(`User ${id} is no admin any more. A token it has is good for a day at most.`);
+  const details = { fields: ['role'] };
+  await recordOperation({ command, action: 'UPDATE', resource: 'users', resource_id: id, details });
+};

@@ -1,0 +1,59 @@
+import type { StoredUser } from '../../lib/users/store.ts';
+import { scanUsers } from '../../lib/users/transfer.ts';
+import { recordIntention } from './audit.ts';
+import type { Run } from './commands.ts';
+import { Failure } from './failure.ts';
+import { createPrivateFile } from './files.ts';
+import { catchInterruption } from './interruption.ts';
+import { startProgress } from './progress.ts';
+
+/** Takes text, and resolves when there is room for more. */
+type Write = (text: string) => Promise<unknown>;
+
+const lineOf = ({ id, name, email, role, created_at, password_hash }: StoredUser): string =>
+  `${JSON.stringify({ id, name, email, role, created_at, password_hash })}\n`;
+
+/** @returns how many users were written */
+const writeAll = async (command: string, write: Write): Promise<number> => {
+  await recordIntention({ command, action: 'EXPORT', resource: 'users' });
+  const progress = startProgress(process.stderr);
+  const interruption = catchInterruption();
+  let count = 0;
+  try {
+    for await (const users of scanUsers()) {
+      await write(users.map(lineOf).join(''));
+      count += users.length;
+      progress.show(undefined, `${count.toLocaleString('en')} users`);
+      if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
+    }
+    return count;
+  } finally {
+    progress.end();
+    interruption.release();
+  }
+};
+
+const toStandardOutput: Write = (text) =>
+  new Promise((resolve) => process.stdout.write(text, resolve));
+
+const toFile = async (command: string, name: string): Promise<number> => {
+  const { handle, discard } = await createPrivateFile(name);
+  try {
+    const count = await writeAll(command, (text) => handle.appendFile(text));
+    await handle.sync();
+    await handle.close();
+    return count;
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+};
+
+export const run: Run = async ({ command, operands: [name = ''] }) => {
+  if (name === '-' && process.stdout.isTTY) {
+    throw new Failure('Password hashes are not shown on a terminal: name a file, or use a pipe.');
+  }
+  const count =
+    name === '-' ? await writeAll(command, toStandardOutput) : await toFile(command, name);
+  console.error(`Exported ${count.toLocaleString('en')} users.`);
+};

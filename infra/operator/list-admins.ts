@@ -1,0 +1,13 @@
+import { listAdmins } from '../../lib/users/admins.ts';
+import { recordOperation } from './audit.ts';
+import type { Run } from './commands.ts';
+import { printable } from './users.ts';
+
+export const run: Run = async ({ command }) => {
+  const admins = await listAdmins();
+  for (const { id, email, name, created_at } of admins) {
+    console.log([String(id), email, name, created_at].map(printable).join('\t'));
+  }
+  if (admins.length === 0) console.error('There is no admin yet: create-admin makes one.');
+  await recordOperation({ command, action: 'READ', resource: 'users' });
+};

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { engineOf, startEngine } from '../local/engine.ts';
+import { type RunningService, readRunning } from '../local/running.ts';
+import { environmentDefaults, secretFile } from '../local/settings.ts';
+import { Failure } from './failure.ts';
+
+/** Which service a command is for. */
+export type TargetName = { readonly stack: string } | { readonly folder: string };
+
+/** The service that a command works on. */
+export interface Target {
+  /** Absent when the secret is a value of the service's environment, which nothing can rotate. */
+  readonly signingSecret?: { readonly arn: string } | { readonly file: string };
+  close(): Promise<void>;
+}
+
+const secretVariables = ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID'];
+
+/** Has lib work on a service, by the variables that a deployment sets for a function. */
+const setEnvironment = (environment: Readonly<Record<string, string>>): void => {
+  for (const name of secretVariables) delete process.env[name];
+  Object.assign(process.env, environment);
+};
+
+const openStack = async (name: string): Promise<Target> => {
+  // Only here, as it takes a while to load.
+  const { findStack } = await import('./stack.ts');
+  const { usersTable, auditTable, signingSecret: arn } = await findStack(name);
+  setEnvironment({ USERS_TABLE: usersTable, AUDIT_TABLE: auditTable, JWT_SECRET_ID: arn });
+  return { signingSecret: { arn }, close: async () => undefined };
+};
+
+const answers = async ({ pid, endpoint }: RunningService): Promise<boolean> => {
+  try {
+    process.kill(pid, 0);
+    await fetch(endpoint, { signal: AbortSignal.timeout(2000) });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+type Reachable = Pick<RunningService, 'endpoint' | 'usersTable' | 'auditTable' | 'secretFile'>;
+
+const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
+  const { endpoint, usersTable, auditTable, secretFile: file } = service;
+  // A profile would outrank the credentials, and an engine on this machine takes any.
+  delete process.env.AWS_PROFILE;
+  setEnvironment({
+    ...environmentDefaults,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    USERS_TABLE: usersTable,
+    AUDIT_TABLE: auditTable,
+    ...(file ? { JWT_SECRET_FILE: file } : {}),
+  });
+  return { ...(file ? { signingSecret: { file } } : {}), close };
+};
+
+/** Starts the engine on the folder of a service that does not run, for as long as the command. */
+const startOnFolder = async (folder: string): Promise<Target> => {
+  const elsewhere = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  const only = elsewhere ? undefined : engineOf(folder);
+  if (!elsewhere && !only) {
+    throw new Failure(
+      `There is no data in ${folder}: run npm start once, or name the folder of its DATA_DIR by --local=FOLDER.`,
+    );
+  }
+  const engine = await startEngine({ folder, only }).catch((error: Error) => {
+    throw new Failure(error.message);
+  });
+  const { USERS_TABLE, AUDIT_TABLE } = { ...environmentDefaults, ...process.env };
+  const file = secretFile(folder);
+  const tables = { usersTable: USERS_TABLE, auditTable: AUDIT_TABLE };
+  const secret = existsSync(file) ? { secretFile: file } : {};
+  return useLocal({ endpoint: engine.endpoint, ...tables, ...secret }, engine.stop);
+};
+
+const openFolder = async (folder: string): Promise<Target> => {
+  const running = readRunning(folder);
+  const runs = running && (await answers(running));
+  return runs ? useLocal(running, async () => undefined) : startOnFolder(folder);
+};
+
+/**
+ * Finds a service and has lib work on it. What reads the environment is imported after this.
+ * @throws {Failure} when it is not there; the SDK's errors
+ */
+export const openTarget = (name: TargetName): Promise<Target> =>
+  'stack' in name ? openStack(name.stack) : openFolder(resolve(name.folder));
