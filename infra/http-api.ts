@@ -1,5 +1,4 @@
 import { Duration, type Stack, Validations } from 'aws-cdk-lib';
-import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
   ApiMapping,
   type CfnStage,
@@ -15,6 +14,7 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { accessLogFormat } from './access-log.ts';
 import type { ServiceFunction } from './function.ts';
 import { cors, type Route } from './routes.ts';
 import type { Settings } from './settings.ts';
@@ -23,29 +23,6 @@ export interface ServiceApi {
   readonly api: HttpApi;
   readonly outputs: Readonly<Record<string, string>>;
 }
-
-/**
- * One line of JSON for each request. Neither headers nor the query, which may hold secrets. The
- * client's own text comes first: a quotation mark in it cannot replace a later field.
- */
-const accessLogFormat = AccessLogFormat.custom(
-  JSON.stringify({
-    path: '$context.path',
-    requestId: '$context.requestId',
-    time: '$context.requestTime',
-    sourceIp: '$context.identity.sourceIp',
-    routeKey: '$context.routeKey',
-    method: '$context.httpMethod',
-    protocol: '$context.protocol',
-    status: '$context.status',
-    responseLength: '$context.responseLength',
-    latency: '$context.responseLatency',
-    integrationStatus: '$context.integrationStatus',
-    integrationLatency: '$context.integrationLatency',
-    integrationError: '$context.integrationErrorMessage',
-    gatewayError: '$context.error.responseType',
-  }),
-);
 
 const createApi = (stack: Stack, settings: Settings): HttpApi =>
   new HttpApi(stack, 'Api', {
