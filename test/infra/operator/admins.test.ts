@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { logIn, register, uniqueEmail } from '../../client.ts';
+import { operatedService, operatorEntry } from './operator.ts';
+
+const service = await operatedService();
+const { api, adminToken, operate } = service;
+
+const listedAdmins = async (): Promise<readonly string[]> => {
+  const { stdout } = await operate(['list-admins']);
+  return stdout.split('\n').flatMap((line) => line.split('\t')[1] ?? []);
+};
+
+const lastEntry = async () => (await service.entries()).at(-1);
+
+describe('create-admin', () => {
+  it('makes an admin who can log in with the password from standard input', async () => {
+    const account = { email: uniqueEmail(), password: `p ${randomUUID()} ü` };
+
+    const { status, stdout, stderr } = await operate(
+      ['create-admin', account.email, '--name', 'Ada Lovelace'],
+      `${account.password}\n`,
+    );
+
+    const token = await logIn(api, account);
+    const profile = await api('GET', '/api/profile', { token });
+    const { id } = profile.body.data;
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(`Made the admin with id ${id}.\n`);
+    expect(profile.body.data).toMatchObject({ name: 'Ada Lovelace', role: 'admin' });
+    expect(await lastEntry()).toMatchObject(
+      operatorEntry('create-admin', { action: 'CREATE', resource_id: String(id) }),
+    );
+  });
+
+  it('takes a password with a carriage return at its end, as Windows writes lines', async () => {
+    const email = uniqueEmail();
+
+    await operate(['create-admin', email], 'secret\r\n');
+
+    expect(await logIn(api, { email, password: 'secret' })).toMatch(/^ey/);
+  });
+
+  it('refuses an address that a user has, in any letter case, and points to promote', async () => {
+    const { email, password } = await register(api);
+    const entriesBefore = (await service.entries()).length;
+
+    const { status, stderr } = await operate(['create-admin', email.toUpperCase()], 'other');
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/exists already: promote makes it an admin/);
+    expect(await logIn(api, { email, password })).toMatch(/^ey/);
+    expect((await service.entries()).length).toBe(entriesBefore);
+  });
+
+  it.each([
+    ['no password', '', 'There is no password on standard input.'],
+    ['an empty line', '\n', 'There is no password on standard input.'],
+    ['two lines', 'one\ntwo\n', 'There is more than one line'],
+    ['a password over 255 characters', 'x'.repeat(256), 'The password must be at most 255'],
+    ['far too much', 'x'.repeat(100_000), 'Standard input is too long for a password.'],
+  ])('makes nobody of %s', async (_, input, message) => {
+    const email = uniqueEmail();
+
+    const { status, stderr } = await operate(['create-admin', email], input);
+
+    expect(status).toBe(1);
+    expect(stderr).toContain(message);
+    expect((await api('POST', '/api/login', { json: { email, password: 'x' } })).status).toBe(404);
+  });
+
+  it('makes nobody of an address that is none', async () => {
+    const { status, stderr } = await operate(['create-admin', 'ada'], 'p');
+
+    expect([status, stderr]).toEqual([1, 'The email must be a valid email address.\n']);
+  });
+});
+
+describe('promote', () => {
+  it('makes a user an admin from the next login on', async () => {
+    const account = await register(api);
+
+    const { status } = await operate(['promote', account.email]);
+
+    const token = await logIn(api, account);
+    expect(status).toBe(0);
+    expect((await api('GET', '/api/admin/audit-logs', { token })).status).toBe(200);
+    expect(await listedAdmins()).toContain(account.email);
+    expect((await service.entries()).at(-2)).toMatchObject(
+      operatorEntry('promote', {
+        action: 'UPDATE',
+        resource_id: String(account.id),
+        details: '{"fields":["role"]}',
+      }),
+    );
+  });
+
+  it('refuses an address that nobody has', async () => {
+    const { status, stderr } = await operate(['promote', uniqueEmail()]);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^There is no user with this email address/);
+  });
+
+  it('refuses an admin', async () => {
+    const { status, stderr } = await operate(['promote', service.admin.email]);
+
+    expect([status, stderr]).toEqual([1, 'This user is an admin already.\n']);
+  });
+});
+
+describe('demote', () => {
+  it('makes an admin a user again', async () => {
+    const account = await register(api);
+    await operate(['promote', account.email]);
+
+    const { status } = await operate(['demote', account.email]);
+
+    const token = await logIn(api, account);
+    expect(status).toBe(0);
+    expect((await api('GET', '/api/admin/audit-logs', { token })).status).toBe(403);
+    expect(await lastEntry()).toMatchObject(
+      operatorEntry('demote', {
+        action: 'UPDATE',
+        resource_id: String(account.id),
+        details: '{"fields":["role"]}',
+      }),
+    );
+    expect(await listedAdmins()).not.toContain(account.email);
+  });
+
+  it('refuses a user who is no admin', async () => {
+    const { email } = await register(api);
+
+    const { status, stderr } = await operate(['demote', email]);
+
+    expect([status, stderr]).toEqual([1, 'This user is no admin.\n']);
+  });
+});
+
+describe('list-admins', () => {
+  it('follows every way in which a user becomes or ceases to be an admin', async () => {
+    const post = { name: 'n', email: uniqueEmail(), password: 'p', role: 'admin' };
+    const [created, promoted, demoted, deleted] = [
+      (await api('POST', '/api/users', { token: adminToken, json: post })).body,
+      ...(await Promise.all([register(api), register(api), register(api)])),
+    ];
+    const setRole = (id: number | undefined, role: string) =>
+      api('PUT', `/api/users/${id}`, { token: adminToken, json: { role } });
+    await setRole(promoted?.id, 'admin');
+    await setRole(demoted?.id, 'admin');
+    await setRole(demoted?.id, 'user');
+    await setRole(deleted?.id, 'admin');
+    await api('DELETE', `/api/users/${deleted?.id}`, { token: adminToken });
+
+    const admins = await listedAdmins();
+
+    expect(admins).toContain(created.email);
+    expect(admins).toContain(promoted?.email);
+    expect(admins).not.toContain(demoted?.email);
+    expect(admins).not.toContain(deleted?.email);
+    expect(await lastEntry()).toMatchObject(operatorEntry('list-admins', { action: 'READ' }));
+  });
+
+  it('keeps from the terminal what a name would have it do', async () => {
+    const { email } = await register(api, { name: 'red \u001b[31m and \u202e turned' });
+    await operate(['promote', email]);
+
+    const { stdout } = await operate(['list-admins']);
+
+    expect(stdout).toContain('red �[31m and � turned');
+  });
+});

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, inject } from 'vitest';
+import type { AuditEntry } from '../../../lib/audit/entry.ts';
+import type { AcceptanceService } from '../../acceptance.ts';
+import { logIn } from '../../client.ts';
+import { scan, scanAudit, usersIn } from '../../races/invariants.ts';
+import { startTestService } from '../../service.ts';
+
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** Variables of the shell that could lead a command elsewhere than the test wants. */
+const elsewhere = /^(AWS_|npm_|INIT_CWD|JWT_SECRET|DATA_DIR|USERS_TABLE|AUDIT_TABLE)/;
+
+export const cleanEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !elsewhere.test(name)));
+
+export interface Surroundings {
+  /** What is on standard input; nothing unless given. */
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Starts a command as `npm run operator` does. */
+export const startOperator = (
+  args: readonly string[],
+  { input = '', environment }: Surroundings = {},
+): Started => {
+  const child = spawn('node', ['infra/operator/main.ts', ...args], {
+    env: { ...cleanEnvironment(), AWS_EC2_METADATA_DISABLED: 'true', ...environment },
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const ended = once(child, 'close').then(([status]) => ({ status, stdout, stderr }));
+  return { process: child, ended };
+};
+
+export const operate = (args: readonly string[], surroundings?: Surroundings): Promise<Ended> =>
+  startOperator(args, surroundings).ended;
+
+/** A folder for the tests of one file. */
+export const folderForThisFile = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'operator-'));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+export interface OperatedService extends AcceptanceService {
+  readonly folder: string;
+  /** Runs a command on this service. */
+  operate(args: readonly string[], input?: string): Promise<Ended>;
+  start(args: readonly string[]): Started;
+  users(): ReturnType<typeof usersInTable>;
+  /** What the operator's commands left in the audit log, oldest first. */
+  entries(): Promise<readonly AuditEntry[]>;
+}
+
+const usersInTable = async (table: string) =>
+  [...usersIn(await scan(inject('engine'), table))].sort((a, b) => Number(a.id) - Number(b.id));
+
+/** A service that keeps its signing secret in a folder, by which commands find it. */
+export const operatedService = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<OperatedService> => {
+  const folder = await folderForThisFile();
+  const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
+  const service = await startTestService({
+    DATA_DIR: folder,
+    JWT_SECRET: '',
+    ...tables,
+    ...environment,
+  });
+  afterAll(() => service.stop());
+  const target = `--local=${folder}`;
+  const entries = async () =>
+    [...(await scanAudit(inject('engine'), tables.AUDIT_TABLE))]
+      .filter(({ user_agent }) => user_agent?.startsWith('operator '))
+      .sort((a, b) => a.id - b.id);
+  return {
+    ...service,
+    adminToken: await logIn(service.api, service.admin),
+    folder,
+    operate: (args, input = '') => operate([...args, target], { input }),
+    start: (args) => startOperator([...args, target]),
+    users: () => usersInTable(tables.USERS_TABLE),
+    entries,
+  };
+};
+
+/** An entry of a command, as far as it is not told from others by id and time. */
+export const operatorEntry = (command: string, fields: Partial<AuditEntry>) => ({
+  user_id: null,
+  resource: 'users',
+  resource_id: null,
+  ip_address: null,
+  user_agent: `operator ${command}`,
+  result: 'SUCCESS',
+  details: null,
+  ...fields,
+});

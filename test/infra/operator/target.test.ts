@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { createTables } from '../../../infra/local/create-tables.ts';
+import { startEngine } from '../../../infra/local/engine.ts';
+import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { startTestService } from '../../service.ts';
+import { cleanEnvironment, folderForThisFile, operate } from './operator.ts';
+
+const parent = await folderForThisFile();
+const newFolder = () => mkdtemp(join(parent, 'data-'));
+
+const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
+const region = { AWS_REGION: 'eu-north-1' };
+
+/** CloudFormation's refusals, as it words them: the successes are rehearsed on an emulator. */
+const refusing = createServer((_, response) => {
+  response.writeHead(refusal.status, { 'content-type': 'text/xml' });
+  response.end(refusal.body);
+});
+let refusal = { status: 0, body: '' };
+const errorBody = (code: string, message: string) =>
+  `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
+const stackBody =
+  '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member><StackName>other</StackName><StackStatus>CREATE_COMPLETE</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime></member></Stacks></DescribeStacksResult></DescribeStacksResponse>';
+
+beforeAll(async () => {
+  refusing.listen(0, '127.0.0.1');
+  await once(refusing, 'listening');
+});
+afterAll(() => {
+  refusing.close();
+});
+
+const onStack = (environment: Readonly<Record<string, string>>) =>
+  operate(['list-admins', '--stack', 'accounts'], {
+    environment: { HOME: parent, ...environment },
+  });
+
+const withRefusal = (status: number, body: string) => {
+  refusal = { status, body };
+  const { port } = refusing.address() as AddressInfo;
+  const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}` };
+  return onStack({ ...credentials, ...region, ...endpoint });
+};
+
+describe('A command for a deployed stack', () => {
+  it('says how to get credentials when there are none', async () => {
+    const { status, stderr } = await onStack(region);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^There are no usable AWS credentials: set AWS_PROFILE/);
+  });
+
+  it('says so when no region is set', async () => {
+    const { status, stderr } = await onStack(credentials);
+
+    expect([status, stderr]).toEqual([1, 'There is no AWS region: set AWS_REGION.\n']);
+  });
+
+  it('says so when nothing answers', async () => {
+    const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: 'http://127.0.0.1:1' };
+
+    const { status, stderr } = await onStack({ ...credentials, ...region, ...endpoint });
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Nothing answers at the address.*ECONNREFUSED/);
+  });
+
+  it('names the stack and the region when there is no such stack', async () => {
+    const body = errorBody('ValidationError', 'Stack with id accounts does not exist');
+
+    const { status, stderr } = await withRefusal(400, body);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^There is no stack accounts in region eu-north-1 .*check --stack/);
+  });
+
+  it('says that credentials have expired', async () => {
+    const { status, stderr } = await withRefusal(403, errorBody('ExpiredToken', 'expired'));
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^AWS does not accept the credentials.*aws sso login/);
+  });
+
+  it('passes on which permission is lacking', async () => {
+    const message = 'User x is not authorized to perform: cloudformation:DescribeStacks';
+
+    const { status, stderr } = await withRefusal(403, errorBody('AccessDenied', message));
+
+    expect(status).toBe(1);
+    expect(stderr).toContain(message);
+  });
+
+  it('refuses the stack of another service', async () => {
+    const { status, stderr } = await withRefusal(200, stackBody);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^The stack accounts is not one of this service.* UsersTableName/);
+  });
+});
+
+describe('A command for the service on this machine', () => {
+  it('refuses a folder without data and makes none', async () => {
+    const folder = join(parent, 'nowhere');
+
+    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+
+    expect(status).toBe(1);
+    expect(stderr).toContain(`There is no data in ${folder}: run npm start once`);
+    expect(existsSync(folder)).toBe(false);
+  });
+
+  it('starts the engine on the folder of a service that does not run', async () => {
+    const folder = await newFolder();
+    for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
+    const engine = await startEngine({ folder, only: inject('engineName') });
+    const { USERS_TABLE: users, AUDIT_TABLE: audit } = environmentDefaults;
+    await createTables(engine.endpoint, { users, audit });
+    await engine.stop();
+    vi.unstubAllEnvs();
+    const target = `--local=${folder}`;
+
+    const made = await operate(['create-admin', 'a@b.example', target], { input: 'p' });
+    const listed = await operate(['list-admins', target]);
+
+    expect([made.stderr, made.status]).toEqual(['', 0]);
+    expect(listed.stdout).toMatch(/^1\ta@b\.example\tAdministrator\t/);
+  });
+
+  it('says what to do when the service has never run on the folder’s tables', async () => {
+    const folder = await newFolder();
+    const engine = await startEngine({ folder, only: inject('engineName') });
+    await engine.stop();
+
+    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/A table .* is not there.*run npm start once/);
+  });
+
+  it('is not misled by what a service left that was killed', async () => {
+    const folder = await newFolder();
+    const service = await startTestService({ DATA_DIR: folder, JWT_SECRET: '' });
+    service.process?.kill('SIGKILL');
+    await service.stop();
+
+    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+
+    expect(existsSync(join(folder, 'service.json'))).toBe(true);
+    expect(status).toBe(1);
+    expect(stderr).toContain('There is no data in');
+  });
+
+  it('is led by a file that only its owner reads and that a clean stop takes away', async () => {
+    const folder = await newFolder();
+    const service = await startTestService({ DATA_DIR: folder, JWT_SECRET: '' });
+    const file = join(folder, 'service.json');
+
+    const { mode } = await stat(file);
+    const text = await readFile(file, 'utf8');
+    await service.stop();
+
+    expect(mode & 0o777).toBe(0o600);
+    expect(JSON.parse(text)).toMatchObject({ endpoint: inject('engine') });
+    expect(text).not.toContain(service.admin.password);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('finds files by the folder in which npm was called', async () => {
+    const folder = await newFolder();
+    const service = await startTestService({ DATA_DIR: folder, JWT_SECRET: '' });
+    const file = join(folder, 'users.ndjson');
+    await writeFile(file, '');
+    const cwd = join(process.cwd(), 'test', 'infra');
+    const args = ['import-users', relative(cwd, file), `--local=${folder}`];
+
+    const child = spawn('npm', ['run', '--silent', 'operator', '--', ...args], {
+      cwd,
+      env: cleanEnvironment(),
+      stdio: 'ignore',
+    });
+    const [status] = await once(child, 'close');
+    await service.stop();
+
+    expect(status).toBe(0);
+  });
+});

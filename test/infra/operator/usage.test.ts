@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { commands } from '../../../infra/operator/commands.ts';
+import { commandHelp } from '../../../infra/operator/help.ts';
+import { parseRequest } from '../../../infra/operator/request.ts';
+import { operate } from './operator.ts';
+
+const names = Object.keys(commands);
+
+describe('Help', () => {
+  it('names every command and where to read more', async () => {
+    const { status, stdout } = await operate(['--help']);
+
+    expect(status).toBe(0);
+    for (const name of names) expect(stdout).toContain(`  ${name} `);
+    expect(stdout).toContain('COMMAND --help');
+  });
+
+  it('of one command is asked for by its name, whatever else is typed', async () => {
+    const { status, stdout } = await operate(['promote', '--nonsense', '--help']);
+
+    expect(status).toBe(0);
+    expect(stdout).toContain('Usage: npm run operator -- promote EMAIL');
+  });
+
+  it.each(Object.entries(commands))('of %s has usage, target and examples', (name, command) => {
+    const help = commandHelp(name, command);
+
+    expect(help).toContain(`Usage: npm run operator -- ${name} `);
+    expect(help).toContain('--stack NAME');
+    expect(help).toContain('--local[=FOLDER]');
+    expect(help).toMatch(new RegExp(`Examples:\n  npm run operator -- ${name} `));
+    for (const line of help.split('\n')) expect(line.length).toBeLessThanOrEqual(110);
+  });
+
+  it.each(Object.values(commands).flatMap(({ examples }) => examples))(
+    'shows an example that is typed rightly: %s',
+    (example) => {
+      const words = (/^[^|<]*/.exec(example)?.[0] ?? '').match(/"[^"]*"|\S+/g) ?? [];
+
+      expect(parseRequest(words)).toMatchObject({ help: false });
+    },
+  );
+});
+
+describe('A command that was typed wrongly', () => {
+  it.each([
+    ['an unknown command', ['make-admin'], 'There is no command make-admin. The commands are'],
+    ['a missing argument', ['promote', '--local'], 'promote takes EMAIL; arguments given: 0'],
+  ])('ends with status 2, having done nothing: %s', async (_, args, message) => {
+    const { status, stdout, stderr } = await operate(args);
+
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+  });
+
+  it.each([
+    ['which commands there are, when none was named', [], names.join(', ')],
+    ['so, when its name is that of a property', ['constructor'], 'There is no command'],
+    ['so, when an argument is empty', ['promote', '', '--local'], 'promote takes EMAIL'],
+    ['so, when there are too many', ['list-admins', 'x', '--local'], 'takes no argument'],
+    ['how a folder is given', ['list-admins', '--local', 'data'], 'after an equals sign'],
+    ['how to name a service', ['list-admins'], 'Which service?'],
+    ['that there can be one service only', ['list-admins', '--local', '--stack', 's'], 'not both'],
+    ['which option lacks its value', ['list-admins', '--stack'], "'--stack <value>' needs a value"],
+    ['which option it does not know', ['list-admins', '--lokal'], "Unknown option '--lokal'"],
+    ['which option is of another command', ['promote', 'a@b', '--force', '--local'], "'--force'"],
+  ])('says %s', (_, args, message) => {
+    expect(() => parseRequest(args)).toThrow(message);
+  });
+
+  it.each([
+    [['--password', 'correct horse']],
+    [['--password=correct horse']],
+    [['-p', 'correct horse']],
+    [['correct horse']],
+  ])('learns that a password is no argument, and does not see it repeated: %s', async (given) => {
+    const { status, stderr } = await operate(['create-admin', 'a@b.example', '--local', ...given]);
+
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/a password is never an argument/i);
+    expect(stderr).not.toContain('horse');
+  });
+});
