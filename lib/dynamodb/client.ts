@@ -27,12 +27,40 @@ const client = DynamoDBDocumentClient.from(
       connectionTimeout: 500,
       requestTimeout,
       throwOnRequestTimeout: true,
+      // Of silence in the middle of an answer, which requestTimeout does not cover.
+      socketTimeout: requestTimeout,
     },
   }),
 );
 
+const reasonsOf = (cause: unknown): readonly CancellationReason[] =>
+  cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
+
+const conditionFailed = ({ Code }: CancellationReason) => Code === 'ConditionalCheckFailed';
+
+/** Why DynamoDB cancels a transaction that may succeed a moment later. */
+const passing = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
+
+/** Whether a write met a transaction under way, or a transaction too little capacity. */
+const isPassing = (cause: unknown): boolean => {
+  const reasons = reasonsOf(cause);
+  const met = reasons.some(({ Code = '' }) => passing.includes(Code));
+  return (
+    (cause instanceof Error && cause.name === 'TransactionConflictException') ||
+    (met && !reasons.some(conditionFailed))
+  );
+};
+
+/** Attempts, and milliseconds of the first pause, at what {@link isPassing}. */
+const passingAttempts = 6;
+const passingPause = 25;
+
+const pause = (milliseconds: number) =>
+  new Promise((resolve) => setTimeout(resolve, Math.random() * milliseconds));
+
 /**
- * Sends one command.
+ * Sends one command. Besides what the SDK retries, a write that met a transaction under way is
+ * retried here, because the SDK does not.
  * @param timeout milliseconds for the call with all its retries
  * @throws {DomainError} STORAGE_FAULT on every failure, conditions that do not hold included;
  *   its cause is the SDK's error
@@ -47,12 +75,15 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
   >,
   { timeout = callTimeout } = {},
 ): Promise<Output> => {
-  try {
-    return await client.send(command, {
-      abortSignal: AbortSignal.timeout(timeout),
-    });
-  } catch (cause) {
-    throw new DomainError('STORAGE_FAULT', { cause });
+  const abortSignal = AbortSignal.timeout(timeout);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.send(command, { abortSignal });
+    } catch (cause) {
+      const again = isPassing(cause) && attempt < passingAttempts && !abortSignal.aborted;
+      if (!again) throw new DomainError('STORAGE_FAULT', { cause });
+      await pause(passingPause * 2 ** attempt);
+    }
   }
 };
 
@@ -68,23 +99,8 @@ export const conditionItem = <T>(error: unknown): T | undefined => {
   return Item && (unmarshall(Item) as T);
 };
 
-const reasonsOf = (error: unknown): readonly CancellationReason[] =>
-  error instanceof DomainError && error.cause instanceof TransactionCanceledException
-    ? (error.cause.CancellationReasons ?? [])
-    : [];
-
-const conditionFailed = ({ Code }: CancellationReason) => Code === 'ConditionalCheckFailed';
-
-/** Attempts, and milliseconds of the first pause, for a transaction that met another one. */
-const conflictAttempts = 6;
-const conflictPause = 25;
-
-const pause = (milliseconds: number) =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * milliseconds));
-
 /**
- * Writes all of the items or none. A conflict with a transaction under way is retried, which the
- * SDK does not do.
+ * Writes all of the items or none.
  * @returns per item, the reason why its condition failed, or undefined where it held; an empty
  *   list when everything was written
  * @throws {DomainError} STORAGE_FAULT
@@ -92,18 +108,12 @@ const pause = (milliseconds: number) =>
 export const transact = async (
   items: NonNullable<TransactWriteCommandInput['TransactItems']>,
 ): Promise<readonly (CancellationReason | undefined)[]> => {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await send(new TransactWriteCommand({ TransactItems: items }));
-      return [];
-    } catch (error) {
-      const reasons = reasonsOf(error);
-      if (reasons.some(conditionFailed)) {
-        return reasons.map((reason) => (conditionFailed(reason) ? reason : undefined));
-      }
-      const conflict = reasons.some(({ Code }) => Code === 'TransactionConflict');
-      if (!conflict || attempt === conflictAttempts) throw error;
-      await pause(conflictPause * 2 ** attempt);
-    }
+  try {
+    await send(new TransactWriteCommand({ TransactItems: items }));
+    return [];
+  } catch (error) {
+    const reasons = reasonsOf((error as DomainError).cause);
+    if (!reasons.some(conditionFailed)) throw error;
+    return reasons.map((reason) => (conditionFailed(reason) ? reason : undefined));
   }
 };

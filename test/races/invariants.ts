@@ -51,7 +51,7 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
       const user = byKey.get(`user#${item.user_id}`);
       return key !== `email#${String(user?.email).toLowerCase()}`;
     }
-    return key !== 'counter';
+    return key !== 'counter' && !key.startsWith('attempts#');
   };
   return items.filter(isBroken);
 };

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
+import { startEngine } from '../../infra/local/engine.ts';
+import { register } from '../client.ts';
+import { brokenItems, scan } from '../races/invariants.ts';
+import { startTestService, type TestService } from '../service.ts';
+import { prepareCaller } from './endpoints.ts';
+import { callAll } from './experiment.ts';
+import { lostAmong, startLoad } from './load.ts';
+
+const nothing = async () => undefined;
+
+/** Times to ask whether all is well again: a Java machine takes its time. */
+const maxQuestions = 100;
+
+const untilWell = async ({ api }: TestService): Promise<void> => {
+  for (let question = 0; question < maxQuestions; question += 1) {
+    const answered = await register(api).catch(() => undefined);
+    if (answered) return;
+    await sleep(100);
+  }
+};
+
+/** Stops the engine, and then kills it, under a service at work; each time it comes back. */
+export const stopEngineUnderLoad = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'engine-'));
+  const only = inject('engineName');
+  let engine = await startEngine({ only, folder });
+  const { endpoint } = engine;
+  const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: endpoint });
+  await untilWell(service);
+  const caller = await prepareCaller(service);
+  const load = startLoad(service);
+  const callWhile = async (begin: () => Promise<void>, end: () => Promise<void>) =>
+    (await callAll({ engine: endpoint, service, caller, begin, end })).outcomes;
+  const signal = async (name: NodeJS.Signals) => {
+    engine.process?.kill(name);
+  };
+  const resume = async () => {
+    await signal('SIGCONT');
+    await untilWell(service);
+  };
+  const startAgain = async () => {
+    engine = await startEngine({ only, folder, port: Number(new URL(endpoint).port) });
+    await untilWell(service);
+  };
+
+  const outcomes = {
+    hangs: await callWhile(() => signal('SIGSTOP'), resume),
+    'goes on': await callWhile(nothing, nothing),
+    killed: await callWhile(() => signal('SIGKILL'), startAgain),
+    'is back': await callWhile(nothing, nothing),
+  };
+  const acknowledged = await load.stop();
+  const lost = await lostAmong(service, acknowledged);
+  const broken = brokenItems(await scan(endpoint, service.environment.USERS_TABLE ?? ''));
+  await service.stop();
+  await engine.stop();
+  rmSync(folder, { recursive: true });
+  return { outcomes, acknowledged, lost, broken, output: service.output() };
+};

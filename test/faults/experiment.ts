@@ -1,0 +1,95 @@
+/** Calls every endpoint while something is wrong, and looks at all that came of it. */
+import { randomUUID } from 'node:crypto';
+import type { AuditEntry } from '../../lib/audit/entry.ts';
+import { brokenItems, scan, scanAudit } from '../races/invariants.ts';
+import type { TestService } from '../service.ts';
+import { type Caller, endpoints, prepareSubject } from './endpoints.ts';
+
+export interface Outcome {
+  /** The status, with an error's message and the name of the field that a 500 adds to it. */
+  readonly answer: string;
+  readonly milliseconds: number;
+  /** Action and result of each entry that the call left in the table. */
+  readonly stored: readonly string[];
+  /** The same of each line that says an entry could not be written. */
+  readonly logged: readonly string[];
+  /** The same of the entries that either the table or the log has, each counted once. */
+  readonly kept: readonly string[];
+}
+
+/** The audit entries whose loss a service has reported on its diagnostic output. */
+export const unwrittenEntries = (output: string): readonly AuditEntry[] =>
+  output
+    .split('\n')
+    .filter((line) => line.includes('"event":"audit-entry-not-written"'))
+    .map((line) => JSON.parse(line).entry);
+
+const label = ({ action, result }: AuditEntry) => `${action} ${result}`;
+
+const safeName = /^[\w.:-]{1,64}$/;
+
+const describeAnswer = (status: number, body: Record<string, unknown> | undefined): string => {
+  if (status < 400 || body === undefined) return String(status);
+  const { message, ...rest } = body;
+  const [[field, name] = [], ...more] = Object.entries(rest);
+  if (field === undefined) return `${status} ${message}`;
+  const asSpecified = more.length === 0 && typeof name === 'string' && safeName.test(name);
+  return asSpecified ? `${status} ${message} (${field})` : `${status} ${JSON.stringify(body)}`;
+};
+
+export interface Experiment {
+  /** Address of the engine itself. */
+  readonly engine: string;
+  readonly service: TestService;
+  readonly caller: Caller;
+  /** Begins what is wrong. */
+  readonly begin: () => void | Promise<void>;
+  /** Ends it. */
+  readonly end: () => void | Promise<void>;
+}
+
+/**
+ * Calls every endpoint at once, each on a user of its own that was made before.
+ * @returns what came of each call, by the endpoint's name, and the broken items of the users table
+ */
+export const callAll = async ({ engine, service, caller, begin, end }: Experiment) => {
+  const prepared = [];
+  for (const endpoint of endpoints) {
+    const subject = await prepareSubject(service, endpoint, caller);
+    prepared.push({ endpoint, agent: `test/${randomUUID()}`, subject });
+  }
+  await begin();
+  const answers = await Promise.all(
+    prepared.map(async ({ endpoint, agent, subject }) => {
+      const { method, path, options } = endpoint.call(subject);
+      const startedAt = performance.now();
+      const answer = await service.api(method, path, {
+        ...options,
+        headers: { 'user-agent': agent },
+      });
+      return { ...answer, milliseconds: performance.now() - startedAt };
+    }),
+  );
+  await end();
+
+  const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
+  const storedEntries = await scanAudit(engine, AUDIT_TABLE);
+  const loggedEntries = unwrittenEntries(service.output());
+  const outcomes = new Map<string, Outcome>();
+  for (const [i, { endpoint, agent }] of prepared.entries()) {
+    const { status = 0, body, milliseconds = 0 } = answers[i] ?? {};
+    const [stored, logged] = [storedEntries, loggedEntries].map((entries) =>
+      entries.filter(({ user_agent }) => user_agent === agent),
+    ) as [AuditEntry[], AuditEntry[]];
+    const ids = new Set(stored.map(({ id }) => id));
+    outcomes.set(endpoint.name, {
+      answer: describeAnswer(status, body),
+      milliseconds,
+      stored: stored.map(label),
+      logged: logged.map(label),
+      kept: [...stored, ...logged.filter(({ id }) => !ids.has(id))].map(label),
+    });
+  }
+  const broken = brokenItems(await scan(engine, USERS_TABLE));
+  return { outcomes, broken };
+};

@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Access, endpoints } from './endpoints.ts';
+import {
+  expected,
+  expectFull,
+  expectNoSecret,
+  longest,
+  nothing,
+  observed,
+} from './expectations.ts';
+import { groups, type ProxiedRun, tryAllFaults } from './proxied.ts';
+import { writeReport } from './report.ts';
+
+/** Milliseconds. */
+const gatewayTimeout = 30_000;
+
+const ofUsers = (access: Access) => access !== 'read audit';
+const ofAudit = (access: Access) => access === 'read audit';
+
+describe('An endpoint whose store fails', () => {
+  let runs: ReadonlyMap<string, ProxiedRun>;
+  beforeAll(async () => {
+    runs = await tryAllFaults();
+    const columns = (of: 'once' | 'users' | 'audit') =>
+      new Map([...runs].map(([name, run]) => [name, run[of]]));
+    const sections = new Map([
+      ['The first attempt of each request fails', columns('once')],
+      ['Every request to the users table fails', columns('users')],
+      ['Every request to the audit table fails', columns('audit')],
+    ]);
+    writeReport('.reports/faults.md', inject('engineName'), sections);
+  }, 180_000);
+
+  describe.each(groups.flat())('because of: $name', ({ name, hits, isRetried }) => {
+    it('gets over a first attempt that fails, or answers its 500', () => {
+      const fails = isRetried ? nothing : hits;
+
+      expect(observed(runs.get(name)?.once)).toEqual(expected(fails));
+    });
+
+    it('answers its 500 while the users table fails, and records what it has to', () => {
+      const fails = (access: Access) => ofUsers(access) && hits(access);
+
+      expect(observed(runs.get(name)?.users)).toEqual(expected(fails));
+    });
+
+    it('answers as ever while the audit table fails, and logs the entry whole', () => {
+      const outcomes = runs.get(name)?.audit;
+
+      expect(observed(outcomes)).toEqual(expected((access) => ofAudit(access) && hits(access)));
+      for (const { name: endpoint, entry } of endpoints) {
+        const unwritten = entry && hits('write') ? [`${entry.action} ${entry.result}`] : [];
+        expect([endpoint, outcomes?.get(endpoint)?.logged]).toEqual([endpoint, unwritten]);
+      }
+    });
+
+    it('answers as ever afterwards', () => {
+      expect(observed(runs.get(name)?.afterwards)).toEqual(expected(nothing));
+    });
+
+    it('answers in time, leaves no half-written user and logs no secret', () => {
+      const { once, users, audit, broken, output = '' } = runs.get(name) ?? {};
+
+      expect(Math.max(...[once, users, audit].map(longest))).toBeLessThan(gatewayTimeout);
+      expect(broken).toEqual([]);
+      expectNoSecret(output);
+    });
+  });
+
+  it('has an answer in every cell of the table', () => {
+    const columns = [...runs.values()].flatMap(({ once, users, audit }) => [once, users, audit]);
+
+    expect(columns).toHaveLength(3 * groups.flat().length);
+    expectFull(columns);
+  });
+});

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logIn, uniqueEmail } from '../client.ts';
+import type { TestService } from '../service.ts';
+
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+export interface Load {
+  /** Ends it. @returns the registrations that were answered with 201 */
+  stop(): Promise<readonly Credentials[]>;
+}
+
+const connections = 3;
+/** Milliseconds between the requests of a connection: other tests want the processor too. */
+const pause = 50;
+/** Requests of a connection: far more than a test has the time for. */
+const maxRequests = 10_000;
+
+/** Registers users on several connections at once, whatever the answers. */
+export const startLoad = ({ api }: Pick<TestService, 'api'>): Load => {
+  const acknowledged: Credentials[] = [];
+  let going = true;
+  const work = async () => {
+    for (let request = 0; going && request < maxRequests; request += 1) {
+      const json = { name: 'n', email: uniqueEmail(), password: 'pass-word' };
+      const answer = await api('POST', '/api/auth/register', { json }).catch(() => undefined);
+      if (answer?.status === 201) acknowledged.push(json);
+      await sleep(pause);
+    }
+  };
+  const working = Array.from({ length: connections }, work);
+  return {
+    stop: async () => {
+      going = false;
+      await Promise.all(working);
+      return acknowledged;
+    },
+  };
+};
+
+/** Those of the registrations that cannot log in. */
+export const lostAmong = async (
+  { api }: Pick<TestService, 'api'>,
+  acknowledged: readonly Credentials[],
+): Promise<readonly Credentials[]> => {
+  const lost: Credentials[] = [];
+  for (const credentials of acknowledged) {
+    await logIn(api, credentials).catch(() => lost.push(credentials));
+  }
+  return lost;
+};

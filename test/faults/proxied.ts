@@ -1,0 +1,117 @@
+import { inject } from 'vitest';
+import { type Fault, faults, type Rule, startProxy } from '../proxy.ts';
+import { startTestService } from '../service.ts';
+import { type Access, prepareCaller } from './endpoints.ts';
+import { callAll } from './experiment.ts';
+import type { Column } from './report.ts';
+
+export interface ProxiedFault {
+  readonly name: string;
+  readonly fault: Fault;
+  /** What fails for as long as it lasts. */
+  readonly hits: (access: Access) => boolean;
+  /** Whether a second attempt gets over it. */
+  readonly isRetried: boolean;
+}
+
+const everything = () => true;
+const writes = (access: Access) => access === 'write' || access === 'transaction';
+const transactions = (access: Access) => access === 'transaction';
+
+const fault = (
+  name: string,
+  of: Fault,
+  { hits = everything, isRetried = true }: Partial<ProxiedFault> = {},
+): ProxiedFault => ({ name, fault: of, hits, isRetried });
+
+/**
+ * The faults, by the service they are tried on: trying many on one saves starting it as often,
+ * but the SDK's store of retries, which a lasting fault uses up, has to last.
+ */
+export const groups: readonly (readonly ProxiedFault[])[] = [
+  [
+    fault('reset', faults.reset),
+    fault('lost answer', faults.lose),
+    fault('truncated answer', faults.truncate),
+  ],
+  [
+    fault('late answer', faults.delay, { hits: () => false }),
+    fault('garbled answer', faults.garble, { isRetried: false }),
+    fault('InternalServerError', faults.internalError),
+    fault('missing table', faults.missingTable, { isRetried: false }),
+  ],
+  [
+    fault('ThrottlingException', faults.throttle),
+    fault('ProvisionedThroughputExceeded', faults.throughputExceeded),
+    fault('TransactionConflict', faults.conflict, { hits: writes }),
+    fault('throttled transaction', faults.throttleTransaction, { hits: transactions }),
+  ],
+  [fault('no answer', faults.stall)],
+  [fault('half an answer', faults.stallMidway)],
+];
+
+export interface ProxiedRun {
+  readonly fault: ProxiedFault;
+  /** The outcomes while the first attempt of every request fails. */
+  readonly once: Column;
+  /** The outcomes while every request to a table fails. */
+  readonly users: Column;
+  readonly audit: Column;
+  /** The outcomes when all is well again, after the whole group. */
+  readonly afterwards: Column;
+  /** What was found broken in the users table after any of these. */
+  readonly broken: readonly unknown[];
+  readonly output: string;
+}
+
+/** Tries the faults of a group: each on first attempts, then each as a lasting one. */
+const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> => {
+  const engine = inject('engine');
+  const proxy = await startProxy(engine);
+  const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+  const caller = await prepareCaller(service);
+  const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = service.environment;
+  const broken: unknown[] = [];
+  const callUnder = async (...rules: readonly Rule[]): Promise<Column> => {
+    const begin = () => proxy.impose(...rules);
+    const end = () => proxy.impose();
+    const run = await callAll({ engine, service, caller, begin, end });
+    broken.push(...run.broken);
+    return run.outcomes;
+  };
+
+  const once: Column[] = [];
+  for (const { fault } of group) once.push(await callUnder({ fault, firstAttempt: true }));
+  const lasting: Pick<ProxiedRun, 'users' | 'audit'>[] = [];
+  for (const { fault } of group) {
+    lasting.push({
+      users: await callUnder({ fault, table: users }),
+      audit: await callUnder({ fault, table: audit }),
+    });
+  }
+  const afterwards = await callUnder();
+  await service.stop();
+  await proxy.stop();
+  const output = service.output();
+  return group.map(
+    (fault, i) =>
+      ({ fault, once: once[i], ...lasting[i], afterwards, broken, output }) as ProxiedRun,
+  );
+};
+
+/** Groups tried at once: what delays the engine must stay less than what the faults do. */
+const lanes = { dynoxide: 5, 'dynamodb-local': 2 };
+
+/** Tries every fault. @returns by its name */
+export const tryAllFaults = async (): Promise<ReadonlyMap<string, ProxiedRun>> => {
+  const waiting = [...groups];
+  const runs: ProxiedRun[] = [];
+  const work = async () => {
+    for (let group = waiting.pop(); group; group = waiting.pop()) {
+      runs.push(...(await tryFaults(group)));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes[inject('engineName')] }, work));
+  const inOrder = groups.flat().map(({ name }) => runs.find(({ fault }) => fault.name === name));
+  return new Map(inOrder.filter((run) => run !== undefined).map((run) => [run.fault.name, run]));
+};

@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { endpoints } from './endpoints.ts';
+import type { Outcome } from './experiment.ts';
+
+/** Outcomes by the endpoint's name. */
+export type Column = ReadonlyMap<string, Outcome>;
+
+const table = (title: string, columns: ReadonlyMap<string, Column>): string => {
+  const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const names = [...columns.keys()];
+  return [
+    `## ${title}`,
+    '',
+    row(['endpoint', ...names]),
+    row(['---', ...names.map(() => '---')]),
+    ...endpoints.map(({ name }) =>
+      row([name, ...names.map((column) => columns.get(column)?.get(name)?.answer ?? '')]),
+    ),
+    '',
+  ].join('\n');
+};
+
+/** Writes what every endpoint answered under every fault, as Markdown. */
+export const writeReport = (
+  file: string,
+  engine: string,
+  sections: ReadonlyMap<string, ReadonlyMap<string, Column>>,
+): void => {
+  mkdirSync('.reports', { recursive: true });
+  const tables = [...sections].map(([title, columns]) => table(title, columns));
+  writeFileSync(file, [`# Endpoint by fault, on ${engine}`, '', ...tables].join('\n'));
+};
