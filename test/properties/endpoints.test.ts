@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { usersTable } from '../../lib/dynamodb/tables.ts';
+import { brokenItems, type Item, usersIn } from '../races/invariants.ts';
+import { claimsWith, signToken } from '../tokens.ts';
+import { expectSound } from './answers.ts';
+import { type Call, startHandlers } from './handlers.ts';
+import { type Deed, enter, type Ledger } from './ledger.ts';
+import { requestTo } from './requests.ts';
+import { counted, holds } from './runs.ts';
+import { openTables, type Snapshot } from './tables.ts';
+
+const handlers = await startHandlers({
+  LOGIN_FAILURES_PER_ACCOUNT: '0',
+  LOGIN_FAILURES_PER_ADDRESS: '0',
+});
+const call = counted(handlers.call);
+const tables = openTables(handlers);
+
+const json = { 'content-type': 'application/json' };
+const bearer = (token: string) => ({ ...json, authorization: `Bearer ${token}` });
+
+const makeAccount = async (email: string) => {
+  const password = `password-${randomUUID()}`;
+  const body = JSON.stringify({ name: 'Some One', email, password });
+  const { text = '' } = await handlers.call({
+    route: 'POST /api/auth/register',
+    headers: json,
+    body,
+  });
+  const { token } = JSON.parse(text);
+  return { id: Number(decodeJwt(token).id), email, password, token };
+};
+
+/** An administrator, two users, and one who is gone but whose token is still valid. */
+const makeSurroundings = async () => {
+  const root = await makeAccount('root@b');
+  const ada = await makeAccount('Ada@example.org');
+  const elan = await makeAccount('élan@example.org');
+  const gone = await makeAccount('gone@b');
+  const admin = signToken(claimsWith({ ...root, role: 'admin' }), handlers.jwtSecret);
+  const headers = bearer(admin);
+  const body = JSON.stringify({ role: 'admin' });
+  await handlers.call({ route: 'PUT /api/users/{id}', id: String(root.id), headers, body });
+  await handlers.call({ route: 'DELETE /api/users/{id}', id: String(gone.id), headers });
+  const page = { route: 'GET /api/users', headers, query: { limit: '1' } };
+  const { Link = '' } = (await handlers.call(page)).headers;
+  return {
+    tokens: [admin, ada.token, elan.token, gone.token] as const,
+    secret: handlers.jwtSecret,
+    accounts: [root, ada, elan, gone],
+    cursors: [/cursor=([^&>]+)/.exec(Link)?.[1] ?? ''],
+  };
+};
+
+const known = await makeSurroundings();
+const setUp = await tables.read();
+await tables.restore(setUp, setUp);
+const before: Snapshot = { ...setUp, audit: [] };
+const secrets = [
+  known.secret,
+  ...known.accounts.map(({ password }) => password),
+  ...usersIn(before.users).map(({ password_hash }) => String(password_hash)),
+];
+
+const shown = ({ id, name, email, role }: Item) => ({ id, name, email, role });
+const byId = (items: Iterable<Item>) => [...items].sort((a, b) => Number(a.id) - Number(b.id));
+const deedOf = ({ action, user_id, resource_id, result, details }: Deed) => ({
+  ...{ action, user_id, resource_id, result, details },
+});
+
+const [listing, admins] = usersTable.indexes;
+const isWellFormed = (item: Item) => {
+  const name = String(item.name);
+  const email = String(item.email);
+  return (
+    name === name.trim() &&
+    [...name].length >= 1 &&
+    [...name].length <= 100 &&
+    [...email].length <= 191 &&
+    /^[^\s@]+@[^\s@]+$/.test(email) &&
+    /^(\$bcrypt-sha256\$v=1)?\$2b\$04\$.{53}$/.test(String(item.password_hash)) &&
+    item[listing.partitionKey.name] === 'users' &&
+    (item[admins.partitionKey.name] === 'admins') === (item.role === 'admin')
+  );
+};
+
+const expectTables = (after: Snapshot, { users, deeds, newPasswords }: Ledger) => {
+  const stored = usersIn(after.users);
+  expect(byId(stored.map(shown))).toEqual(byId(users.values()));
+  expect(brokenItems(after.users)).toEqual([]);
+  expect(stored.filter((item) => !isWellFormed(item))).toEqual([]);
+  expect(after.audit.map(deedOf)).toEqual(deeds.map(deedOf));
+  const hashes = new Map(usersIn(before.users).map((item) => [item.id, item.password_hash]));
+  const rehashed = stored.filter(({ id, password_hash }) => hashes.get(id) !== password_hash);
+  expect(rehashed.filter(({ id }) => !newPasswords.has(Number(id)))).toEqual([]);
+};
+
+/** Sends the calls one after the other and compares the tables with what the answers say. */
+const expectHonest = async (calls: readonly Call[]) => {
+  const users = usersIn(before.users).map(shown) as Parameters<Ledger['users']['set']>[1][];
+  const ledger: Ledger = {
+    users: new Map(users.map((user) => [user.id, user])),
+    deeds: [],
+    newPasswords: new Set(),
+  };
+  try {
+    for (const request of calls) {
+      const answer = await call(request);
+      expectSound(answer, secrets);
+      enter(ledger, request, answer);
+    }
+    expectTables(await tables.read(), ledger);
+  } finally {
+    await tables.restore(before, await tables.read());
+  }
+};
+
+describe('Whatever is sent, an answer is sound and does what it says, and nothing else', () => {
+  it.each([
+    ['POST /api/auth/register', 130],
+    ['POST /api/login', 100],
+    ['GET /api/profile', 40],
+    ['POST /api/users', 130],
+    ['GET /api/users', 60],
+    ['GET /api/users/{id}', 40],
+    ['PUT /api/users/{id}', 160],
+    ['DELETE /api/users/{id}', 60],
+    ['GET /api/admin/audit-logs', 60],
+  ])('%s', async (route, runs) => {
+    const calls = fc.array(requestTo(route, known), { minLength: 1, maxLength: 12, size: 'max' });
+
+    await holds(runs, fc.asyncProperty(calls, expectHonest));
+  });
+
+  it('one endpoint after the other', async () => {
+    const routes = ['POST /api/auth/register', 'POST /api/login', 'POST /api/users'];
+    const ofUser = ['GET', 'PUT', 'DELETE'].map((method) => `${method} /api/users/{id}`);
+    const any = fc.oneof(...[...routes, ...ofUser].map((route) => requestTo(route, known)));
+    const calls = fc.array(any, { minLength: 1, maxLength: 12, size: 'max' });
+
+    await holds(100, fc.asyncProperty(calls, expectHonest));
+  });
+});

@@ -1,0 +1,104 @@
+/** The deployed handlers in this process, called as API Gateway calls them, on tables of their own. */
+import { randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { inject } from 'vitest';
+import { createTables } from '../../infra/local/create-tables.ts';
+import type { LambdaHandler } from '../../infra/local/gateway.ts';
+import { functions } from '../../infra/routes.ts';
+
+/** What a request may vary of an event. */
+export interface Call {
+  /** As `GET /api/users/{id}`. */
+  readonly route: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly id?: string | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | undefined;
+  readonly isBase64Encoded?: boolean;
+  readonly sourceIp?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string | undefined;
+}
+
+export interface Handlers {
+  readonly call: (call: Call) => Promise<Answer>;
+  readonly jwtSecret: string;
+  readonly usersTable: string;
+  readonly auditTable: string;
+}
+
+const toEvent = ({ route, headers, id, query, body, ...rest }: Call): APIGatewayProxyEventV2 => {
+  const [method = '', pattern = ''] = route.split(' ');
+  const path = pattern.replace('{id}', id ?? '');
+  const { isBase64Encoded = false, sourceIp = '203.0.113.7' } = rest;
+  return {
+    version: '2.0',
+    routeKey: route,
+    rawPath: path,
+    rawQueryString: new URLSearchParams(query).toString(),
+    headers,
+    ...(query ? { queryStringParameters: query } : {}),
+    ...(id === undefined ? {} : { pathParameters: { id } }),
+    ...(body === undefined ? {} : { body }),
+    isBase64Encoded,
+    requestContext: {
+      accountId: 'test',
+      apiId: 'test',
+      domainName: 'test',
+      domainPrefix: 'test',
+      http: {
+        method,
+        path,
+        protocol: 'HTTP/1.1',
+        sourceIp,
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId: 'test',
+      routeKey: route,
+      stage: '$default',
+      time: '',
+      timeEpoch: Date.now(),
+    },
+  };
+};
+
+const load = async (): Promise<ReadonlyMap<string, LambdaHandler>> => {
+  const handlers = new Map<string, LambdaHandler>();
+  for (const { entry, routes } of functions) {
+    const { href } = new URL(`../../${entry}`, import.meta.url);
+    const { handler } = await import(/* @vite-ignore */ href);
+    for (const { method, path } of routes) handlers.set(`${method} ${path}`, handler);
+  }
+  return handlers;
+};
+
+/** @param settings beside those that every function needs; read once per process, so per file */
+export const startHandlers = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Handlers> => {
+  const jwtSecret = `secret-${randomUUID()}${randomUUID()}`;
+  const [usersTable, auditTable] = [`users-${randomUUID()}`, `audit-${randomUUID()}`];
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: inject('engine'),
+    USERS_TABLE: usersTable,
+    AUDIT_TABLE: auditTable,
+    JWT_SECRET: jwtSecret,
+    ...settings,
+  });
+  await createTables(inject('engine'), { users: usersTable, audit: auditTable });
+  const handlers = await load();
+  const call = async (request: Call): Promise<Answer> => {
+    const handler = handlers.get(request.route);
+    if (!handler) throw new Error(`No route ${request.route}`);
+    const { statusCode = 200, headers = {}, body } = await handler(toEvent(request), {});
+    return { status: statusCode, headers: headers as Record<string, string>, text: body };
+  };
+  return { call, jwtSecret, usersTable, auditTable };
+};

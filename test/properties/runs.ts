@@ -1,0 +1,37 @@
+/** How properties are run: each file prints how much it tried, and the SEED that tries it again. */
+import fc from 'fast-check';
+import { afterAll, expect } from 'vitest';
+
+const seed = process.env.SEED ? Number(process.env.SEED) : Math.trunc(Math.random() * 2 ** 31);
+
+let cases = 0;
+
+/** Counts the calls of what sends a case to the service. */
+export const counted =
+  <Case, Outcome>(send: (input: Case) => Outcome) =>
+  (input: Case): Outcome => {
+    cases += 1;
+    return send(input);
+  };
+
+afterAll(() => {
+  const file = expect.getState().testPath?.replace(/^.*\//, '');
+  console.log(`${file}: ${cases} cases, SEED=${seed}`);
+});
+
+/** A message whose long repetitions are told by their number. */
+const shorten = (message: string): string =>
+  message.replace(/(.{1,10}?)\1{50,}/gsu, (all, unit) => `${unit}…(${all.length} characters)…`);
+
+/** Fails, with the smallest counterexample that is found, when a property does not hold. */
+export const holds = async <T extends [unknown, ...unknown[]]>(
+  runs: number,
+  property: fc.IAsyncPropertyWithHooks<T>,
+): Promise<void> => {
+  try {
+    await fc.assert(property, { seed, numRuns: runs });
+  } catch (error) {
+    if (error instanceof Error) error.message = shorten(error.message);
+    throw error;
+  }
+};

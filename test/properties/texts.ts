@@ -1,0 +1,60 @@
+/** Values that software has stumbled over, to be sent where something else is expected. */
+import fc from 'fast-check';
+import { badIds } from '../ids.ts';
+
+const notorious = [
+  ...['', ' ', '\t\n', '\0', 'a\0b', '\u{7f}', '\r\nX-Injected: 1', '\u{feff}', '\u{200b}'],
+  ...['\ud800', '\udfff', 'a\ud83d', '\ude00b', '😀', 'e\u{301}', 'é', '\u{202e}moc', 'ﷺ'],
+  ...['İ', 'ı', 'ß', 'ſ', 'Σ', 'ς', 'K', '\u{fffd}', '\u{ffff}', '\u{10ffff}'],
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'length'],
+  ...['null', 'undefined', 'true', 'NaN', '[object Object]', '{}', '[]', '""', '1', '0', '-1'],
+  ...["' OR '1'='1", '"; DROP TABLE users; --', '{{7*7}}', '<script>', '../../etc'],
+  ...['user#1', 'email#a@b', 'counter', 'attempts#login', ':v', '#n', 'attribute_not_exists(pk)'],
+  ...['$2b$04$', '$bcrypt-sha256$v=1', '%00', '%ff', '%', '\\u0000', '\\'],
+];
+
+const lengths = [72, 73, 100, 101, 191, 192, 255, 256, 1024, 1025, 2048, 70_000];
+const units = ['x', 'é', '😀', '\0', '\ud800', ' ', '\u{301}'];
+
+const longText = fc
+  .tuple(fc.constantFrom(...units), fc.constantFrom(...lengths))
+  .map(([unit, length]) => unit.repeat(length));
+
+/** Any text: short or long, well formed or not. */
+export const anyText = fc.oneof(
+  fc.constantFrom(...notorious),
+  fc.string({ unit: 'grapheme' }),
+  fc.string({ unit: 'binary' }),
+  fc.array(fc.nat(0xffff)).map((codes) => String.fromCharCode(...codes)),
+  { weight: 1, arbitrary: longText },
+);
+
+/** Any JSON value but the one that is expected. */
+export const anyValue = fc.oneof(
+  anyText,
+  fc.constantFrom(null, true, false, 0, -0, 1, -1, 1.5, 1e308, 2 ** 53, Number.MIN_VALUE),
+  fc.constantFrom([], {}, [''], ['a@b'], { S: 'a@b' }, { $ne: '' }, { toString: 'x' }, [[[]]]),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+const numericLike = fc.constantFrom(...badIds.map((id) => decodeURIComponent(id)));
+
+/** Any text where an id, a limit or the like is expected. */
+export const anyNumeral = fc.oneof(
+  numericLike,
+  anyText,
+  fc.maxSafeInteger().map(String),
+  fc.double().map(String),
+  fc.bigInt().map(String),
+);
+
+/** Mostly what is expected, sometimes what is not, sometimes nothing. */
+export const mostly = <Sound, Hostile>(
+  sound: fc.Arbitrary<Sound>,
+  hostile: fc.Arbitrary<Hostile>,
+): fc.Arbitrary<Sound | Hostile | undefined> =>
+  fc.oneof(
+    { weight: 20, arbitrary: sound },
+    { weight: 3, arbitrary: hostile },
+    { weight: 1, arbitrary: fc.constant(undefined) },
+  );

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { functions } from '../../infra/routes.ts';
+import { claimsWith, now, signToken } from '../tokens.ts';
+import { expectSound } from './answers.ts';
+import { expiredToken, forgedToken } from './forgeries.ts';
+import { startHandlers } from './handlers.ts';
+import { counted, holds } from './runs.ts';
+import { openTables } from './tables.ts';
+import { anyText } from './texts.ts';
+
+const handlers = await startHandlers();
+const call = counted(handlers.call);
+const tables = openTables(handlers);
+
+const secret = handlers.jwtSecret;
+const root = await handlers.call({
+  route: 'POST /api/auth/register',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ name: 'n', email: 'root@b', password: 'p' }),
+});
+const issued = {
+  secret,
+  tokens: [JSON.parse(root.text ?? '').token, signToken(claimsWith({ role: 'admin' }), secret)],
+} as const;
+
+const publicRoutes = /^POST \/api\/(auth\/register|login)$| \/api\/v1\//;
+const protectedRoutes = functions
+  .flatMap(({ routes }) => routes.map(({ method, path }) => `${method} ${path}`))
+  .filter((route) => !publicRoutes.test(route));
+
+/** A request that an administrator would be granted. */
+const requestWith = (authorization: string, route: string) => ({
+  route,
+  headers: { authorization, 'content-type': 'application/json' },
+  ...(route.includes('{id}') ? { id: '1' } : {}),
+  ...(/^P/.test(route)
+    ? { body: JSON.stringify({ name: 'new', email: 'new@b', password: 'new' }) }
+    : {}),
+});
+
+/** What becomes of a request with that header on any protected route. */
+const expectRefusal = async (
+  authorizations: fc.Arbitrary<string>,
+  runs: number,
+  reason: string,
+) => {
+  const before = await tables.read();
+  const refused = async (authorization: string, route: string) => {
+    const answer = await call(requestWith(authorization, route));
+    expectSound(answer, [secret]);
+    expect([answer.status, answer.text]).toEqual([401, JSON.stringify({ message: reason })]);
+  };
+  const routes = fc.constantFrom(...protectedRoutes);
+  await holds(runs, fc.asyncProperty(authorizations, routes, refused));
+  expect(await tables.read()).toEqual(before);
+};
+
+const bearer = (token: string) => `Bearer ${token}`;
+
+describe('On every protected route', () => {
+  it('a token that was not issued is Invalid token, and changes nothing', () =>
+    expectRefusal(forgedToken(issued).map(bearer), 2500, 'Invalid token'));
+
+  it('a token that was sound once is Token has expired, and changes nothing', () =>
+    expectRefusal(expiredToken(issued).map(bearer), 300, 'Token has expired'));
+
+  it('another scheme is No token provided, even with a sound token', () => {
+    const scheme = anyText.filter((text) => !text.startsWith('Bearer '));
+    const tokens = fc.constantFrom('', ...issued.tokens);
+    const headers = fc
+      .tuple(scheme, tokens)
+      .map((parts) => parts.join(''))
+      .filter((header) => !header.startsWith('Bearer '));
+    return expectRefusal(headers, 300, 'No token provided');
+  });
+
+  it('a token with sound claims is accepted', async () => {
+    const claims = fc.record({
+      id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+      email: anyText.filter((email) => email.isWellFormed()),
+      role: fc.constantFrom('user', 'admin'),
+      iat: fc.integer({ min: 0, max: now() }),
+      exp: fc.integer({ min: now() + 600, max: 2 ** 40 }),
+    });
+    const accepted = async (sound: object) => {
+      const authorization = bearer(signToken(sound, secret));
+      const { status } = await call({ route: 'GET /api/profile', headers: { authorization } });
+      expect([200, 404]).toContain(status);
+    };
+
+    await holds(300, fc.asyncProperty(claims, accepted));
+  });
+});
