@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { logIn, register, uniqueEmail } from '../../client.ts';
-import { operatedService, operatorEntry } from './operator.ts';
+import { operatedServiceForThisFile, operatorEntry } from './operator.ts';
 
-const service = await operatedService();
+const service = await operatedServiceForThisFile();
 const { api, adminToken, operate } = service;
 
 const listedAdmins = async (): Promise<readonly string[]> => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { register } from '../../client.ts';
-import { operatedService } from './operator.ts';
+import { operatedServiceForThisFile } from './operator.ts';
 
-const service = await operatedService();
+const service = await operatedServiceForThisFile();
 const { api, admin, operate } = service;
 const admins = async () => (await service.users()).filter(({ role }) => role === 'admin');
 
@@ -19,7 +19,7 @@ describe('The last admin', () => {
     const { email } = await register(api);
     const rounds: string[] = [];
 
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       await operate(['promote', email]);
       await operate(['promote', admin.email]);
       const ends = await Promise.all([
@@ -35,6 +35,6 @@ describe('The last admin', () => {
       expect(await admins()).toHaveLength(1);
     }
 
-    expect(rounds).toEqual(['0,1', '0,1', '0,1']);
+    expect(rounds).toEqual(['0,1', '0,1']);
   });
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import type { AuditEntry } from '../../../lib/audit/entry.ts';
 import type { AcceptanceService } from '../../acceptance.ts';
 import { logIn } from '../../client.ts';
@@ -28,6 +28,12 @@ const elsewhere = /^(AWS_|npm_|INIT_CWD|JWT_SECRET|DATA_DIR|USERS_TABLE|AUDIT_TA
 export const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !elsewhere.test(name)));
 
+const forEveryCommand = {
+  AWS_EC2_METADATA_DISABLED: 'true',
+  // Halves the time that a command takes to start.
+  NODE_COMPILE_CACHE: 'node_modules/.cache/compiled',
+};
+
 export interface Surroundings {
   /** What is on standard input; nothing unless given. */
   readonly input?: string;
@@ -40,7 +46,7 @@ export const startOperator = (
   { input = '', environment }: Surroundings = {},
 ): Started => {
   const child = spawn('node', ['infra/operator/main.ts', ...args], {
-    env: { ...cleanEnvironment(), AWS_EC2_METADATA_DISABLED: 'true', ...environment },
+    env: { ...cleanEnvironment(), ...forEveryCommand, ...environment },
   });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk) => (stdout += chunk));
@@ -54,12 +60,17 @@ export const startOperator = (
 export const operate = (args: readonly string[], surroundings?: Surroundings): Promise<Ended> =>
   startOperator(args, surroundings).ended;
 
-/** A folder for the tests of one file. */
-export const folderForThisFile = async (): Promise<string> => {
+/** Has something undone, last things first. */
+type AtEnd = (undo: () => Promise<void>) => void;
+
+const makeFolder = async (atEnd: AtEnd): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'operator-'));
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  atEnd(() => rm(folder, { recursive: true, force: true }));
   return folder;
 };
+
+/** A folder for the tests of one file. */
+export const folderForThisFile = (): Promise<string> => makeFolder(afterAll);
 
 export interface OperatedService extends AcceptanceService {
   readonly folder: string;
@@ -75,10 +86,11 @@ const usersInTable = async (table: string) =>
   [...usersIn(await scan(inject('engine'), table))].sort((a, b) => Number(a.id) - Number(b.id));
 
 /** A service that keeps its signing secret in a folder, by which commands find it. */
-export const operatedService = async (
+const operatedService = async (
+  atEnd: AtEnd,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<OperatedService> => {
-  const folder = await folderForThisFile();
+  const folder = await makeFolder(atEnd);
   const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
   const service = await startTestService({
     DATA_DIR: folder,
@@ -86,7 +98,7 @@ export const operatedService = async (
     ...tables,
     ...environment,
   });
-  afterAll(() => service.stop());
+  atEnd(() => service.stop());
   const target = `--local=${folder}`;
   const entries = async () =>
     [...(await scanAudit(inject('engine'), tables.AUDIT_TABLE))]
@@ -102,6 +114,14 @@ export const operatedService = async (
     entries,
   };
 };
+
+/** A service for the tests of one file, which awaits it at its top. */
+export const operatedServiceForThisFile = (): Promise<OperatedService> => operatedService(afterAll);
+
+/** A service for one test. */
+export const operatedServiceForThisTest = (
+  environment?: Readonly<Record<string, string>>,
+): Promise<OperatedService> => operatedService(onTestFinished, environment);
 
 /** An entry of a command, as far as it is not told from others by id and time. */
 export const operatorEntry = (command: string, fields: Partial<AuditEntry>) => ({
