@@ -70,20 +70,26 @@ const expectSoundAnswers = (received: string): void => {
   }
 };
 
-const methods = fc.constantFrom(
-  ...['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'CONNECT', 'PROPFIND'],
-  ...['get', 'QUERY', 'XX', '', 'GET POST'],
+const seldom = <T>(usual: fc.Arbitrary<T>, unusual: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 7, arbitrary: usual }, { weight: 1, arbitrary: unusual });
+
+const methods = seldom(
+  fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'),
+  fc.constantFrom('TRACE', 'CONNECT', 'PROPFIND', 'get', 'QUERY', 'XX', '', 'GET POST'),
 );
-const targets = fc.oneof(
+const targets = seldom(
   fc.constantFrom(
     ...['/api/login', '/api/auth/register', '/api/profile', '/api/users', '/api/users/1'],
-    ...['/api/v1/users', '/api/v1/users/1', '/api/admin/audit-logs', '/', '*', '//', '/api/users/'],
-    ...['/api/users/%', '/api/users/%00', '/api/users/%2e%2e', '/api/users/1?a=%', '/%ff', '/#'],
-    ...['http://other/api/users', '/api/users/1/../2', '/API/USERS', '\\', '/?'.repeat(3000)],
+    ...['/api/v1/users', '/api/v1/users/1', '/api/admin/audit-logs', '/', '//', '/api/users/'],
+    ...['/api/users/%', '/api/users/%00', '/api/users/%2e%2e', '/api/users/1?a=%', '/%ff'],
+    ...['/api/users/1/../2', '/API/USERS', '/api/users?limit=1&limit=2', '/?'.repeat(3000)],
   ),
-  anyText,
+  fc.oneof(fc.constantFrom('*', '\\', '/#', 'http://other/api/users', 'a b'), anyText),
 );
-const versions = fc.constantFrom('HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'HTTP/9', '');
+const versions = seldom(
+  fc.constant('HTTP/1.1'),
+  fc.constantFrom('HTTP/1.0', 'HTTP/2.0', 'HTTP/9', ''),
+);
 
 const headerLines = fc.oneof(
   fc.constantFrom(
@@ -105,13 +111,24 @@ const payloads = fc.oneof(
   anyText,
 );
 
-const lineBreaks = fc.constantFrom('\r\n', '\r\n', '\r\n', '\r\n', '\n', '\r');
+const lineBreaks = seldom(fc.constant('\r\n'), fc.constantFrom('\n', '\r'));
+
+const soundest = ['Host: a', 'Content-Type: application/json'];
+const soundLines = fc.subarray([...soundest, 'Accept: */*']);
 
 const almostHttp = fc
-  .tuple(methods, targets, versions, fc.array(headerLines, { maxLength: 6 }), payloads, lineBreaks)
-  .map(([method, target, version, lines, payload, newline]) =>
-    [`${method} ${target} ${version}`, ...lines, '', payload].join(newline),
-  );
+  .record({
+    start: fc.tuple(methods, targets, versions),
+    sound: seldom<string[]>(fc.constant(soundest), soundLines),
+    odd: seldom<string[]>(fc.constant([]), fc.array(headerLines, { maxLength: 3 })),
+    payload: payloads,
+    announced: seldom(fc.constant(true), fc.constant(false)),
+    newline: lineBreaks,
+  })
+  .map(({ start, sound, odd, payload, announced, newline }) => {
+    const length = announced ? [`Content-Length: ${Buffer.byteLength(payload)}`] : [];
+    return [start.join(' '), ...sound, ...odd, ...length, '', payload].join(newline);
+  });
 
 /** A character is a byte. */
 const bytes = fc.oneof(
