@@ -1,0 +1,2 @@
+/** Nothing at all. */
+export const handler = async () => ({ statusCode: 204 });

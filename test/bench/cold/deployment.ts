@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { createTables } from '../../../infra/local/create-tables.ts';
+import type { FunctionDefinition } from '../../../infra/routes.ts';
+import { tables } from '../../../lib/dynamodb/tables.ts';
+import { claimsWith, signToken } from '../../tokens.ts';
+import { type Environment, lambdaEnvironment } from './cold-start.ts';
+import { startSecretsManager } from './secrets-manager.ts';
+
+/** What a function finds when it starts: tables, the signing secret, its environment. */
+export interface Deployment {
+  /** An administrator's token, of the user with the id 1. */
+  readonly token: string;
+  /** The environment that the stack gives a function: what it uses and no more. */
+  environmentOf(definition: FunctionDefinition): Environment;
+  /** The headers of the requests to Secrets Manager so far. */
+  readonly secretRequests: Awaited<ReturnType<typeof startSecretsManager>>['requests'];
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes tables on a DynamoDB engine, and a signing secret.
+ * @param hashCost of passwords; absent: the service's own
+ */
+export const deploy = async (
+  engine: string,
+  { hashCost }: { hashCost?: number } = {},
+): Promise<Deployment> => {
+  // The client that creates the tables runs in this process.
+  Object.assign(process.env, lambdaEnvironment);
+  const names = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
+  await createTables(engine, names);
+  const secret = randomUUID();
+  const secretsManager = await startSecretsManager(secret);
+
+  const environmentOf = ({ access, signingSecret, variables }: FunctionDefinition) => {
+    const used = tables.filter(({ name }) => access.some(({ table }) => table === name));
+    const hashes = hashCost !== undefined && variables.includes('BCRYPT_COST');
+    return {
+      AWS_ENDPOINT_URL_DYNAMODB: engine,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
+      ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
+      ...(signingSecret ? { JWT_SECRET_ID: 'signing-secret' } : {}),
+      ...(hashes ? { BCRYPT_COST: String(hashCost) } : {}),
+    };
+  };
+
+  return {
+    token: signToken(claimsWith({ role: 'admin' }), secret),
+    environmentOf,
+    secretRequests: secretsManager.requests,
+    stop: secretsManager.stop,
+  };
+};

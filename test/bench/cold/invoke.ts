@@ -1,0 +1,17 @@
+/** Run in a process of its own: loads a bundle as Lambda's runtime does and invokes it once. */
+import { createRequire } from 'node:module';
+
+const [file = '', event = '{}'] = process.argv.slice(2);
+const load = createRequire(file);
+
+const start = performance.now();
+const { handler } = load(file);
+const loaded = performance.now();
+const answer = await handler(JSON.parse(event), {});
+const answered = performance.now();
+
+// What Node has loaded of its own; not documented, and needed by no one but tests.
+const { moduleLoadList } = process as unknown as { moduleLoadList: readonly string[] };
+const undici = moduleLoadList.includes('NativeModule internal/deps/undici/undici');
+const result = { import: loaded - start, firstCall: answered - loaded, answer, undici };
+process.stdout.write(JSON.stringify(result), () => process.exit());
