@@ -1,0 +1,93 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { logIn, register } from '../../client.ts';
+import {
+  operatedServiceForThisFile,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from './operator.ts';
+
+const service = await operatedServiceForThisFile();
+const { api, operate } = service;
+const out = (name: string) => join(service.folder, name);
+
+const parse = (text: string): readonly Record<string, unknown>[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+describe('export-users', () => {
+  it('writes what import-users reads: everyone can log in at another service', async () => {
+    const accounts = [
+      await register(api, { name: 'Ünïcode "quoted"\n' }),
+      await register(api, { password: 'long'.repeat(30) }),
+    ];
+    const file = out('all.ndjson');
+    const other = await operatedServiceForThisTest({ ADMIN_EMAIL: 'other@example.org' });
+
+    const exported = await operate(['export-users', file]);
+    const imported = await other.operate(['import-users', file]);
+
+    expect([exported.status, exported.stdout]).toEqual([0, '']);
+    expect(exported.stderr).toBe('Exported 3 users.\n');
+    expect([imported.status, imported.stderr]).toEqual([0, '']);
+    for (const account of accounts) {
+      const token = await logIn(other.api, account);
+      const { body } = await other.api('GET', '/api/profile', { token });
+      expect(body.data.name).toBe(account.name.trim());
+    }
+    const [admin] = (await other.users()).filter(({ email }) => email === service.admin.email);
+    expect(admin).toMatchObject({ role: 'admin' });
+    expect(admin?.created_at).toBe((await service.users())[0]?.created_at);
+  });
+
+  it('makes a file that only its owner reads', async () => {
+    await operate(['export-users', out('mine.ndjson')]);
+
+    expect((await stat(out('mine.ndjson'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('never overwrites a file', async () => {
+    const file = out('precious');
+    await writeFile(file, 'precious');
+    const before = (await service.entries()).length;
+
+    const { status, stderr } = await operate(['export-users', file]);
+
+    expect(status).toBe(1);
+    expect(stderr).toContain('exists already: choose another name');
+    expect(await readFile(file, 'utf8')).toBe('precious');
+    expect((await service.entries()).length).toBe(before);
+  });
+
+  it('writes each user once to standard output, over several pages', async () => {
+    const hash = (await service.users())[0]?.password_hash;
+    const lines = Array.from({ length: 1200 }, (_, i) =>
+      JSON.stringify({ name: 'N', email: `many${i}@example.org`, password_hash: hash }),
+    );
+    await writeFile(out('many.ndjson'), lines.join('\n'));
+    await operate(['import-users', out('many.ndjson')]);
+
+    const { status, stdout, stderr } = await operate(['export-users', '-']);
+
+    const users = await service.users();
+    const byId = (a: Record<string, unknown>, b: Record<string, unknown>) =>
+      Number(a.id) - Number(b.id);
+    expect([status, stderr]).toEqual([0, `Exported ${users.length.toLocaleString('en')} users.\n`]);
+    expect([...parse(stdout)].sort(byId)).toEqual(
+      users.map(({ id, name, email, role, created_at, password_hash }) => ({
+        ...{ id, name, email, role, created_at, password_hash },
+      })),
+    );
+  });
+
+  it('is recorded before the first user is read', async () => {
+    await operate(['export-users', '-']);
+
+    expect((await service.entries()).at(-1)).toMatchObject(
+      operatorEntry('export-users', { action: 'EXPORT' }),
+    );
+  });
+});

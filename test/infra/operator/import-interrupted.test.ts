@@ -1,0 +1,92 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hash } from 'bcryptjs';
+import { describe, expect, inject, it } from 'vitest';
+import { brokenItems, scan } from '../../races/invariants.ts';
+import { type OperatedService, operatedServiceForThisTest } from './operator.ts';
+
+const count = 1000;
+const password_hash = await hash('p', 4);
+
+const writeUsers = async ({ folder }: OperatedService): Promise<string> => {
+  const name = join(folder, 'users.ndjson');
+  const lines = Array.from({ length: count }, (_, i) =>
+    JSON.stringify({ name: `N ${i}`, email: `u${i}@example.org`, password_hash }),
+  );
+  await writeFile(name, `${lines.join('\n')}\n`);
+  return name;
+};
+
+/** Milliseconds for the first users to appear. */
+const patience = 20_000;
+
+const waitForUsers = async (service: OperatedService): Promise<void> => {
+  for (const deadline = Date.now() + patience; Date.now() < deadline; ) {
+    const { body } = await service.api('GET', '/api/users?limit=2', { token: service.adminToken });
+    if (body.length > 1) return;
+  }
+  throw new Error('No user was imported');
+};
+
+const interrupt = async (service: OperatedService, file: string, signal: NodeJS.Signals) => {
+  const started = service.start(['import-users', file]);
+  await waitForUsers(service);
+  started.process.kill(signal);
+  return started.ended;
+};
+
+/** Ids of all imported users, and what is wrong with the table. */
+const examine = async ({ users, environment }: OperatedService) => {
+  const imported = (await users()).filter(({ email }) => String(email).startsWith('u'));
+  const broken = brokenItems(await scan(inject('engine'), environment.USERS_TABLE ?? ''));
+  return { ids: imported.map(({ id }) => Number(id)), broken };
+};
+
+describe('An import that is interrupted', () => {
+  it('by Ctrl-C finishes its block, says how to go on, and goes on without a gap', async () => {
+    const service = await operatedServiceForThisTest();
+    const file = await writeUsers(service);
+
+    const first = await interrupt(service, file, 'SIGINT');
+    const halfway = await examine(service);
+    const second = await service.operate(['import-users', file]);
+
+    const { ids, broken } = await examine(service);
+    const done = halfway.ids.length;
+    expect(first.status).toBe(1);
+    expect(first.stderr).toBe(
+      `Interrupted after line ${done}. Run the same command again: who is there already is skipped.\n`,
+    );
+    expect(first.stdout).toBe(`Imported: ${done}. There already: 0. Lines rejected: 0.\n`);
+    expect(done).toBeLessThan(count);
+    expect(done % 100).toBe(0);
+    expect(halfway.broken).toEqual([]);
+    expect(second.status).toBe(0);
+    expect(second.stdout).toBe(
+      `Imported: ${count - done}. There already: ${done}. Lines rejected: 0.\n`,
+    );
+    expect(broken).toEqual([]);
+    expect(ids).toEqual(Array.from({ length: count }, (_, i) => i + 2));
+    const entries = await service.entries();
+    expect(entries.map(({ details }) => JSON.parse(details ?? '').stage)).toEqual([
+      ...['begun', 'stopped', 'begun', 'finished'],
+    ]);
+  });
+
+  it('by a kill leaves no user half written, and is completed by another run', async () => {
+    const service = await operatedServiceForThisTest();
+    const file = await writeUsers(service);
+
+    await interrupt(service, file, 'SIGKILL');
+    const halfway = await examine(service);
+    const second = await service.operate(['import-users', file]);
+
+    const { ids, broken } = await examine(service);
+    expect(halfway.ids.length).toBeLessThan(count);
+    expect([halfway.broken, broken]).toEqual([[], []]);
+    expect(second.status).toBe(0);
+    expect(new Set(ids).size).toBe(count);
+    // The block under way had its ids already.
+    expect(Math.max(...ids)).toBeLessThanOrEqual(count + 1 + 100);
+  });
+});

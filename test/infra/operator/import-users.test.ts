@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hash } from 'bcryptjs';
+import { describe, expect, it } from 'vitest';
+import { logIn, register, uniqueEmail } from '../../client.ts';
+import { operatedServiceForThisFile, operatorEntry } from './operator.ts';
+
+const service = await operatedServiceForThisFile();
+const { api, operate } = service;
+
+const password = 'correct horse';
+const bcryptHash = await hash(password, 4);
+
+const line = (fields: object = {}): string =>
+  JSON.stringify({ name: 'N', email: uniqueEmail(), password_hash: bcryptHash, ...fields });
+
+const file = async (text: string): Promise<string> => {
+  const name = join(service.folder, `${randomUUID()}.ndjson`);
+  await writeFile(name, text);
+  return name;
+};
+
+const importText = async (text: string) => operate(['import-users', await file(text)]);
+
+const lastEntries = async () => (await service.entries()).slice(-2);
+
+const summary = (imported: number, present: number, rejected: number) =>
+  `Imported: ${imported}. There already: ${present}. Lines rejected: ${rejected}.\n`;
+
+describe('import-users', () => {
+  it.each(['$2a$', '$2b$', '$2y$'])('brings in a user whose %s hash lets in', async (version) => {
+    const email = uniqueEmail();
+    const password_hash = bcryptHash.replace('$2b$', version);
+
+    const { status, stdout } = await importText(line({ email, password_hash }));
+
+    expect([status, stdout]).toEqual([0, summary(1, 0, 0)]);
+    expect(await logIn(api, { email, password })).toMatch(/^ey/);
+  });
+
+  it('keeps name, email, role and time of creation, in the order of the lines', async () => {
+    const [first, second] = [uniqueEmail(), `Second.${uniqueEmail()}`];
+    const lines = [
+      line({ email: first, name: ' Ada ', created_at: '2020-02-29T12:00:00+02:00' }),
+      line({ email: second, role: 'admin', created_at: '2019-01-01T00:00:00.5Z' }),
+    ];
+
+    await importText(lines.join('\n'));
+
+    const [ada, admin] = (await service.users()).slice(-2);
+    expect(ada).toMatchObject({
+      ...{ name: 'Ada', email: first, role: 'user' },
+      created_at: '2020-02-29T10:00:00.000Z',
+    });
+    expect(admin).toMatchObject({
+      ...{ email: second, role: 'admin', id: Number(ada?.id) + 1 },
+      created_at: '2019-01-01T00:00:00.500Z',
+    });
+    const { stdout } = await operate(['list-admins']);
+    expect(stdout).toContain(second);
+  });
+
+  it('reports the malformed line 3 of 5 by its number, and imports the others', async () => {
+    const lines = [line(), line(), `{"name":"N","password_hash":"${bcryptHash}"`, line(), line()];
+    const before = (await service.users()).length;
+
+    const { status, stdout, stderr } = await importText(lines.join('\n'));
+
+    expect(status).toBe(1);
+    expect(stdout).toBe(summary(4, 0, 1));
+    expect(stderr).toMatch(/^Line 3: the line is not valid JSON\.\nThe lines above were left out/);
+    expect(stderr).not.toContain(bcryptHash);
+    expect((await service.users()).length - before).toBe(4);
+    expect(await lastEntries()).toMatchObject([
+      operatorEntry('import-users', { action: 'CREATE', details: '{"stage":"begun"}' }),
+      operatorEntry('import-users', {
+        action: 'CREATE',
+        result: 'FAILURE',
+        details: '{"stage":"finished","imported":4,"present":0,"rejected":1}',
+      }),
+    ]);
+  });
+
+  it('skips who is there when it is run again, and leaves no gap in the ids', async () => {
+    const lines = [line(), line(), line({ name: '' }), line()];
+    await importText(lines.join('\n'));
+    lines[2] = line();
+
+    const { status, stdout } = await importText(lines.join('\n'));
+
+    const ids = (await service.users()).slice(-4).map(({ id }) => Number(id));
+    expect([status, stdout]).toEqual([0, summary(1, 3, 0)]);
+    expect(ids.map((id) => id - Number(ids[0]))).toEqual([0, 1, 2, 3]);
+  });
+
+  it('changes no user who has the address already with another hash', async () => {
+    const account = await register(api);
+
+    const { status, stderr } = await importText(line({ email: account.email.toUpperCase() }));
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Line 1: has an email that is registered with another hash/);
+    expect(await logIn(api, account)).toMatch(/^ey/);
+  });
+
+  it('takes the first of two lines with one address', async () => {
+    const email = uniqueEmail();
+    const lines = [line({ email, name: 'First' }), line(), line({ email: email.toUpperCase() })];
+
+    const { status, stdout, stderr } = await importText(lines.join('\n'));
+
+    expect([status, stdout]).toEqual([1, summary(2, 0, 1)]);
+    expect(stderr).toMatch(/^Line 3: has the email of line 1\./);
+    expect((await service.users()).at(-2)).toMatchObject({ email, name: 'First' });
+  });
+
+  it('takes Windows line ends, a byte order mark, blank lines and no end of the last', async () => {
+    const { status, stdout } = await importText(`\ufeff${line()}\r\n\r\n  \n${line()}`);
+
+    expect([status, stdout]).toEqual([0, summary(2, 0, 0)]);
+  });
+
+  it('rejects a line by the rule that it breaks, without repeating it', async () => {
+    const reasons = {
+      [line().slice(1)]: 'the line is not valid JSON',
+      '[]': 'the line must be a JSON object',
+      [line({ name: 7 })]: 'name must be a string',
+      [line({ name: ' ' })]: 'name must not be empty',
+      [line({ name: 'x'.repeat(101) })]: 'name must be at most 100 characters',
+      [line({ email: 'ada' })]: 'email must be a valid email address',
+      [line({ role: 'root' })]: 'role must be one of user, admin',
+      [line({ password_hash: password })]: 'password_hash must be a bcrypt hash',
+      [line({ password_hash: `${bcryptHash}.` })]: 'password_hash must be a bcrypt hash',
+      [line({ password_hash: bcryptHash.replace('$04', '$03') })]: 'password_hash must be',
+      [line({ password_hash: bcryptHash.replace('$04', '$32') })]: 'password_hash must be',
+      [line({ created_at: '12:00' })]: 'created_at must be a time',
+      [line({ created_at: 1_600_000_000 })]: 'created_at must be a time',
+      [line({ created_at: '2023-02-29T00:00:00Z' })]: 'created_at must be a time',
+      [line({ created_at: '2999-01-01T00:00:00Z' })]: 'created_at must not be in the future',
+      [line({ name: 'x'.repeat(20_000) })]: 'is longer than 16384 bytes',
+    };
+    const rules = Object.values(reasons);
+    const before = (await service.users()).length;
+
+    const { status, stdout, stderr } = await importText(Object.keys(reasons).join('\n'));
+
+    const reports = stderr.split('\n').slice(0, rules.length);
+    expect([status, stdout]).toEqual([1, summary(0, 0, rules.length)]);
+    expect(reports).toEqual(
+      rules.map((rule, i) => expect.stringContaining(`Line ${i + 1}: ${rule}`)),
+    );
+    expect(stderr).not.toContain(password);
+    expect(stderr).not.toContain(bcryptHash.slice(7));
+    expect((await service.users()).length).toBe(before);
+  });
+
+  it('rejects text that is not UTF-8', async () => {
+    const name = join(service.folder, 'latin1.ndjson');
+    await writeFile(name, Buffer.from(line({ name: 'J\u00f6rg' }), 'latin1'));
+
+    const { status, stderr } = await operate(['import-users', name]);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Line 1: is not valid UTF-8\./);
+  });
+
+  it.each([
+    ['does not exist', '/nowhere/users.ndjson'],
+    ['is a folder', service.folder],
+  ])('says of a file that it %s', async (problem, name) => {
+    const { status, stderr } = await operate(['import-users', name]);
+
+    expect([status, stderr]).toEqual([1, `${name} ${problem}.\n`]);
+  });
+});

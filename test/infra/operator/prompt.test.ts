@@ -1,0 +1,56 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { readNewPassword } from '../../../infra/operator/prompt.ts';
+
+/** A terminal at which somebody types once a question has been shown. */
+const terminal = (...typed: readonly string[]) => {
+  const input = Object.assign(new PassThrough(), { isTTY: true });
+  const keys = [...typed];
+  let shown = '';
+  const output = {
+    write: (text: string) => {
+      shown += text;
+      if (text.endsWith(': ')) input.write(keys.shift() ?? '');
+    },
+  };
+  return { keyboard: { input, output }, shown: () => shown };
+};
+
+describe('The prompt for a password', () => {
+  it('asks twice and shows nothing of what is typed', async () => {
+    const { keyboard, shown } = terminal('correct horse\r', 'correct horse\r');
+
+    const password = await readNewPassword(keyboard);
+
+    expect(password).toBe('correct horse');
+    expect(shown()).toBe('Password (not shown): \nThe same again: \n');
+  });
+
+  it('takes corrections', async () => {
+    const { keyboard } = terminal('corrr\u007fect\r', 'correct\r');
+
+    expect(await readNewPassword(keyboard)).toBe('correct');
+  });
+
+  it('takes both from one paste', async () => {
+    const { keyboard } = terminal('correct\rcorrect\r');
+
+    expect(await readNewPassword(keyboard)).toBe('correct');
+  });
+
+  it('does not offer the first answer again', async () => {
+    const arrowUp = '\u001b[A';
+    const { keyboard } = terminal('correct\r', `${arrowUp}\r`);
+
+    await expect(readNewPassword(keyboard)).rejects.toThrow('The two differ: nothing was done.');
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('ends at %s', async (_, key) => {
+    const { keyboard } = terminal(`half${key === '\u0004' ? '\u0015' : ''}${key}`);
+
+    await expect(readNewPassword(keyboard)).rejects.toThrow('No password was given');
+  });
+});

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { describe, expect, inject, it, vi } from 'vitest';
+import { createTables } from '../../../infra/local/create-tables.ts';
+import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
+import { uniqueAgent } from '../../acceptance.ts';
+import { register } from '../../client.ts';
+import { scanAudit } from '../../races/invariants.ts';
+import {
+  type OperatedService,
+  operatedServiceForThisFile,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from './operator.ts';
+
+const service = await operatedServiceForThisFile();
+
+const newEntry = (agent: string): AuditEntry =>
+  makeEntry({
+    ...{ user_id: 7, action: 'DELETE', resource: 'users', resource_id: 8, result: 'SUCCESS' },
+    ...{ ip_address: '192.0.2.1', user_agent: agent, details: { reason: 'a {brace} "quoted"' } },
+  });
+
+const logged = (entry: unknown, writeId: unknown = randomUUID()) => ({
+  ...{ level: 'error', event: 'audit-entry-not-written', fault: 'TimeoutError', writeId, entry },
+});
+
+const replay = async ({ folder, operate }: OperatedService, lines: readonly string[]) => {
+  const file = join(folder, `${randomUUID()}.log`);
+  await writeFile(file, lines.join('\n'));
+  return operate(['replay-audit', file]);
+};
+
+const entriesBy = async ({ environment }: OperatedService, agent: string) => {
+  const entries = await scanAudit(inject('engine'), environment.AUDIT_TABLE ?? '');
+  return entries.filter(({ user_agent }) => user_agent === agent);
+};
+
+const summary = (written: number, ignored: number, malformed: number) =>
+  `Entries in the table: ${written}. Other lines: ${ignored}. Malformed: ${malformed}.\n`;
+
+describe('replay-audit', () => {
+  it.each<[string, (line: object) => string]>([
+    ['as the service printed it', (line) => JSON.stringify(line)],
+    ['behind a time', (line) => `2026-11-21T04:00:00.000Z ${JSON.stringify(line)}`],
+    [
+      'as Lambda writes text',
+      (line) => `2026-11-21T04:00:00.000Z\t6f2c-{x}\tERROR\t${JSON.stringify(line)}`,
+    ],
+    [
+      'as Lambda writes JSON',
+      (line) => JSON.stringify({ timestamp: 't', level: 'ERROR', message: line }),
+    ],
+    [
+      'as a text within JSON',
+      (line) => JSON.stringify({ timestamp: 1, message: `${JSON.stringify(line)}\n` }),
+    ],
+  ])('writes an entry of a line %s', async (_, export_) => {
+    const agent = uniqueAgent();
+    const entry = newEntry(agent);
+
+    const { status, stdout } = await replay(service, ['START', export_(logged(entry)), 'END']);
+
+    expect([status, stdout]).toEqual([0, summary(1, 2, 0)]);
+    expect(await entriesBy(service, agent)).toMatchObject([entry]);
+  });
+
+  it('twice leaves one entry of each line, and an entry of itself', async () => {
+    const agent = uniqueAgent();
+    const lines = [newEntry(agent), newEntry(agent)].map((entry) => JSON.stringify(logged(entry)));
+
+    const ends = [await replay(service, lines), await replay(service, lines)];
+
+    expect(ends.map(({ status }) => status)).toEqual([0, 0]);
+    expect(await entriesBy(service, agent)).toHaveLength(2);
+    expect((await service.entries()).at(-1)).toMatchObject(
+      operatorEntry('replay-audit', {
+        action: 'CREATE',
+        resource: 'audit-logs',
+        details: '{"written":2,"ignored":0,"malformed":0}',
+      }),
+    );
+  });
+
+  it('twice leaves one entry even where another entry has its id', async () => {
+    const [agent, other] = [uniqueAgent(), uniqueAgent()];
+    const entry = newEntry(agent);
+    await replay(service, [JSON.stringify(logged({ ...entry, user_agent: other }))]);
+    const line = JSON.stringify(logged(entry));
+
+    await replay(service, [line]);
+    await replay(service, [line]);
+
+    const [written, ...more] = await entriesBy(service, agent);
+    expect(more).toEqual([]);
+    expect(written).toMatchObject({ ...entry, id: expect.any(Number) });
+    expect(written?.id).not.toBe(entry.id);
+    expect(await entriesBy(service, other)).toMatchObject([{ id: entry.id }]);
+  });
+
+  it('has the query find what it wrote', async () => {
+    const agent = uniqueAgent();
+    const entry = newEntry(agent);
+    await replay(service, [JSON.stringify(logged(entry))]);
+
+    const { body } = await service.api('GET', '/api/admin/audit-logs?userId=7&action=DELETE', {
+      token: service.adminToken,
+    });
+
+    expect(body.data).toContainEqual(entry);
+  });
+
+  it('reports malformed lines by their numbers, and writes the others', async () => {
+    const agent = uniqueAgent();
+    const whole = JSON.stringify(logged(newEntry(agent)));
+    const broken = (fields: object) => JSON.stringify(logged({ ...newEntry(agent), ...fields }));
+    const lines = [
+      whole.slice(0, -20),
+      JSON.stringify(logged(newEntry(agent), null)),
+      broken({ id: 1.5 }),
+      broken({ action: 'GRANT' }),
+      broken({ created_at: 'yesterday' }),
+      whole,
+    ];
+
+    const { status, stdout, stderr } = await replay(service, lines);
+
+    expect([status, stdout]).toEqual([1, summary(1, 0, 5)]);
+    expect(stderr.split('\n').slice(0, 6)).toEqual([
+      'Line 1: has no readable entry: the line may be cut short.',
+      'Line 2: has no writeId.',
+      'Line 3: has an entry whose id is not valid.',
+      'Line 4: has an entry whose action is not valid.',
+      'Line 5: has an entry whose created_at is not valid.',
+      'The lines above could not be replayed.',
+    ]);
+    expect(await entriesBy(service, agent)).toHaveLength(1);
+  });
+
+  it('brings back what a service and a command logged while the audit table was away', async () => {
+    const suffering = await operatedServiceForThisTest();
+    const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = suffering.environment;
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
+    const endpoint = inject('engine');
+    const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
+    await client.send(new DeleteTableCommand({ TableName: audit }));
+    const { id, email } = await register(suffering.api);
+
+    const promoted = await suffering.operate(['promote', email]);
+    const exported = await suffering.operate(['export-users', '-']);
+    const log = [...suffering.output().split('\n'), ...promoted.stderr.split('\n')];
+    for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
+    await createTables(endpoint, { users, audit });
+    vi.unstubAllEnvs();
+    const { status } = await replay(suffering, log);
+
+    expect(promoted.status).toBe(1);
+    expect(promoted.stdout).toContain('is an admin');
+    expect(promoted.stderr).toMatch(/audit entry could not be written.*replay-audit/);
+    expect([exported.status, exported.stdout]).toEqual([1, '']);
+    expect(exported.stderr).toMatch(/^Nothing was done/);
+    expect(status).toBe(0);
+    const entries = [...(await scanAudit(endpoint, audit))].sort((a, b) => a.id - b.id);
+    expect(entries).toMatchObject([
+      { action: 'CREATE', resource_id: String(id), user_id: id },
+      { action: 'UPDATE', resource_id: String(id), user_agent: 'operator promote' },
+      { action: 'CREATE', resource: 'audit-logs', user_agent: 'operator replay-audit' },
+    ]);
+    client.destroy();
+  });
+});
