@@ -154,7 +154,11 @@ export const findUserByEmail = async (
   const [emailItem, ...items] = await getItems([wantedEmailKey(email), ...alongside]);
   // Without a user, id 0 is read, which nobody has: both cases cost the same.
   const item = await getItem(userKey(Number(emailItem?.user_id ?? 0)));
-  const user = item && { ...toUser(item), password_hash: item.password_hash as string };
+  // The user may have left the address between the two reads.
+  const isHolder = item !== undefined && emailKey(item.email as string) === emailKey(email);
+  const user = isHolder
+    ? { ...toUser(item), password_hash: item.password_hash as string }
+    : undefined;
   return { user, items };
 };
 
@@ -191,21 +195,24 @@ const assignments = (update: UserUpdate) => {
   };
 };
 
-/** The update of a user item under the condition that it still has the address it was read with. */
-const updateWhileEmailIs = (user: User, update: UserUpdate) => {
+/** What must be unchanged since a user was read for the answer to an update to be true. */
+const answered = ['name', 'email', 'role'] as const;
+
+/** The update of a user item under the condition that it still is as it was read. */
+const updateWhileAsRead = (user: User, update: UserUpdate) => {
   const expressions = assignments(update);
   return {
     TableName: config.usersTable,
     Key: userKey(user.id),
     ...expressions,
-    ConditionExpression: '#current = :current',
+    ConditionExpression: answered.map((name) => `#${name} = :current_${name}`).join(' AND '),
     ExpressionAttributeNames: {
       ...expressions.ExpressionAttributeNames,
-      '#current': 'email',
+      ...Object.fromEntries(answered.map((name) => [`#${name}`, name])),
     },
     ExpressionAttributeValues: {
       ...expressions.ExpressionAttributeValues,
-      ':current': user.email,
+      ...Object.fromEntries(answered.map((name) => [`:current_${name}`, user[name]])),
     },
   };
 };
@@ -222,7 +229,7 @@ const releaseEmail = (user: User) => ({
 /** Writes an update that leaves the email item as it is; false when the user changed meanwhile. */
 const updateInPlace = async (user: User, update: UserUpdate): Promise<boolean> => {
   try {
-    await send(new UpdateCommand(updateWhileEmailIs(user, update)));
+    await send(new UpdateCommand(updateWhileAsRead(user, update)));
     return true;
   } catch (error) {
     if (isConditionFailure(error)) return false;
@@ -233,7 +240,7 @@ const updateInPlace = async (user: User, update: UserUpdate): Promise<boolean> =
 /** Moves a user to another address; false when the user changed meanwhile. */
 const updateWithEmail = async (user: User, email: string, update: UserUpdate): Promise<boolean> => {
   const [userChanged, addressChanged, addressTaken] = await transact([
-    { Update: updateWhileEmailIs(user, update) },
+    { Update: updateWhileAsRead(user, update) },
     releaseEmail(user),
     {
       Put: {

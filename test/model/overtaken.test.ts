@@ -1,0 +1,78 @@
+import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { outcome, refusal, serviceForThisFile } from '../acceptance.ts';
+import { type Account, register, uniqueEmail } from '../client.ts';
+import { faults, startProxy } from '../proxy.ts';
+
+const proxy = await startProxy(inject('engine'));
+const { api, adminToken } = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+afterAll(() => proxy.stop());
+
+/** Orders that the model test found to be explained by no order of whole requests. */
+describe('A request that another one overtakes answers as if it came wholly before or after', () => {
+  let account: Account;
+  beforeEach(async () => {
+    account = await register(api);
+  });
+
+  const change = (json: object) =>
+    api('PUT', `/api/users/${account.id}`, { token: adminToken, json });
+
+  /** Milliseconds within which the first request has come to the operation that is held back. */
+  const headStart = 100;
+
+  const overtake = async <A, B>(
+    operation: string,
+    first: () => Promise<A>,
+    second: () => Promise<B>,
+  ) => {
+    proxy.impose({ fault: faults.delay, operation, times: 1 });
+    const slow = first();
+    await new Promise((resolve) => setTimeout(resolve, headStart));
+    await second();
+    return slow;
+  };
+
+  it('a login with an address that the user has left meanwhile', async () => {
+    const login = await overtake(
+      'GetItem',
+      () => api('POST', '/api/login', { json: { email: account.email, password: 'new' } }),
+      () => change({ email: uniqueEmail(), password: 'new' }),
+    );
+
+    expect(outcome(login)).toEqual(refusal(404, 'User is not registered'));
+  });
+
+  it('a change of name while the role is changed', async () => {
+    const renamed = await overtake(
+      'UpdateItem',
+      () => change({ name: 'Renamed' }),
+      () => change({ role: 'admin' }),
+    );
+
+    expect(renamed.body).toMatchObject({ name: 'Renamed', role: 'admin' });
+  });
+
+  it('a change of address while name and role are changed', async () => {
+    const email = uniqueEmail();
+
+    const moved = await overtake(
+      'TransactWriteItems',
+      () => change({ email }),
+      () => change({ name: 'Renamed', role: 'admin' }),
+    );
+
+    expect(moved.body).toMatchObject({ email, name: 'Renamed', role: 'admin' });
+  });
+
+  it('a change of spelling of the address while the name is changed', async () => {
+    const email = account.email.toUpperCase();
+
+    const respelt = await overtake(
+      'UpdateItem',
+      () => change({ email }),
+      () => change({ name: 'Renamed' }),
+    );
+
+    expect(respelt.body).toMatchObject({ email, name: 'Renamed' });
+  });
+});
