@@ -7,7 +7,13 @@ export interface AcceptanceService extends TestService {
   readonly adminToken: string;
 }
 
-/** A service for the tests of one file, which awaits it at its top; it ends with the file. */
+/**
+ * A service for the tests of one file, which awaits it at its top; it ends with the file.
+ *
+ * What stands in test/functions also runs against one deployed service that all files share, at
+ * the same time: tests there look only at users and entries of their own. Between them they fail
+ * to log in some thirty times; past a hundred from one address the service would make them wait.
+ */
 export const serviceForThisFile = async (
   environment?: Readonly<Record<string, string>>,
 ): Promise<AcceptanceService> => {
@@ -28,23 +34,26 @@ export const refusal = (status: number, message: string): readonly [number, unkn
 export const nextPage = ({ headers }: ApiAnswer): string | undefined =>
   /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
 
-/** Pages of a list that are followed at most. */
-const maxPages = 200;
+/** A page of a list, and the path that it was got from. */
+export interface ListPage {
+  readonly path: string;
+  readonly answer: ApiAnswer;
+}
 
-/** Everything that a list holds, page by page. */
-export const readList = async <T>(
+/** The pages of a list, from the one at a path to the last one, or as many as are asked for. */
+export const readPages = async (
   api: ApiClient,
   path: string,
-  { token, entries }: { token: string; entries: (answer: ApiAnswer) => readonly T[] },
-): Promise<readonly T[]> => {
-  const found: T[] = [];
+  { token, most = 1000 }: { token: string; most?: number },
+): Promise<readonly ListPage[]> => {
+  const pages: ListPage[] = [];
   let next: string | undefined = path;
-  for (let page = 0; next && page < maxPages; page += 1) {
+  while (next && pages.length < most) {
     const answer: ApiAnswer = await api('GET', next, { token });
-    found.push(...entries(answer));
+    pages.push({ path: next, answer });
     next = nextPage(answer);
   }
-  return found;
+  return pages;
 };
 
 export interface ListedUser {
@@ -55,20 +64,26 @@ export interface ListedUser {
   readonly created_at: string;
 }
 
-export const listUsers = (api: ApiClient, token: string): Promise<readonly ListedUser[]> =>
-  readList(api, '/api/users', { token, entries: ({ body }) => body });
+export const listUsers = async (api: ApiClient, token: string): Promise<readonly ListedUser[]> => {
+  const pages = await readPages(api, '/api/users', { token });
+  return pages.flatMap(({ answer }) => answer.body);
+};
 
 export const isoTimestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 /** A user agent by which a test finds the audit entries of its own requests. */
 export const uniqueAgent = (): string => `test/${randomUUID()}`;
 
-/** The newest audit entries that were left under a user agent, oldest first. */
+/**
+ * The audit entries that were left under a user agent, oldest first. They are among the newest
+ * entries, even where other tests leave some at the same time.
+ */
 export const entriesOf = async (
   { api, adminToken }: AcceptanceService,
   agent: string,
 ): Promise<readonly Record<string, unknown>[]> => {
-  const { body } = await api('GET', '/api/admin/audit-logs', { token: adminToken });
-  const entries: readonly { user_agent: string | null }[] = body.data;
+  const path = '/api/admin/audit-logs';
+  const pages = await readPages(api, path, { token: adminToken, most: 3 });
+  const entries: { user_agent: string | null }[] = pages.flatMap(({ answer }) => answer.body.data);
   return entries.filter(({ user_agent }) => user_agent === agent).reverse();
 };
