@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { brokenItems, scan } from '../../races/invariants.ts';
 import { type OperatedService, operatedServiceForThisTest } from './operator.ts';
 
-const count = 1000;
+const count = 600;
 const password_hash = await hash('p', 4);
 
 const writeUsers = async ({ folder }: OperatedService): Promise<string> => {

@@ -1,4 +1,4 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readNewPassword } from '../../../infra/operator/prompt.ts';
 
@@ -52,5 +52,32 @@ describe('The prompt for a password', () => {
     const { keyboard } = terminal(`half${key === '\u0004' ? '\u0015' : ''}${key}`);
 
     await expect(readNewPassword(keyboard)).rejects.toThrow('No password was given');
+  });
+});
+
+describe('A password on standard input', () => {
+  const read = (...chunks: readonly (string | Buffer)[]) =>
+    readNewPassword({
+      input: Readable.from(chunks.map((chunk) => Buffer.from(chunk))),
+      output: process.stderr,
+    });
+
+  it.each([
+    ['alone', ['correct horse']],
+    ['with a line end', ['correct horse\n']],
+    ['with a line end of Windows', ['correct horse\r\n']],
+    ['in pieces', ['corr', 'ect horse', '\n']],
+  ])('is taken %s', async (_, chunks) => {
+    expect(await read(...chunks)).toBe('correct horse');
+  });
+
+  it.each([
+    ['nothing', '', 'There is no password on standard input.'],
+    ['an empty line', '\n', 'There is no password on standard input.'],
+    ['two lines', 'one\ntwo\n', 'There is more than one line'],
+    ['far too much', 'x'.repeat(100_000), 'Standard input is too long for a password.'],
+    ['other bytes than text', Buffer.from([0xff]), 'is not valid UTF-8'],
+  ])('is not %s', async (_, input, message) => {
+    await expect(read(input)).rejects.toThrow(message);
   });
 });

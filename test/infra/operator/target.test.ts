@@ -15,6 +15,17 @@ import { cleanEnvironment, folderForThisFile, operate } from './operator.ts';
 const parent = await folderForThisFile();
 const newFolder = () => mkdtemp(join(parent, 'data-'));
 
+/** A folder as a service leaves it that has kept its data there. */
+const folderWithTables = async (names: { users: string; audit: string }): Promise<string> => {
+  const folder = await newFolder();
+  for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
+  const engine = await startEngine({ folder, only: inject('engineName') });
+  await createTables(engine.endpoint, names);
+  await engine.stop();
+  vi.unstubAllEnvs();
+  return folder;
+};
+
 const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
 const region = { AWS_REGION: 'eu-north-1' };
 
@@ -117,13 +128,8 @@ describe('A command for the service on this machine', () => {
   });
 
   it('starts the engine on the folder of a service that does not run', async () => {
-    const folder = await newFolder();
-    for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
-    const engine = await startEngine({ folder, only: inject('engineName') });
     const { USERS_TABLE: users, AUDIT_TABLE: audit } = environmentDefaults;
-    await createTables(engine.endpoint, { users, audit });
-    await engine.stop();
-    vi.unstubAllEnvs();
+    const folder = await folderWithTables({ users, audit });
     const target = `--local=${folder}`;
 
     const made = await operate(['create-admin', 'a@b.example', target], { input: 'p' });
@@ -134,9 +140,7 @@ describe('A command for the service on this machine', () => {
   });
 
   it('says what to do when the service has never run on the folder’s tables', async () => {
-    const folder = await newFolder();
-    const engine = await startEngine({ folder, only: inject('engineName') });
-    await engine.stop();
+    const folder = await folderWithTables({ users: 'others-users', audit: 'others-audit' });
 
     const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
 
