@@ -1,8 +1,11 @@
 /** How properties are run: each file prints how much it tried, and the SEED that tries it again. */
 import fc from 'fast-check';
-import { afterAll, expect } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 
 const seed = process.env.SEED ? Number(process.env.SEED) : Math.trunc(Math.random() * 2 ** 31);
+
+// Thousands of cases take their time on a busy machine.
+vi.setConfig({ testTimeout: 180_000 });
 
 let cases = 0;
 

@@ -60,7 +60,7 @@ const bearer = (token: string) => `Bearer ${token}`;
 
 describe('On every protected route', () => {
   it('a token that was not issued is Invalid token, and changes nothing', () =>
-    expectRefusal(forgedToken(issued).map(bearer), 2500, 'Invalid token'));
+    expectRefusal(forgedToken(issued).map(bearer), 3000, 'Invalid token'));
 
   it('a token that was sound once is Token has expired, and changes nothing', () =>
     expectRefusal(expiredToken(issued).map(bearer), 300, 'Token has expired'));
