@@ -17,6 +17,8 @@ export interface LocalService {
 }
 
 const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string>>): void => {
+  // A profile of the shell would outrank the credentials; the engine takes any.
+  delete process.env.AWS_PROFILE;
   Object.assign(process.env, { ...environmentDefaults, ...process.env });
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...secret });
 };

@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { logIn } from '../../client.ts';
+import { startTestService } from '../../service.ts';
+
+describe('The service on one machine', () => {
+  it('works in a shell with an AWS profile, which is none of its engine’s business', async () => {
+    const service = await startTestService({ AWS_PROFILE: 'of-aws', HOME: '/nonexistent' });
+
+    const token = await logIn(service.api, service.admin);
+    await service.stop();
+
+    expect(token).toMatch(/^ey/);
+  });
+});
