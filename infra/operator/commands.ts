@@ -89,7 +89,8 @@ forgotten within a minute, and everyone has to log in anew.`,
     operands: ['FILE'],
     help: `One JSON object a line: name, email, password_hash; role (user or admin) and created_at
 (ISO 8601) where known. Other fields are ignored; ids are given anew. Hashes are bcrypt's
-($2a$, $2b$, $2y$), or this service's own from export-users:
+($2a$, $2b$, $2y$), or this service's own from export-users. One of a cost over 16 is kept, but
+a login may end before it is verified.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
 

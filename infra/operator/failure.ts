@@ -1,4 +1,5 @@
-import { faultName } from '../../lib/errors.ts';
+import { ConfigError } from '../../lib/config.ts';
+import { DomainError, faultName } from '../../lib/errors.ts';
 
 /** Why a command could not do its work, in a sentence that says what to do. */
 export class Failure extends Error {
@@ -30,11 +31,17 @@ const byName: Readonly<Record<string, string>> = {
   ThrottlingException: 'AWS limits the rate of requests: try again in a minute.',
 };
 
-const denied = (cause: Error) =>
-  /AccessDenied/.test(cause.name) ? `The AWS credentials do not suffice: ${cause.message}` : '';
+/** The sentence for a fault of AWS, an engine or the network, as far as there is one. */
+const explainFault = (fault: Error, name: string): string | undefined => {
+  if (fault.message.startsWith('Region is missing'))
+    return 'There is no AWS region: set AWS_REGION.';
+  if (/AccessDenied/.test(name)) return `The AWS credentials do not suffice: ${fault.message}`;
+  const known = byName[name];
+  return known && `${known} (${name})`;
+};
 
-const noRegion = (cause: Error) =>
-  cause.message.startsWith('Region is missing') ? 'There is no AWS region: set AWS_REGION.' : '';
+const speaksForItself = (error: unknown): error is Error =>
+  error instanceof ConfigError || (error instanceof DomainError && error.code !== 'STORAGE_FAULT');
 
 /**
  * What to tell the engineer of an error. Text of an error that is not our own nor about access is
@@ -42,9 +49,9 @@ const noRegion = (cause: Error) =>
  */
 export const explain = (error: unknown): string => {
   if (error instanceof Failure || error instanceof UsageError) return error.message;
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (speaksForItself(error)) return `${error.message}.`;
   const name = faultName(error);
-  if (cause instanceof Error && noRegion(cause)) return noRegion(cause);
-  const known = cause instanceof Error && (denied(cause) || byName[name]);
-  return known ? `${known} (${name})` : `The command failed: ${name}.`;
+  const fault = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const known = fault instanceof Error ? explainFault(fault, name) : undefined;
+  return known ?? `The command failed: ${name}.`;
 };

@@ -64,7 +64,7 @@ describe('export-users', () => {
 
   it('writes each user once to standard output, over several pages', async () => {
     const hash = (await service.users())[0]?.password_hash;
-    const lines = Array.from({ length: 1200 }, (_, i) =>
+    const lines = Array.from({ length: 700 }, (_, i) =>
       JSON.stringify({ name: 'N', email: `many${i}@example.org`, password_hash: hash }),
     );
     await writeFile(out('many.ndjson'), lines.join('\n'));

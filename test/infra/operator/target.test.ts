@@ -186,7 +186,8 @@ describe('A command for the service on this machine', () => {
 
     const child = spawn('npm', ['run', '--silent', 'operator', '--', ...args], {
       cwd,
-      env: cleanEnvironment(),
+      // A profile of the shell is for AWS, not for an engine on this machine.
+      env: { ...cleanEnvironment(), AWS_PROFILE: 'of-aws', HOME: folder },
       stdio: 'ignore',
     });
     const [status] = await once(child, 'close');
