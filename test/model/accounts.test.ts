@@ -122,7 +122,7 @@ describe('The accounts of the service behave like a map in memory', () => {
       await cleanUp(scene);
     };
 
-    await holds(40, fc.asyncProperty(commands, run));
+    await holds(30, fc.asyncProperty(commands, run));
 
     await expectSoundTable();
     expect(await listUsers(service.api, token)).toHaveLength(1);
@@ -142,7 +142,7 @@ describe('The accounts of the service behave like a map in memory', () => {
       await expectExplained(scene, [...prefix, ...parallel.flat()]);
       await cleanUp(scene);
     });
-    await holds(80, property);
+    await holds(50, property);
 
     await expectSoundTable();
   });

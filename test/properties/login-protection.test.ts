@@ -149,5 +149,5 @@ const expectProtected = async (guesses: readonly Guess[]) => {
 it('Guessing is bounded, a wait is told and ends, and who does not guess never waits', async () => {
   const guesses = fc.array(guess, { minLength: 1, maxLength: 25, size: 'max' });
 
-  await holds(20, fc.asyncProperty(guesses, expectProtected));
+  await holds(12, fc.asyncProperty(guesses, expectProtected));
 });

@@ -65,5 +65,5 @@ it('Of a password every character counts, and what the account was made with log
     expect(wrong.status).toBe(other === chosen ? 200 : other === '' ? 400 : 401);
   };
 
-  await holds(120, fc.asyncProperty(password, neighbour, onlyItself));
+  await holds(60, fc.asyncProperty(password, neighbour, onlyItself));
 });
