@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment, root, runFolder } from './workspace.ts';
+
+export interface CommandOptions {
+  /** Besides {@link environment}. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Given on standard input. */
+  readonly input?: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+
+/** The processes that a rehearsal has started and that have not ended. */
+const running = new Set<ChildProcess>();
+
+/** Starts a process that leads a group of its own, so that what it starts can be ended with it. */
+export const start = (
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): ChildProcess => {
+  const options = { cwd: root, env: { ...environment, ...env }, detached: true };
+  const child = spawn(command, args, options);
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  child.once('error', () => running.delete(child));
+  return child;
+};
+
+const signalGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended by itself.
+  }
+};
+
+/** Ends what {@link start} has started and still runs. */
+export const endAll = (): void => {
+  for (const child of running) signalGroup(child, 'SIGKILL');
+};
+
+/** Asks a process to end, and after some seconds ends it with all that it started. */
+export const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode === null && child.signalCode === null) {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), 5000);
+    await ended;
+    clearTimeout(timer);
+  }
+  signalGroup(child, 'SIGKILL');
+};
+
+/** Lines of a failed command's output that its error quotes. */
+const quotedLines = 40;
+
+/**
+ * Runs a command in the repository's folder and returns its standard output; the whole of its
+ * output goes to `commands.log` of the run's folder.
+ * @throws {Error} quoting the end of its output, when it fails or takes too long
+ */
+export const run = async (
+  command: string,
+  args: readonly string[],
+  { env, input = '', timeout }: CommandOptions,
+): Promise<string> => {
+  const child = start(command, args, env);
+  const written = { output: '', everything: '' };
+  child.stdout?.on('data', (chunk) => {
+    written.output += chunk;
+    written.everything += chunk;
+  });
+  child.stderr?.on('data', (chunk) => (written.everything += chunk));
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input);
+  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), timeout);
+  const [code, signal] = await once(child, 'close').finally(() => clearTimeout(timer));
+  const line = [command, ...args].join(' ');
+  appendFileSync(join(runFolder, 'commands.log'), `\n$ ${line}\n${written.everything}`);
+  if (code === 0) return written.output;
+  const quoted = written.everything.trimEnd().split('\n').slice(-quotedLines).join('\n');
+  throw new Error(`${line} ended with ${signal ?? code}:\n${quoted}`);
+};

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { type ApiClient, apiClient } from '../client.ts';
+import { run } from './command.ts';
+import type { Edge } from './edge.ts';
+import { type Emulator, pythonProgram } from './emulator.ts';
+import { startGatewayEdge } from './gateway-edge.ts';
+import { type Outputs, stackName } from './stack.ts';
+import { requireThat } from './step.ts';
+import { credentials, region } from './workspace.ts';
+
+export interface Admin {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** The service as the stack's outputs lead to it. */
+export interface Deployment {
+  readonly emulator: Emulator;
+  readonly outputs: Outputs;
+  readonly edge: Edge;
+  readonly api: ApiClient;
+}
+
+export const openDeployment = async (emulator: Emulator, outputs: Outputs): Promise<Deployment> => {
+  const edge = await startGatewayEdge(emulator.port, outputs.ApiUrl ?? '');
+  return { emulator, outputs, edge, api: apiClient(edge.url) };
+};
+
+/** Runs a command of the operator on the deployed stack. */
+export const operate = (
+  { env }: Emulator,
+  args: readonly string[],
+  input = '',
+): Promise<string> => {
+  const command = ['run', '--silent', 'operator', '--', ...args, '--stack', stackName];
+  return run('npm', command, { env, input, timeout: 60_000 });
+};
+
+/** Creates the first administrator as an operator does: the password on standard input. */
+export const createAdmin = async (emulator: Emulator): Promise<Admin> => {
+  const admin = { email: 'root@example.org', password: `root-${randomUUID()}` };
+  await operate(emulator, ['create-admin', admin.email], `${admin.password}\n`);
+  return admin;
+};
+
+/** The value of the signing secret that is current. */
+export const readSigningSecret = async ({ emulator, outputs }: Deployment): Promise<string> => {
+  const endpoint = emulator.env.AWS_ENDPOINT_URL ?? '';
+  const client = new SecretsManagerClient({ region, endpoint, credentials });
+  const { SigningSecretArn } = outputs;
+  const command = new GetSecretValueCommand({ SecretId: SigningSecretArn });
+  const { SecretString = '' } = await client.send(command);
+  client.destroy();
+  requireThat(SecretString !== '', 'The signing secret has no value');
+  return SecretString;
+};
+
+/** The name of everything in the account that a stack can leave behind. */
+export const takeInventory = async ({ env }: Emulator): Promise<readonly string[]> => {
+  const script = 'test/rehearsal/inventory.py';
+  return JSON.parse(await run(pythonProgram('python'), [script], { env, timeout: 60_000 }));
+};

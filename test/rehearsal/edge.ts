@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import {
+  Agent,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { run } from './command.ts';
+import { runFolder } from './workspace.ts';
+
+/** Terminates TLS in front of the emulator, as everything of AWS does. */
+export interface Edge {
+  readonly url: string;
+  stop(): void;
+}
+
+export interface EdgeOptions {
+  /** The emulator's port. */
+  readonly target: number;
+  /** The host that requests are for; absent: what they say. */
+  readonly host?: string;
+  /** Answers by itself, and says so, what is to go no further. */
+  readonly refuse?: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean;
+  /** Waits until a request may go on; returns what to call when it has its answer. */
+  readonly admit?: (incoming: IncomingMessage) => Promise<() => void>;
+  /** Whether an answer's header is passed on. */
+  readonly keepsHeader?: (name: string, status: number) => boolean;
+}
+
+export const certificateFile = join(runFolder, 'certificate.pem');
+const keyFile = join(runFolder, 'key.pem');
+
+/** Makes a certificate for this machine's loopback address. */
+export const makeCertificate = (): Promise<string> => {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  const files = ['-keyout', keyFile, '-out', certificateFile];
+  const subject = ['-subj', '/CN=rehearsal', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const args = ['req', '-x509', '-days', '2', ...key, ...files, ...subject];
+  return run('openssl', args, { timeout: 30_000 });
+};
+
+/** Bytes: more than any gateway takes, so that the gateway's own limit is what refuses. */
+const maxHeaderSize = 256 * 1024;
+
+const pairs = (rawHeaders: readonly string[]): [string, string][] =>
+  rawHeaders.flatMap((name, i) => (i % 2 ? [] : [[name, rawHeaders[i + 1] ?? '']]));
+
+/** Starts one on a port of its own; its requests reach the emulator as having come by TLS. */
+export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
+  const { target, host, refuse, admit, keepsHeader = () => true } = options;
+  const agent = new Agent({ keepAlive: true });
+
+  const forward = (incoming: IncomingMessage, outgoing: ServerResponse, done: () => void) => {
+    const headers = { ...incoming.headers, 'x-forwarded-proto': 'https', ...(host && { host }) };
+    const { method, url: path } = incoming;
+    const sent = { host: '127.0.0.1', port: target, method, path, headers, agent };
+    const upstream = httpRequest(sent, (answer) => {
+      const { statusCode: status = 502, rawHeaders } = answer;
+      const kept = pairs(rawHeaders).filter(([name]) => keepsHeader(name.toLowerCase(), status));
+      outgoing.writeHead(status, kept.flat());
+      answer.pipe(outgoing);
+    });
+    upstream.once('error', () => outgoing.destroy());
+    outgoing.once('close', () => {
+      upstream.destroy();
+      done();
+    });
+    incoming.pipe(upstream);
+  };
+
+  const server = createServer(
+    { cert: readFileSync(certificateFile), key: readFileSync(keyFile), maxHeaderSize },
+    async (incoming, outgoing) => {
+      if (refuse?.(incoming, outgoing)) return;
+      const done = (await admit?.(incoming)) ?? (() => undefined);
+      if (outgoing.destroyed) return done();
+      forward(incoming, outgoing, done);
+    },
+  );
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+    },
+  };
+};

@@ -1,0 +1,120 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { end, run, start } from './command.ts';
+import { certificateFile, type Edge, makeCertificate, startEdge } from './edge.ts';
+import { region, root, runFolder, workspace } from './workspace.ts';
+
+/** AWS on this machine: ministack, with empty state, behind TLS. */
+export interface Emulator {
+  readonly port: number;
+  /** What leads a command, the AWS SDK in it, to the emulator. */
+  readonly env: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+const requirements = join(root, 'test/rehearsal/requirements.txt');
+const python = join(workspace, 'python');
+const installed = join(python, 'installed.txt');
+
+/** Path of a program of the emulator's Python. */
+export const pythonProgram = (name: string): string => join(python, 'bin', name);
+
+const requirePython = async (): Promise<void> => {
+  const check = 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))';
+  await run('python3', ['-c', check], { timeout: 30_000 }).catch((cause) => {
+    const needs = 'The rehearsal needs Python 3.10 or later with venv (Debian: python3-venv)';
+    throw new Error(needs, { cause });
+  });
+};
+
+/** Installs the emulator, once for each version, and says which. */
+export const installEmulator = async (): Promise<string> => {
+  const wanted = readFileSync(requirements, 'utf8');
+  const [emulator = ''] = wanted.split('\n');
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return emulator;
+  await requirePython();
+  rmSync(python, { recursive: true, force: true });
+  await run('python3', ['-m', 'venv', python], { timeout: 120_000 });
+  const quiet = ['--quiet', '--disable-pip-version-check'];
+  const args = ['install', ...quiet, '-r', requirements];
+  await run(pythonProgram('pip'), args, { timeout: 300_000 });
+  writeFileSync(installed, wanted);
+  return emulator;
+};
+
+/** The emulator must be told its port, as it writes it into addresses. */
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+/**
+ * The emulator waits 50 ms for something on a function's standard error after each of its
+ * answers, which are lines on its standard output. This writes a line there before each answer.
+ */
+const lineBeforeAnswer = `
+const write = process.stdout.write.bind(process.stdout);
+process.stdout.write = (...args) => {
+  process.stderr.write('answer\\n');
+  return write(...args);
+};
+`;
+
+const settings = (port: number, edge: Edge) => ({
+  GATEWAY_PORT: String(port),
+  BIND_HOST: '127.0.0.1',
+  MINISTACK_HOST: 'localhost',
+  MINISTACK_REGION: region,
+  STATE_DIR: join(runFolder, 'state'),
+  IOT_MTLS_ENABLED: '0',
+  // Evaluates the policies of roles and resources, as AWS does.
+  AUTH: 'true',
+  ...clientSettings(edge),
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(lineBeforeAnswer)}`,
+});
+
+const clientSettings = ({ url }: Edge) => ({
+  AWS_ENDPOINT_URL: url,
+  AWS_CA_BUNDLE: certificateFile,
+  NODE_EXTRA_CA_CERTS: certificateFile,
+});
+
+/** Milliseconds for the emulator to answer. */
+const startTimeout = 30_000;
+
+const untilReady = async (port: number, child: ChildProcess): Promise<void> => {
+  const deadline = Date.now() + startTimeout;
+  while (Date.now() < deadline && child.exitCode === null) {
+    const health = fetch(`http://127.0.0.1:${port}/_ministack/health`);
+    if (await health.then(({ ok }) => ok).catch(() => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`The emulator did not start: see ${join(runFolder, 'emulator.log')}`);
+};
+
+/** Starts the emulator on a port of its own. */
+export const startEmulator = async (): Promise<Emulator> => {
+  await makeCertificate();
+  const port = await freePort();
+  const edge = await startEdge({ target: port });
+  const child = start(pythonProgram('ministack'), [], settings(port, edge));
+  const log = createWriteStream(join(runFolder, 'emulator.log'));
+  child.stdout?.pipe(log);
+  child.stderr?.pipe(log);
+  const stop = async () => {
+    edge.stop();
+    await end(child);
+  };
+  await untilReady(port, child).catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  return { port, env: clientSettings(edge), stop };
+};

@@ -1,0 +1,116 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { jwtVerify } from 'jose';
+import { type ApiClient, logIn, uniqueEmail } from '../client.ts';
+import type { Admin } from './deployment.ts';
+import { requireThat } from './step.ts';
+
+export interface RotationOptions {
+  readonly api: ApiClient;
+  readonly admin: Admin;
+  readonly rotate: () => Promise<unknown>;
+  /** The current value of the signing secret. */
+  readonly readSecret: () => Promise<string>;
+}
+
+export interface RotationResult {
+  readonly requests: number;
+  /** Seconds from the rotation to the first token that the new version signed. */
+  readonly switchedAfter: number;
+  readonly tokens: { readonly signedByOld: number; readonly signedByNew: number };
+}
+
+/** Milliseconds between two rounds of traffic. */
+const pause = 500;
+/** Milliseconds for the new version to sign, which it is to do after two minutes. */
+const switchTimeout = 240_000;
+/** Tokens of the new version after which the old one is out of use. */
+const enoughNewTokens = 10;
+
+const isSignedBy = async (token: string, secret: string): Promise<boolean> => {
+  const key = new TextEncoder().encode(secret);
+  return jwtVerify(token, key).then(
+    () => true,
+    () => false,
+  );
+};
+
+/** One request to each function that verifies tokens. */
+const useEverywhere = async (api: ApiClient, token: string): Promise<string[]> => {
+  const user = { name: 'Some One', email: uniqueEmail(), password: 'a-password-of-some-length' };
+  const created = await api('POST', '/api/users', { token, json: user });
+  const path = `/api/users/${created.body?.id}`;
+  const rest = await Promise.all([
+    api('GET', '/api/profile', { token }),
+    api('GET', '/api/users?limit=1', { token }),
+    api('GET', path, { token }),
+    api('PUT', path, { token, json: { name: 'Another' } }),
+    api('GET', '/api/admin/audit-logs?limit=1', { token }),
+  ]);
+  const deleted = await api('DELETE', path, { token });
+  return [created, ...rest, deleted].map(({ status }) => String(status));
+};
+
+const expected = '201 200 200 200 200 200 204';
+
+/** Uses the first token, the newest one and one between them. */
+const useTokens = async (api: ApiClient, tokens: readonly string[]): Promise<number> => {
+  const between = Math.floor(Math.random() * tokens.length);
+  const used = [tokens[0], tokens[between], tokens.at(-1)].filter((token) => token !== undefined);
+  const answers = await Promise.all(used.map((token) => useEverywhere(api, token)));
+  for (const answer of answers.map((statuses) => statuses.join(' '))) {
+    requireThat(answer === expected, `Answered ${answer} instead of ${expected}`);
+  }
+  return answers.flat().length;
+};
+
+/** Administrators who log in and use the tokens that they have got so far. */
+const startTraffic = ({ api, admin }: RotationOptions) => {
+  const tokens: string[] = [];
+  const done = { requests: 0 };
+  const logInAndUse = async (): Promise<string> => {
+    const token = await logIn(api, admin);
+    tokens.push(token);
+    done.requests += 1 + (await useTokens(api, tokens));
+    await wait(pause);
+    return token;
+  };
+  const useAll = async (): Promise<void> => {
+    for (const token of tokens) {
+      const { status } = await api('GET', '/api/profile', { token });
+      requireThat(status === 200, `A token was answered ${status} after the rotation`);
+      done.requests += 1;
+    }
+  };
+  return { tokens, done, logInAndUse, useAll };
+};
+
+/**
+ * Rotates the signing secret while administrators log in and use tokens from before, during and
+ * after, until the new version signs.
+ * @throws {Error} as soon as a request is refused, or when the new version does not sign in time
+ */
+export const rotateInTraffic = async (options: RotationOptions): Promise<RotationResult> => {
+  const { tokens, done, logInAndUse, useAll } = startTraffic(options);
+  const oldSecret = await options.readSecret();
+  await logInAndUse();
+
+  await options.rotate();
+  const rotatedAt = Date.now();
+  const newSecret = await options.readSecret();
+  requireThat(newSecret !== oldSecret, 'The rotation left the secret as it was');
+
+  let switchedAfter = 0;
+  let signedByNew = 0;
+  while (signedByNew < enoughNewTokens) {
+    requireThat(Date.now() - rotatedAt < switchTimeout, 'The new version does not sign');
+    const token = await logInAndUse();
+    const signers = [await isSignedBy(token, oldSecret), await isSignedBy(token, newSecret)];
+    requireThat(signers[0] !== signers[1], 'A token is verified by both versions, or by none');
+    if (!signers[1]) continue;
+    switchedAfter ||= (Date.now() - rotatedAt) / 1000;
+    signedByNew += 1;
+  }
+  await useAll();
+  const signedByOld = tokens.length - signedByNew;
+  return { requests: done.requests, switchedAfter, tokens: { signedByOld, signedByNew } };
+};

@@ -1,0 +1,65 @@
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './command.ts';
+import { adaptToEmulator, changeTemplate, type Template } from './template.ts';
+import { account, region, runFolder } from './workspace.ts';
+
+export const stackName = 'accounts-development';
+
+type Env = Readonly<Record<string, string>>;
+
+/** What the stack prints, by name. */
+export type Outputs = Readonly<Record<string, string>>;
+
+const cdk = (args: readonly string[], { env, timeout }: { env?: Env; timeout: number }) =>
+  run('cdk', [...args, '--no-notices'], { ...(env ? { env } : {}), timeout });
+
+/**
+ * Synthesises the stack and bundles its functions, all for themselves in a folder of their own.
+ * @param settings the stack's, by name
+ */
+export const synthesise = async (
+  name: string,
+  settings: Readonly<Record<string, string | number>> = {},
+): Promise<string> => {
+  const assembly = join(runFolder, name);
+  const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
+  await cdk(['synth', '--quiet', '--output', assembly, ...given], { timeout: 180_000 });
+  changeTemplate(assembly, stackName, adaptToEmulator);
+  return assembly;
+};
+
+/** A copy of what was synthesised, with another template. */
+export const variant = (
+  assembly: string,
+  name: string,
+  change: (template: Template) => Template,
+): string => {
+  const copy = join(runFolder, name);
+  cpSync(assembly, copy, { recursive: true });
+  changeTemplate(copy, stackName, change);
+  return copy;
+};
+
+/** Prepares the account for deployments with the CDK. */
+export const bootstrap = (assembly: string, env: Env): Promise<string> =>
+  cdk(['bootstrap', `aws://${account}/${region}`, '--app', assembly], { env, timeout: 120_000 });
+
+/** Deploys, and returns the stack's outputs and what the command printed. */
+export const deploy = async (
+  assembly: string,
+  env: Env,
+): Promise<{ outputs: Outputs; printed: string }> => {
+  const file = join(runFolder, 'outputs.json');
+  const quietly = ['--require-approval', 'never', '--progress', 'events', '--ci'];
+  const args = ['deploy', '--app', assembly, '--outputs-file', file, ...quietly];
+  const printed = await cdk(args, { env, timeout: 300_000 });
+  return { outputs: JSON.parse(readFileSync(file, 'utf8'))[stackName], printed };
+};
+
+/** @throws {Error} with the difference, when what is deployed is not what was synthesised */
+export const requireNoDifference = (assembly: string, env: Env): Promise<string> =>
+  cdk(['diff', '--app', assembly, '--fail'], { env, timeout: 120_000 });
+
+export const destroy = (assembly: string, env: Env): Promise<string> =>
+  cdk(['destroy', '--app', assembly, '--force'], { env, timeout: 180_000 });

@@ -1,0 +1,20 @@
+const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+
+/** Does a step of the rehearsal, and prints how long it took and what it found. */
+export const step = async <T>(
+  title: string,
+  work: () => Promise<T>,
+  finding: (result: T) => string = () => '',
+): Promise<T> => {
+  const begun = performance.now();
+  console.log(`== ${title}`);
+  const result = await work();
+  const found = finding(result);
+  console.log(`   ${seconds(begun)}${found && `: ${found}`}`);
+  return result;
+};
+
+/** @throws {Error} saying what is otherwise, when something does not hold */
+export const requireThat = (holds: boolean, otherwise: string): void => {
+  if (!holds) throw new Error(otherwise);
+};

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from './command.ts';
+import { root } from './workspace.ts';
+
+/** What one run of the acceptance tests came to. */
+export interface SuiteResult {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Passed tests by file. */
+  readonly files: ReadonlyMap<string, number>;
+}
+
+interface Report {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
+}
+
+const acceptanceTests = 'test/functions/';
+
+const readReport = (file: string): SuiteResult => {
+  const report: Report = JSON.parse(readFileSync(file, 'utf8'));
+  const files = report.testResults.map(({ name, assertionResults }): [string, number] => [
+    name.slice(name.indexOf(acceptanceTests)),
+    assertionResults.filter(({ status }) => status === 'passed').length,
+  ]);
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    skipped: report.numPendingTests + report.numTodoTests,
+    files: new Map(files.toSorted()),
+  };
+};
+
+/**
+ * Runs the acceptance tests, by the configuration of `npm test`.
+ * @param name of the report in .reports
+ * @param env where the service is deployed; empty for the local service
+ * @throws {Error} when a test fails
+ */
+export const runSuite = async (
+  name: string,
+  env: Readonly<Record<string, string>>,
+): Promise<SuiteResult> => {
+  const args = ['run', '--config', 'test/vitest.config.ts', '--project', 'service'];
+  const options = { env: { ...env, REPORT: name }, timeout: 600_000 };
+  await run('vitest', [...args, acceptanceTests], options);
+  return readReport(join(root, `.reports/${name}.json`));
+};
+
+/** @throws {Error} when the deployed service passed other tests than the local one, or fewer */
+export const requireSameTests = (local: SuiteResult, deployed: SuiteResult): void => {
+  const counts = (result: SuiteResult) => JSON.stringify([...result.files]);
+  if (local.skipped || deployed.skipped || counts(local) !== counts(deployed)) {
+    throw new Error(
+      `Passed and skipped locally: ${local.passed}, ${local.skipped}; deployed: ${deployed.passed}, ${deployed.skipped}`,
+    );
+  }
+};

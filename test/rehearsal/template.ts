@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties: Record<string, unknown>;
+}
+
+export interface Template {
+  readonly Resources: Record<string, Resource>;
+}
+
+/** Resources of a type, with their logical ids. */
+export const resourcesOf = ({ Resources }: Template, type: string): [string, Resource][] =>
+  Object.entries(Resources).filter(([, { Type }]) => Type === type);
+
+/**
+ * Changes a stack's template in a folder that `cdk synth` wrote. The name under which it is
+ * uploaded is the hash of its content, and changes with it.
+ */
+export const changeTemplate = (
+  assembly: string,
+  stack: string,
+  change: (template: Template) => Template,
+): void => {
+  const file = (kind: string) => join(assembly, kind);
+  const templateFile = file(`${stack}.template.json`);
+  const synthesised = readFileSync(templateFile, 'utf8');
+  const changed = JSON.stringify(change(JSON.parse(synthesised)), null, 1);
+  writeFileSync(templateFile, changed);
+  const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+  for (const name of [`${stack}.assets.json`, 'manifest.json']) {
+    const text = readFileSync(file(name), 'utf8');
+    writeFileSync(file(name), text.replaceAll(hash(synthesised), hash(changed)));
+  }
+};
+
+/** The emulator knows alarms on one metric only. What they watch is for the template's tests. */
+const watchOneMetric = (template: Template): void => {
+  for (const [, { Properties }] of resourcesOf(template, 'AWS::CloudWatch::Alarm')) {
+    if (!Properties.Metrics) continue;
+    delete Properties.Metrics;
+    const metric = { Namespace: 'AWS/Lambda', MetricName: 'Errors', Statistic: 'Sum' };
+    Object.assign(Properties, { ...metric, Period: 300 });
+  }
+};
+
+/** For the emulator a reference to a secret is its name; in AWS it is its ARN, as is its Id. */
+const referToSecretsByArn = (template: Template): Template => {
+  const secrets = new Set(
+    resourcesOf(template, 'AWS::SecretsManager::Secret').map(([logicalId]) => logicalId),
+  );
+  return JSON.parse(JSON.stringify(template), (_, value) =>
+    secrets.has(value?.Ref) ? { 'Fn::GetAtt': [value.Ref, 'Id'] } : value,
+  );
+};
+
+/** Changes what the emulator lacks or reads otherwise than AWS. */
+export const adaptToEmulator = (template: Template): Template => {
+  watchOneMetric(template);
+  return referToSecretsByArn(template);
+};
+
+/** Takes every permission on tables from a function's role, to see that it matters. */
+export const withoutTableAccess =
+  (functionName: string) =>
+  (template: Template): Template => {
+    const policies = resourcesOf(template, 'AWS::IAM::Policy');
+    const found = policies.find(([logicalId]) => logicalId.startsWith(`${functionName}Role`));
+    if (!found) throw new Error(`No policy of the role of ${functionName} in the template`);
+    const document = found[1].Properties.PolicyDocument as { Statement: { Action: unknown }[] };
+    document.Statement = document.Statement.filter(
+      ({ Action }) => !JSON.stringify(Action).includes('dynamodb:'),
+    );
+    return template;
+  };

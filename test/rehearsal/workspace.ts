@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Everything that a rehearsal writes, the reports aside; ignored by git. */
+export const workspace = join(root, '.rehearsal');
+
+/** What one rehearsal writes; kept until the next one, for its logs. */
+export const runFolder = join(workspace, 'run');
+
+/**
+ * Where functions are unpacked: outside the repository, or they would find its node_modules and
+ * package.json. Removed when this process ends.
+ */
+export const temporaryFolder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+process.once('exit', () => rmSync(temporaryFolder, { recursive: true, force: true }));
+
+export const emptyRunFolder = (): void => {
+  rmSync(runFolder, { recursive: true, force: true });
+  mkdirSync(runFolder, { recursive: true });
+};
+
+export const account = '000000000000';
+export const region = 'eu-central-1';
+
+/** What the emulator takes for the root user of the account. */
+export const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+/** The environment of this process without anything that could lead to a real account. */
+const withoutAws = () =>
+  Object.entries(process.env).filter(([name]) => !/^(AWS|CDK|MINISTACK|NODE)_/.test(name));
+
+/** The environment of every command: Node 24, no settings of AWS but the emulator's. */
+export const environment: Readonly<Record<string, string>> = {
+  ...(Object.fromEntries(withoutAws()) as Record<string, string>),
+  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+  PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+  TMPDIR: temporaryFolder,
+  AWS_REGION: region,
+  AWS_DEFAULT_REGION: region,
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  AWS_EC2_METADATA_DISABLED: 'true',
+  CDK_HOME: join(runFolder, 'cdk'),
+  CDK_DISABLE_CLI_TELEMETRY: 'true',
+  CDK_DISABLE_VERSION_CHECK: 'true',
+  NO_COLOR: '1',
+};
