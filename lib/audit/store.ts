@@ -23,8 +23,17 @@ const indexKeys = ({ id, user_id, action, created_at }: AuditEntry) => {
 };
 
 /**
+ * An entry as the table holds it.
+ * @param writeId tells its write apart from another one that drew the same id
+ */
+export const toItem = (entry: AuditEntry, writeId: string) => ({
+  ...entry,
+  ...indexKeys(entry),
+  write_id: writeId,
+});
+
+/**
  * Writes an entry, once however often it is called with the same entry and write id.
- * @param writeId tells this write apart from another one that drew the same id
  * @returns false when another entry has the id
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -34,7 +43,7 @@ export const insertEntry = async (
 ): Promise<boolean> => {
   const command = new PutCommand({
     TableName: config.auditTable,
-    Item: { ...entry, ...indexKeys(entry), write_id: writeId },
+    Item: toItem(entry, writeId),
     ConditionExpression: 'attribute_not_exists(id) OR write_id = :write_id',
     ExpressionAttributeValues: { ':write_id': writeId },
   });

@@ -1,0 +1,174 @@
+/**
+ * `npm run bench:audit`: whether ids stay distinct when 10,000 audit entries are written at once;
+ * then what a page of 100 entries costs at 1,000, 10,000 and 100,000 entries, by each combination
+ * of filters, and how it grows. On dynoxide, in memory; takes minutes, most of them to write.
+ */
+import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createTables } from '../../infra/local/create-tables.ts';
+import { startEngine } from '../../infra/local/engine.ts';
+import type { Action } from '../../lib/audit/entry.ts';
+import type { AuditFilter } from '../../lib/audit/store.ts';
+import { type EngineProxy, startProxy } from '../proxy.ts';
+import { scanAudit } from '../races/invariants.ts';
+import { writeBatches } from '../races/write-batches.ts';
+
+const sizes = [1000, 10_000, 100_000];
+/** At most this many times the cost at the smallest size counts as flat. */
+const allowedGrowth = 1.2;
+const page = 100;
+/** Pages of a list whose mean counts, as far as the list has them. */
+const maxPages = 10;
+
+const queried = { userId: 1, action: 'EXPORT' } as const;
+
+/** Who did what in the i-th entry. At every size, a filter matches a page or more, or one entry. */
+type Distribution = (i: number) => { userId: number; action: Action };
+
+const distributions: Readonly<Record<string, Distribution>> = {
+  even: (i) => ({
+    userId: (i % 3) + 1,
+    action: (['EXPORT', 'LOGIN', 'UPDATE'] as const)[Math.floor(i / 3) % 3] ?? 'EXPORT',
+  }),
+  // Half of all by one user, who has done the queried action once, before anything else.
+  hostile: (i) =>
+    i % 2 === 0
+      ? { userId: queried.userId, action: i === 0 ? 'EXPORT' : 'LOGIN' }
+      : { userId: 2 + (i % 20), action: i % 4 === 1 ? 'EXPORT' : 'CREATE' },
+};
+
+const filters: Readonly<Record<string, AuditFilter>> = {
+  none: {},
+  userId: { userId: queried.userId },
+  action: { action: queried.action },
+  'userId, action': queried,
+};
+
+/** Of one page, in the mean. */
+interface Cost {
+  readonly units: number;
+  readonly read: number;
+  readonly answered: number;
+}
+
+/** A repeatable stand-in for the random tail of ids, which decides the shard. */
+const makeRandom = () => {
+  let state = 1;
+  return (below: number) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return Math.floor((state / 2_147_483_647) * below);
+  };
+};
+
+const engine = await startEngine({ only: 'dynoxide' });
+const proxy: EngineProxy = await startProxy(engine.endpoint, { measure: true });
+Object.assign(process.env, {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+  AUDIT_TABLE: 'audit',
+});
+// Only now: what they import reads the environment.
+const { makeEntry } = await import('../../lib/audit/entry.ts');
+const { listEntries, toItem } = await import('../../lib/audit/store.ts');
+const { writeEntry } = await import('../../lib/audit/record.ts');
+
+/** The entries from the i-th to the n-th of a distribution. */
+const itemsOf = (distribution: Distribution, from: number, to: number) => {
+  const random = makeRandom();
+  const items = Array.from({ length: to }, (_, i) => {
+    const { userId, action } = distribution(i);
+    const entry = makeEntry(
+      {
+        ...{ user_id: userId, action, resource: 'users', resource_id: i, result: 'SUCCESS' },
+        ...{ ip_address: '192.0.2.1', user_agent: 'Mozilla/5.0 (X11; Linux x86_64)' },
+      },
+      { now: new Date(Date.UTC(2026, 5, 1) + i), random },
+    );
+    return toItem(entry, String(i));
+  });
+  return items.slice(from);
+};
+
+const costOf = async (filter: AuditFilter): Promise<Cost> => {
+  proxy.forget();
+  let spent = { units: 0, entries: 0 };
+  let [pages, answered, after]: [number, number, string | undefined] = [0, 0, undefined];
+  do {
+    const { entries, next } = await listEntries(filter, { limit: page, after });
+    // A last page that is not full would make the mean look better than it is.
+    if (pages > 0 && entries.length < page) break;
+    [pages, answered, after] = [pages + 1, answered + entries.length, next];
+    spent = { ...proxy.consumed };
+  } while (after !== undefined && pages < maxPages);
+  return { units: spent.units / pages, read: spent.entries / pages, answered: answered / pages };
+};
+
+/** One table after the other under one name: lib reads its settings once. */
+const emptyTable = async (): Promise<void> => {
+  const client = new DynamoDBClient({ endpoint: engine.endpoint });
+  await client.send(new DeleteTableCommand({ TableName: 'audit' })).catch(() => undefined);
+  client.destroy();
+  await createTables(engine.endpoint, { users: 'users', audit: 'audit' });
+};
+
+const measure = async (distribution: Distribution): Promise<Map<string, Cost[]>> => {
+  const costs = new Map<string, Cost[]>(Object.keys(filters).map((name) => [name, []]));
+  await emptyTable();
+  let written = 0;
+  for (const n of sizes) {
+    await writeBatches(engine.endpoint, 'audit', itemsOf(distribution, written, n));
+    written = n;
+    for (const [name, filter] of Object.entries(filters)) {
+      costs.get(name)?.push(await costOf(filter));
+    }
+  }
+  return costs;
+};
+
+const row = (cells: readonly (string | number)[]) => console.log(`| ${cells.join(' | ')} |`);
+
+const benchQueries = async (): Promise<void> => {
+  const ofSizes = sizes.map((n) => `${n.toLocaleString('en')}: units, read, answered`);
+  row(['distribution', 'filter', ...ofSizes, 'growth of units', 'growth of read']);
+  row(Array.from({ length: sizes.length + 4 }, () => '---'));
+  for (const [name, distribution] of Object.entries(distributions)) {
+    for (const [filter, costs] of await measure(distribution)) {
+      const [first, last] = [costs[0], costs.at(-1)];
+      const growth = (of: 'units' | 'read') => Number(last?.[of]) / Number(first?.[of]);
+      const cells = costs.map((cost) =>
+        [cost.units, cost.read, cost.answered].map((mean) => mean.toFixed(1)).join(', '),
+      );
+      const growths = [growth('units'), growth('read')];
+      row([name, filter, ...cells, ...growths.map((factor) => factor.toFixed(2))]);
+      if (!growths.every((factor) => factor <= allowedGrowth)) process.exitCode = 1;
+    }
+  }
+};
+
+const recorded = 10_000;
+const connections = 16;
+
+const benchIds = async (): Promise<void> => {
+  await emptyTable();
+  let begun = 0;
+  const work = async () => {
+    while (begun < recorded) {
+      begun += 1;
+      const entry = makeEntry({ action: 'UPDATE', resource: 'users', result: 'SUCCESS' });
+      await writeEntry(entry, { writeId: String(begun) });
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  const ids = new Set((await scanAudit(engine.endpoint, 'audit')).map(({ id }) => id));
+  console.log(`${recorded} entries written at once: ${ids.size} distinct ids.\n`);
+  if (ids.size !== recorded) process.exitCode = 1;
+};
+
+try {
+  await benchIds();
+  await benchQueries();
+} finally {
+  await proxy.stop();
+  await engine.stop();
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { type AuditEntry, actions, makeEntry } from '../../../lib/audit/entry.ts';
+import { writeEntry } from '../../../lib/audit/record.ts';
+import { type AuditFilter, insertEntry, listEntries, toItem } from '../../../lib/audit/store.ts';
+import { scanAudit } from '../../races/invariants.ts';
+import { writeBatches } from '../../races/write-batches.ts';
+import { useOwnTables } from '../own-tables.ts';
+
+let table: string;
+beforeAll(async () => {
+  ({ audit: table } = await useOwnTables());
+});
+
+/** Pages that a list of these tests has at most. */
+const maxPages = 300;
+
+const readAll = async (filter: AuditFilter, limit: number): Promise<readonly AuditEntry[]> => {
+  const found: AuditEntry[] = [];
+  let after: string | undefined;
+  for (let pages = 0; pages < maxPages; pages += 1) {
+    const page = await listEntries(filter, { limit, after });
+    found.push(...page.entries);
+    after = page.next;
+    if (after === undefined) return found;
+  }
+  throw new Error('The list has no end');
+};
+
+const newestFirst = (a: AuditEntry, b: AuditEntry) =>
+  a.created_at === b.created_at ? b.id - a.id : a.created_at < b.created_at ? 1 : -1;
+
+describe('insertEntry', () => {
+  const entry = () => makeEntry({ action: 'EXPORT', resource: 'users', result: 'SUCCESS' });
+
+  it('writes an entry once, however often it is asked to', async () => {
+    const [written, writeId] = [entry(), randomUUID()];
+
+    const answers = [
+      await insertEntry(written, { writeId }),
+      await insertEntry(written, { writeId }),
+    ];
+
+    expect(answers).toEqual([true, true]);
+    const stored = await scanAudit(inject('engine'), table);
+    expect(stored.filter(({ id }) => id === written.id)).toHaveLength(1);
+  });
+
+  it('leaves the entry that has the id as it is, and says so', async () => {
+    const first = entry();
+    await insertEntry(first, { writeId: randomUUID() });
+    const second = { ...first, action: 'CREATE' as const };
+
+    expect(await insertEntry(second, { writeId: randomUUID() })).toBe(false);
+    const stored = await scanAudit(inject('engine'), table);
+    expect(stored.filter(({ id }) => id === first.id)).toMatchObject([{ action: 'EXPORT' }]);
+  });
+});
+
+describe('listEntries', () => {
+  const users = [11, 12, 13];
+  /** One user with half of the entries, one of them with the one action; others without a user. */
+  const entries = Array.from({ length: 240 }, (_, i): AuditEntry => {
+    const hot = i % 2 === 0;
+    const user_id = hot ? 10 : i % 5 === 0 ? undefined : users[i % 3];
+    const action = hot ? 'LOGIN' : actions[i % actions.length];
+    const now = new Date(1_790_000_000_000 + Math.floor(i / 6));
+    return makeEntry(
+      {
+        ...{ user_id, action: i === 100 ? 'READ' : (action ?? 'CREATE'), resource: 'users' },
+        ...{ resource_id: i, ip_address: '192.0.2.1', user_agent: 'test', result: 'FAILURE' },
+        details: { fields: ['name'], password: 'secret' },
+      },
+      // The ids of one millisecond differ, and do not ascend with i.
+      { now, random: () => (i * 7) % 64 },
+    );
+  });
+  beforeAll(() =>
+    writeBatches(
+      inject('engine'),
+      table,
+      entries.map((entry) => toItem(entry, 'w')),
+    ),
+  );
+
+  const matching = ({ userId, action }: AuditFilter) =>
+    entries
+      .filter((entry) => userId === undefined || entry.user_id === userId)
+      .filter((entry) => action === undefined || entry.action === action)
+      .toSorted(newestFirst);
+  const mine = (found: readonly AuditEntry[]) => found.filter((entry) => entry.user_agent);
+
+  it.each<AuditFilter>([
+    {},
+    ...actions.map((action) => ({ action })),
+    ...[10, ...users, 14].map((userId) => ({ userId })),
+    ...actions.map((action) => ({ userId: 10, action })),
+    ...actions.map((action) => ({ userId: 12, action })),
+  ])('yields the entries of %j whole, each once, newest first', async (filter) => {
+    const expected = matching(filter);
+
+    for (const limit of [7, 100]) {
+      const found = mine(await readAll(filter, limit));
+      expect(found).toEqual(expected);
+    }
+  });
+});
+
+describe('writeEntry', () => {
+  it('writes 2,000 entries at once under 2,000 ids, and all can be read', async () => {
+    const userId = 77;
+    let begun = 0;
+    const work = async () => {
+      while (begun < 2000) {
+        begun += 1;
+        const action = { action: 'UPDATE', user_id: userId, resource_id: begun } as const;
+        const entry = makeEntry({ ...action, resource: 'users', result: 'SUCCESS' });
+        await writeEntry(entry, { writeId: randomUUID() });
+      }
+    };
+
+    await Promise.all(Array.from({ length: 16 }, work));
+
+    const found = await readAll({ userId }, 100);
+    expect(found).toHaveLength(2000);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(2000);
+    expect(new Set(found.map(({ resource_id }) => resource_id)).size).toBe(2000);
+    expect(found.every(({ id }) => Number.isSafeInteger(id))).toBe(true);
+    expect(found).toEqual(found.toSorted(newestFirst));
+  });
+
+  it('finds another id when that of the entry is taken', async () => {
+    const entry = makeEntry({ action: 'LOGOUT', resource: 'users', result: 'SUCCESS' });
+    const [first, second] = [randomUUID(), randomUUID()];
+
+    await writeEntry(entry, { writeId: first });
+    await writeEntry({ ...entry, resource: 'others' }, { writeId: second });
+    await writeEntry({ ...entry, resource: 'others' }, { writeId: second });
+
+    const found = await readAll({ action: 'LOGOUT' }, 100);
+    const sameTime = found.filter(({ created_at }) => created_at === entry.created_at);
+    expect(sameTime.map(({ resource }) => resource).sort()).toEqual(['others', 'users']);
+  });
+});

@@ -1,0 +1,136 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { type PageRequest, readPage } from '../../../lib/dynamodb/page.ts';
+import { auditTable, createdAtKey } from '../../../lib/dynamodb/tables.ts';
+import { writeBatches } from '../../races/write-batches.ts';
+import { useOwnTables } from '../own-tables.ts';
+
+const shardCount = 8;
+const size = 120;
+
+/** Where and when the entries of a list are. */
+interface Distribution {
+  readonly name: string;
+  readonly shardOf: (i: number) => number;
+  readonly millisecondOf: (i: number) => number;
+  readonly count: number;
+}
+
+const distribution = (
+  name: string,
+  shardOf: (i: number) => number,
+  { millisecondOf = (i: number) => i, count = size } = {},
+): Distribution => ({ name, shardOf, millisecondOf, count });
+
+const distributions: readonly Distribution[] = [
+  distribution('in turn', (i) => i % shardCount),
+  distribution('all in one shard', () => 3),
+  distribution('in two shards, one far behind', (i) => (i < size - 5 ? 0 : 7)),
+  distribution('shard after shard', (i) => Math.floor((i * shardCount) / size)),
+  distribution('half of them in one shard', (i) => (i % 2 ? 2 : i % shardCount)),
+  distribution('here and there', (i) => (i * i + Math.floor(i / 11)) % shardCount),
+  distribution('in turn, all of one millisecond', (i) => i % shardCount, {
+    millisecondOf: () => 0,
+  }),
+  distribution('shard after shard, ten of each millisecond', (i) => Math.floor(i / 15), {
+    millisecondOf: (i) => Math.floor(i / 10),
+  }),
+  distribution('few of one millisecond', (i) => i % 3, { millisecondOf: () => 0, count: 25 }),
+  distribution('few, in one shard', () => 6, { count: 25 }),
+  distribution('as many as a page', (i) => i % shardCount, { count: 100 }),
+  distribution('only one', () => 5, { count: 1 }),
+  distribution('none', () => 0, { count: 0 }),
+];
+
+describe('readPage', () => {
+  let table: string;
+  beforeAll(async () => {
+    const { audit } = await useOwnTables();
+    table = audit;
+    const items = distributions.flatMap((where, list) =>
+      Array.from({ length: where.count }, (_, i) => {
+        const id = list * 1_000_000 + i;
+        const created_at = new Date(1_800_000_000_000 + where.millisecondOf(i)).toISOString();
+        const shard = `${where.name}#${where.shardOf(i)}`;
+        return { id, created_at, shard, created_at_id: createdAtKey({ id, created_at }) };
+      }),
+    );
+    await writeBatches(inject('engine'), table, items);
+  });
+
+  const partitionsOf = ({ name }: Distribution) =>
+    Array.from({ length: shardCount }, (_, shard) => `${name}#${shard}`);
+
+  /** Follows a list to its end. */
+  const walk = async (request: Omit<PageRequest, 'table' | 'index'>) => {
+    const ids: unknown[] = [];
+    const sizes: number[] = [];
+    let after: string | undefined;
+    for (let pages = 0; pages <= size; pages += 1) {
+      const [index] = auditTable.indexes;
+      const page = await readPage({ table, index, ...request, after });
+      ids.push(...page.entries.map(({ id }) => id));
+      sizes.push(page.entries.length);
+      after = page.next;
+      if (after === undefined) return { ids, sizes };
+    }
+    throw new Error('The list has no end');
+  };
+
+  describe.each(distributions)('over entries $name', (where) => {
+    const list = distributions.indexOf(where);
+    const oldestFirst = Array.from({ length: where.count }, (_, i) => list * 1_000_000 + i);
+    const newestFirst = oldestFirst.toReversed();
+    const partitions = partitionsOf(where);
+
+    it.each([17, 50, 100])('yields each once, in order, %i a page', async (limit) => {
+      const { ids, sizes } = await walk({ partitions, order: 'newest first', limit });
+
+      expect(ids).toEqual(newestFirst);
+      // Every page is full but the last, which is empty only where there is nothing at all.
+      expect(sizes.slice(0, -1).every((entries) => entries === limit)).toBe(true);
+      expect(sizes.length).toBe(Math.max(1, Math.ceil(where.count / limit)));
+    });
+
+    it('yields them oldest first too', async () => {
+      const { ids } = await walk({ partitions, order: 'oldest first', limit: 16 });
+
+      expect(ids).toEqual(oldestFirst);
+    });
+  });
+
+  const named = (name: string) => distributions.find((where) => where.name === name);
+
+  it('yields each once in pages of every size from 1 to 100', async () => {
+    const where = 'in two shards, one far behind';
+    const partitions = [`${where}#0`, `${where}#7`];
+    const newest = distributions.findIndex(({ name }) => name === where) * 1_000_000 + size - 1;
+    const expected = Array.from({ length: size }, (_, i) => newest - i);
+
+    for (let limit = 1; limit <= 100; limit += 1) {
+      const { ids } = await walk({ partitions, order: 'newest first', limit });
+      expect([limit, ids]).toEqual([limit, expected]);
+    }
+  });
+
+  it.each([1, 2, 3])('yields each of a few once, %i a page', async (limit) => {
+    for (const where of [named('few of one millisecond'), named('few, in one shard')]) {
+      const partitions = where ? partitionsOf(where) : [];
+      const { ids: all } = await walk({ partitions, order: 'newest first', limit: 100 });
+      const { ids } = await walk({ partitions, order: 'newest first', limit });
+
+      expect(ids).toEqual(all);
+      expect(ids).toHaveLength(25);
+    }
+  });
+
+  it('reads one partition in as many requests as it has pages', async () => {
+    const { ids, sizes } = await walk({
+      partitions: ['all in one shard#3'],
+      order: 'newest first',
+      limit: 40,
+    });
+
+    expect(ids).toHaveLength(size);
+    expect(sizes).toEqual([40, 40, 40]);
+  });
+});

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { inject } from 'vitest';
+import { createTables } from '../../infra/local/create-tables.ts';
+
+export interface OwnTables {
+  readonly users: string;
+  readonly audit: string;
+}
+
+/**
+ * Creates tables for one test file and points lib to them. lib reads its settings when it is
+ * first used, so a test calls this before.
+ * @param endpoint the engine, or a proxy in front of it
+ */
+export const useOwnTables = async (endpoint = inject('engine')): Promise<OwnTables> => {
+  const tables = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    USERS_TABLE: tables.users,
+    AUDIT_TABLE: tables.audit,
+  });
+  await createTables(inject('engine'), tables);
+  return tables;
+};

@@ -1,0 +1,27 @@
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
+import { engineClient, type Item } from './invariants.ts';
+
+/** Items that one request may hold, and requests under way at once. */
+const batchSize = 25;
+const connections = 4;
+
+/** Writes items past the service, as fast as the engine takes them. */
+export const writeBatches = async (
+  endpoint: string,
+  table: string,
+  items: readonly Item[],
+): Promise<void> => {
+  const client = engineClient(endpoint);
+  let written = 0;
+  const work = async () => {
+    while (written < items.length) {
+      const batch = items.slice(written, written + batchSize);
+      written += batchSize;
+      const puts = batch.map((Item) => ({ PutRequest: { Item } }));
+      const answer = await client.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+      if (answer.UnprocessedItems?.[table]) throw new Error('The engine left items out');
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  client.destroy();
+};
