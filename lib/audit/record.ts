@@ -36,7 +36,7 @@ export const writeEntry = async (
 };
 
 /** The line from which `replay-audit` of infra/operator writes an entry that could not be written. */
-export const logUnwritten = (error: unknown, writeId: string, entry: AuditEntry): void =>
+export const logUnwritten = (error: unknown, writeId: string, entry?: AuditEntry): void =>
   logError('audit-entry-not-written', { fault: faultName(error), writeId, entry });
 
 /**
@@ -47,14 +47,13 @@ export const record = async (
   request: ApiRequest,
   action: Omit<AuditedAction, 'resource' | 'ip_address' | 'user_agent'>,
 ): Promise<void> => {
-  const now = new Date();
-  const { sourceIp, userAgent } = request.requestContext.http;
-  const entry = makeEntry(
-    { ...action, resource: 'users', ip_address: sourceIp, user_agent: userAgent },
-    { now },
-  );
   const writeId = randomUUID();
+  let entry: AuditEntry | undefined;
   try {
+    const now = new Date();
+    const { sourceIp, userAgent } = request.requestContext.http;
+    const from = { resource: 'users', ip_address: sourceIp, user_agent: userAgent };
+    entry = makeEntry({ ...action, ...from }, { now });
     await writeEntry(entry, { writeId, deadline: now.getTime() + recordingTimeout });
   } catch (error) {
     logUnwritten(error, writeId, entry);
