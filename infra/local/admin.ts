@@ -6,25 +6,25 @@ import { findUserByEmail, updateUser } from '../../lib/users/store.ts';
 
 export interface LocalAdmin {
   readonly email: string;
-  /** Absent when it was made by an earlier run, which printed it. */
+  /** The one to tell, because nobody else knows it: made at random by this run. */
   readonly password?: string;
 }
 
-const create = async (email: string, password: string): Promise<LocalAdmin> => {
-  const user = parseNewUser({ name: 'Administrator', email, password });
-  await createAccount(user, 'admin', () => undefined);
-  return { email, password };
-};
+const create = (email: string, password: string): Promise<void> =>
+  createAccount(parseNewUser({ name: 'Administrator', email, password }), 'admin', () => undefined);
 
 /** Makes the configured admin, or brings the user of that address in line with the settings. */
 const ensureConfigured = async (email: string, password: string): Promise<LocalAdmin> => {
   const { user } = await findUserByEmail(email);
-  if (!user) return create(email, password);
+  if (!user) {
+    await create(email, password);
+    return { email };
+  }
   if (user.role !== 'admin') await updateUser(user.id, { role: 'admin' });
   if (!(await verifyPassword(password, user.password_hash))) {
     await updateUser(user.id, { password_hash: await hashPassword(password) });
   }
-  return { email, password };
+  return { email };
 };
 
 const defaultEmail = 'admin@localhost';
@@ -40,5 +40,7 @@ export const ensureAdmin = async (
   const email = defaultEmail;
   const { user } = await findUserByEmail(email);
   if (user) return { email };
-  return create(email, randomBytes(12).toString('base64url'));
+  const password = randomBytes(12).toString('base64url');
+  await create(email, password);
+  return { email, password };
 };

@@ -9,11 +9,12 @@ const explain = (error: NodeJS.ErrnoException): string =>
     : error.message;
 
 const announce = ({ url, admin, engine }: LocalService): void => {
-  const password = admin.password ?? '(printed when this admin was made)';
-  const body = JSON.stringify({ email: admin.email, password: admin.password ?? '…' });
+  const { email, password } = admin;
+  const login = JSON.stringify({ email, password });
+  const attempt = `${url}/api/login -H 'content-type: application/json' -d '${login}'`;
   console.log(`Listening at ${url} (DynamoDB: ${engine.name})
-Admin: ${admin.email}  password: ${password}
-Try:   curl -s ${url}/api/login -H 'content-type: application/json' -d '${body}'`);
+Admin: ${email}  password: ${password ?? 'the one in ADMIN_PASSWORD, or printed when it was made'}
+Try:   curl -s ${password === undefined ? `${url}/api/v1/users` : attempt}`);
 };
 
 const stopOnSignal = (service: LocalService): void => {

@@ -5,6 +5,7 @@ import { inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import type { LambdaHandler } from '../../infra/local/gateway.ts';
 import { functions } from '../../infra/routes.ts';
+import { gatewayEvent } from '../event.ts';
 
 /** What a request may vary of an event. */
 export interface Call {
@@ -31,38 +32,23 @@ export interface Handlers {
   readonly auditTable: string;
 }
 
-const toEvent = ({ route, headers, id, query, body, ...rest }: Call): APIGatewayProxyEventV2 => {
+const toEvent = (call: Call): APIGatewayProxyEventV2 => {
+  const { route, headers, id, query, body, isBase64Encoded = false } = call;
   const [method = '', pattern = ''] = route.split(' ');
-  const path = pattern.replace('{id}', id ?? '');
-  const { isBase64Encoded = false, sourceIp = '203.0.113.7' } = rest;
-  return {
-    version: '2.0',
-    routeKey: route,
-    rawPath: path,
-    rawQueryString: new URLSearchParams(query).toString(),
-    headers,
-    ...(query ? { queryStringParameters: query } : {}),
+  const event = gatewayEvent({
+    ...{ method, route: pattern, path: pattern.replace('{id}', id ?? ''), headers },
     ...(id === undefined ? {} : { pathParameters: { id } }),
     ...(body === undefined ? {} : { body }),
     isBase64Encoded,
-    requestContext: {
-      accountId: 'test',
-      apiId: 'test',
-      domainName: 'test',
-      domainPrefix: 'test',
-      http: {
-        method,
-        path,
-        protocol: 'HTTP/1.1',
-        sourceIp,
-        userAgent: headers['user-agent'] ?? '',
-      },
-      requestId: 'test',
-      routeKey: route,
-      stage: '$default',
-      time: '',
-      timeEpoch: Date.now(),
-    },
+  });
+  const { sourceIp = event.requestContext.http.sourceIp } = call;
+  const userAgent = headers['user-agent'] ?? '';
+  const http = { ...event.requestContext.http, sourceIp, userAgent };
+  return {
+    ...event,
+    ...(query ? { queryStringParameters: query } : {}),
+    rawQueryString: new URLSearchParams(query).toString(),
+    requestContext: { ...event.requestContext, http },
   };
 };
 

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { register } from '../client.ts';
+import { faults } from '../proxy.ts';
+import { callEverything, lastingFaults, type Run, startRun } from './run.ts';
+import { leaksIn } from './search.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const auditTable = ({ service }: Run) => service.environment.AUDIT_TABLE ?? '';
+
+describe('No secret of a run is in its output, its tables or its answers', () => {
+  it('when all is well, and when the audit table is missing', async () => {
+    const run = await startRun();
+
+    await callEverything(run);
+    run.proxy.impose({ fault: faults.missingTable, table: auditTable(run) });
+    const statuses = await callEverything(run);
+    const places = await run.end();
+
+    // Only the query of the log cannot do without it: the sound one of two.
+    expect(statuses.filter((status) => status >= 500)).toEqual([500]);
+    expect(places['the output']).toContain('audit-entry-not-written');
+    expect(run.secrets.length).toBeGreaterThan(60);
+    expect(leaksIn(places, run.secrets)).toEqual([]);
+  });
+
+  it.each(Object.entries(lastingFaults))('when the engine has %s', async (_, fault) => {
+    const run = await startRun();
+    await callEverything(run);
+
+    run.proxy.impose({ fault });
+    const statuses = await callEverything(run);
+    run.proxy.impose();
+    const places = await run.end();
+
+    expect(statuses).toContain(500);
+    expect(leaksIn(places, run.secrets)).toEqual([]);
+  });
+
+  it('when the engine cannot be reached', async () => {
+    const run = await startRun();
+    await callEverything(run);
+
+    await run.proxy.refuse();
+    const statuses = await callEverything(run);
+    await run.proxy.accept();
+    const places = await run.end();
+
+    expect(statuses).toContain(500);
+    expect(leaksIn(places, run.secrets)).toEqual([]);
+  });
+});
+
+describe('The search finds what is planted', () => {
+  it.each(['password', 'token', 'hash', 'signing secret'])('a %s in any spelling', (kind) => {
+    const value = `a "b" ${randomUUID()}.${randomUUID()}`;
+    const texts = [
+      `x${value}x`,
+      JSON.stringify({ value }),
+      `?q=${encodeURIComponent(value)}`,
+      Buffer.from(value).toString('base64'),
+      Buffer.from(value).toString('hex'),
+    ];
+
+    const leaks = texts.map((text) => leaksIn({ 'a place': text }, [{ kind, value }]));
+
+    expect(leaks).toEqual(texts.map(() => [`a ${kind} in a place`]));
+  });
+
+  it('a secret that the service prints', async () => {
+    const printing = 'data:text/javascript,console.error(process.env.JWT_SECRET)';
+    const run = await startRun({ NODE_OPTIONS: `--import=${printing}` });
+
+    expect(leaksIn(await run.end(), run.secrets)).toContain('a signing secret in the output');
+  });
+
+  it('a password in the tables and in an answer', async () => {
+    const run = await startRun();
+    const password = randomUUID();
+
+    const { token, id } = await register(run.service.api, { password });
+    const json = { name: password };
+    await run.call('PUT', `/api/users/${id}`, { token, json });
+    await run.call('POST', '/api/login', {
+      json: { email: 'nobody@example.org', password },
+      headers: { 'user-agent': `agent ${password}` },
+    });
+    const leaks = leaksIn(await run.end(), run.secrets);
+
+    expect(leaks).toContain('a password in the users table');
+    expect(leaks).toContain('a password in the audit table');
+    expect(leaks).toContain('a password in an answer');
+  });
+
+  it('a hash in the tables', async () => {
+    const run = await startRun();
+    await register(run.service.api);
+    const places = await run.end();
+    const hash = run.secrets.find(({ kind }) => kind === 'hash')?.value ?? '';
+
+    const leaks = leaksIn({ ...places, 'the audit table': `{"details":"${hash}"}` }, run.secrets);
+
+    expect(leaks).toContain('a hash in the audit table');
+  });
+});

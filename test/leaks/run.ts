@@ -1,0 +1,139 @@
+/** A run of everything that the service does, which remembers every secret that passes. */
+import { randomUUID } from 'node:crypto';
+import { inject } from 'vitest';
+import { type ApiAnswer, type ApiRequestOptions, uniqueEmail } from '../client.ts';
+import { type EngineProxy, faults, startProxy } from '../proxy.ts';
+import { scan, usersIn } from '../races/invariants.ts';
+import { startTestService, type TestService } from '../service.ts';
+import { claimsWith, now, signToken } from '../tokens.ts';
+import type { Places, Secret } from './search.ts';
+
+const secretFields = ['password', 'token', 'secret', 'apiKey', 'creditCard'];
+
+export interface Run {
+  readonly service: TestService;
+  readonly proxy: EngineProxy;
+  readonly secrets: readonly Secret[];
+  readonly call: (
+    method: string,
+    path: string,
+    options?: ApiRequestOptions & { readonly json?: object },
+  ) => Promise<ApiAnswer>;
+  /** Everything that was written or answered, after the service has stopped. */
+  readonly end: () => Promise<Places>;
+}
+
+/** @param environment settings of the service */
+export const startRun = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Run> => {
+  const proxy = await startProxy(inject('engine'));
+  const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url, ...environment });
+  const secrets: Secret[] = [
+    { kind: 'signing secret', value: service.jwtSecret },
+    { kind: 'password', value: service.admin.password },
+  ];
+  const answers: string[] = [];
+  const remember = (kind: string, value: unknown) => {
+    if (value) secrets.push({ kind, value: String(value) });
+  };
+  const call: Run['call'] = async (method, path, options = {}) => {
+    const sent = Object.entries(options.json ?? {});
+    const typed = sent.filter(([field]) => secretFields.includes(field));
+    for (const [, value] of typed) remember('password', value);
+    remember('token', options.token);
+    const answer = await service.api(method, path, options);
+    const { token, ...rest } = answer.body ?? {};
+    remember('token', token);
+    answers.push(JSON.stringify([rest, [...answer.headers]]));
+    return answer;
+  };
+  const end = async () => {
+    await service.stop();
+    const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = service.environment;
+    const items = await scan(inject('engine'), users);
+    const entries = await scan(inject('engine'), audit);
+    await proxy.stop();
+    for (const { password_hash } of usersIn(items)) remember('hash', password_hash);
+    return {
+      'the output': service.output(),
+      'the users table': JSON.stringify(items.map(({ password_hash: _, ...rest }) => rest)),
+      'the audit table': JSON.stringify(entries),
+      'an answer': answers.join('\n'),
+    };
+  };
+  return { service, proxy, secrets, call, end };
+};
+
+const distinctive = (before = '') => `${before}${randomUUID()}`;
+
+/** Calls every endpoint in the ways in which it succeeds and in those in which it refuses. */
+export const callEverything = async ({ call, service }: Run): Promise<readonly number[]> => {
+  const statuses: number[] = [];
+  const ask: Run['call'] = async (...request) => {
+    const answer = await call(...request);
+    statuses.push(answer.status);
+    return answer;
+  };
+  const user = { name: 'Ada', email: uniqueEmail(), password: distinctive() };
+  const longUser = { ...user, email: uniqueEmail(), password: distinctive('\0é'.repeat(40)) };
+  const { body: registered } = await ask('POST', '/api/auth/register', { json: user });
+  await ask('POST', '/api/auth/register', { json: longUser });
+  await ask('POST', '/api/auth/register', { json: { ...user, password: distinctive() } });
+  await ask('POST', '/api/auth/register', { json: { password: distinctive() } });
+  await ask('POST', '/api/auth/register', { json: { ...user, password: distinctive().repeat(9) } });
+  await ask('POST', '/api/auth/register', { body: `{"password":"${user.password}"` });
+
+  const login = (json: object) => ask('POST', '/api/login', { json });
+  await login(user);
+  await login(longUser);
+  await login({ ...user, password: `${user.password} ` });
+  await login({ ...user, apiKey: distinctive(), secret: distinctive(), password: distinctive() });
+  // People type a password where the address belongs.
+  await login({ email: longUser.password, password: longUser.password });
+  await login({ email: distinctive(), password: [user.password] });
+  const { body: loggedIn } = await login(service.admin);
+
+  const admin = loggedIn?.token ?? distinctive();
+  const token = registered?.token ?? distinctive();
+  const wrongTokens = [
+    signToken(claimsWith({ role: 'admin' }), distinctive()),
+    signToken(claimsWith({ exp: now() - 10 }), service.jwtSecret),
+    signToken(claimsWith({ role: 'root' }), service.jwtSecret),
+    `${token.slice(0, -3)}AAA`,
+  ];
+  for (const wrong of wrongTokens) await ask('GET', '/api/profile', { token: wrong });
+  await ask('GET', '/api/profile', { headers: { authorization: `Basic ${token}` } });
+  await ask('GET', '/api/profile', { token });
+
+  const created = { name: 'Eve', email: uniqueEmail(), password: distinctive() };
+  const { body: made } = await ask('POST', '/api/users', { token, json: created });
+  await ask('POST', '/api/users', { token, json: created });
+  await ask('POST', '/api/users', { token, json: { ...created, role: 'admin' } });
+  await ask('GET', '/api/users', { token: admin });
+  await ask('GET', '/api/users?limit=1', { token });
+  const path = `/api/users/${made?.id ?? 1}`;
+  await ask('GET', path, { token });
+  const changes = { name: 'New', password: distinctive(), email: uniqueEmail() };
+  await ask('PUT', path, { token: admin, json: changes });
+  await ask('PUT', path, { token: admin, json: { password: distinctive(), role: 'root' } });
+  await ask('PUT', path, { token, json: { password: distinctive() } });
+  await login({ ...changes });
+  await ask('DELETE', path, { token });
+  await ask('DELETE', path, { token: admin });
+  await ask('DELETE', path, { token: admin });
+  await ask('GET', '/api/admin/audit-logs', { token: admin });
+  await ask('GET', '/api/admin/audit-logs?action=SHRED', { token: admin });
+  await ask('GET', '/api/v1/users', {});
+  await ask('POST', '/api/v1/users', { json: { ...user, email: uniqueEmail() } });
+  await ask('GET', '/api/nowhere', { token });
+  return statuses;
+};
+
+/** What is wrong with the engine, in the ways whose errors may quote what was sent or read. */
+export const lastingFaults = {
+  'a garbled answer': faults.garble,
+  'half an answer': faults.truncate,
+  'a missing table': faults.missingTable,
+  InternalServerError: faults.internalError,
+} as const;
