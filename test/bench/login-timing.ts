@@ -1,0 +1,152 @@
+/**
+ * `npm run bench:login`: whether the time of a refused login tells a known address from an unknown
+ * one while LOGIN_ANSWERS is uniform, what each asks of the engine, and for how long the event
+ * loop is held up while 20 logins hash at once. On dynoxide, in memory, at BCRYPT_COST 10.
+ */
+import { randomUUID } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createTables } from '../../infra/local/create-tables.ts';
+import { type Engine, startEngine } from '../../infra/local/engine.ts';
+import { gatewayEvent } from '../event.ts';
+import { type EngineProxy, startProxy } from '../proxy.ts';
+import { type Client, makeClient } from '../soak/client.ts';
+import { startServiceProcess } from '../soak/service-process.ts';
+import { mannWhitney, summarise } from './login/statistics.ts';
+
+const samples = Number(process.env.SAMPLES ?? 400);
+const warmUp = 30;
+const simultaneous = 20;
+
+const tables = { users: 'accounts-users', audit: 'accounts-audit' };
+const known = { name: 'Known', email: 'known@example.org', password: randomUUID() };
+const settings = {
+  DATA_DIR: 'memory',
+  JWT_SECRET: randomUUID() + randomUUID(),
+  LOGIN_ANSWERS: 'uniform',
+  LOGIN_FAILURES_PER_ACCOUNT: '0',
+  LOGIN_FAILURES_PER_ADDRESS: '0',
+  BCRYPT_COST: '10',
+  USERS_TABLE: tables.users,
+  AUDIT_TABLE: tables.audit,
+};
+
+const emails = {
+  known: () => known.email,
+  unknown: () => `${randomUUID().slice(0, 5)}@example.org`,
+};
+type Kind = keyof typeof emails;
+const kinds: readonly Kind[] = ['known', 'unknown'];
+
+const failToLogIn = async (client: Client, kind: Kind): Promise<number> => {
+  const json = { email: emails[kind](), password: `wrong-${randomUUID()}` };
+  const begun = performance.now();
+  const { status, body } = await client.send('POST /api/login', { json });
+  const took = performance.now() - begun;
+  if (status !== 401) throw new Error(`Login answered ${status} ${JSON.stringify(body)}`);
+  return took;
+};
+
+/** Times of refused logins, one after the other, in a random order. */
+const measure = async (client: Client): Promise<Record<Kind, number[]>> => {
+  const times: Record<Kind, number[]> = { known: [], unknown: [] };
+  for (let i = 0; i < warmUp + samples; i += 1) {
+    const order = Math.random() < 0.5 ? kinds : kinds.toReversed();
+    for (const kind of order) {
+      const took = await failToLogIn(client, kind);
+      if (i >= warmUp) times[kind].push(took);
+    }
+  }
+  return times;
+};
+
+const withService = async <T>(engine: string, use: (client: Client) => Promise<T>): Promise<T> => {
+  const service = await startServiceProcess({ ...settings, AWS_ENDPOINT_URL_DYNAMODB: engine });
+  const client = makeClient(service.url, 1);
+  try {
+    return await use(client);
+  } finally {
+    client.close();
+    await service.stop();
+  }
+};
+
+const printTimes = (times: Record<Kind, number[]>): void => {
+  console.log(
+    `\nms       ${'p5 p25 p50 p75 p95 mean'
+      .split(' ')
+      .map((name) => name.padStart(8))
+      .join('')}`,
+  );
+  for (const kind of kinds) {
+    const cells = Object.values(summarise(times[kind])).map((ms) => ms.toFixed(2).padStart(8));
+    console.log(kind.padEnd(9) + cells.join(''));
+  }
+  const { u, z, p, auc } = mannWhitney(times.unknown, times.known);
+  console.log(
+    `Mann-Whitney of ${samples} unknown against ${samples} known: U ${u}, z ${z.toFixed(2)}, ` +
+      `p ${p.toFixed(3)}, AUC ${auc.toFixed(3)} (0.5: nothing can be told)`,
+  );
+};
+
+const requestsOf = async (proxy: EngineProxy, client: Client, kind: Kind): Promise<string> => {
+  proxy.forget();
+  await failToLogIn(client, kind);
+  return proxy.requests.map(({ operation }) => operation).join(', ');
+};
+
+const printRequests = async (engine: Engine): Promise<void> => {
+  const proxy = await startProxy(engine.endpoint);
+  await withService(proxy.url, async (client) => {
+    for (const kind of kinds) {
+      console.log(`${kind}: ${await requestsOf(proxy, client, kind)}`);
+    }
+  });
+  await proxy.stop();
+};
+
+/** In this process, because only a process itself can watch its event loop. */
+const printDelay = async (engine: Engine): Promise<void> => {
+  Object.assign(process.env, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint,
+    ...settings,
+  });
+  const { handler } = await import('../../functions/auth/login.ts');
+  const body = JSON.stringify({ email: known.email, password: 'wrong' });
+  const headers = { 'content-type': 'application/json' };
+  const event = () => gatewayEvent({ path: '/api/login', headers, body });
+  await handler(event(), {});
+
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const begun = performance.now();
+  await Promise.all(Array.from({ length: simultaneous }, () => handler(event(), {})));
+  const took = performance.now() - begun;
+  delay.disable();
+  const milliseconds = [delay.max, delay.percentile(99), delay.mean].map((ns) =>
+    (ns / 1e6).toFixed(1),
+  );
+  console.log(
+    `${simultaneous} logins at once took ${took.toFixed(0)} ms; the event loop was late by ` +
+      `${milliseconds[0]} ms at most, ${milliseconds[1]} at p99, ${milliseconds[2]} in the mean`,
+  );
+};
+
+const engine = await startEngine({ only: 'dynoxide' });
+try {
+  process.env.AWS_REGION = 'us-east-1';
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' });
+  await createTables(engine.endpoint, tables);
+  console.log(`Refused logins, LOGIN_ANSWERS=uniform, BCRYPT_COST=${settings.BCRYPT_COST}`);
+  const times = await withService(engine.endpoint, async (client) => {
+    await client.send('POST /api/auth/register', { json: known });
+    return measure(client);
+  });
+  printTimes(times);
+  await printRequests(engine);
+  await printDelay(engine);
+} finally {
+  await engine.stop();
+}
