@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type ApiClient, apiClient } from './client.ts';
 
@@ -38,18 +39,24 @@ const waitForUrl = async (child: ChildProcess, output: () => string): Promise<st
   while (Date.now() < deadline && child.exitCode === null) {
     const url = /Listening at (\S+)/.exec(output())?.[1];
     if (url) return url.replace('localhost', '127.0.0.1');
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await sleep(10);
   }
-  throw new Error(`The service did not start:\n${output()}`);
+  // Its last words may come after its end.
+  await sleep(100);
+  const end = child.exitCode ?? child.signalCode ?? 'still starting';
+  throw new Error(`The service did not start (${end}):\n${output()}`);
 };
 
 /**
  * Runs the local service, by the command that `npm start` runs, on tables of its own; or, where
  * SERVICE_URL names a deployed one, uses that.
  * @param environment settings besides those that every test needs
+ * @param folder where its code is; absent: here
+ * @param ownGroup whether signals to this process's group pass it by
  */
 export const startTestService = async (
   environment: Readonly<Record<string, string>> = {},
+  { folder, ownGroup = false }: { folder?: string; ownGroup?: boolean } = {},
 ): Promise<TestService> => {
   if (process.env.SERVICE_URL) return deployed(process.env.SERVICE_URL);
   const settings = {
@@ -63,9 +70,11 @@ export const startTestService = async (
     AUDIT_TABLE: `audit-${randomUUID()}`,
     ...environment,
   };
-  const child = spawn('node', ['infra/local/start.ts'], {
+  const child = spawn(process.execPath, ['infra/local/start.ts'], {
     env: { ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(folder ? { cwd: folder } : {}),
+    detached: ownGroup,
   });
   let written = '';
   child.stdout.on('data', (chunk) => (written += chunk));

@@ -199,7 +199,10 @@ export const createGateway = (
       response.setHeader(name, value);
     }
     try {
-      writeAnswer(response, await respond(integrations, message, requestId));
+      const result = await respond(integrations, message, requestId);
+      // A client that keeps sending on one connection would keep the server from closing.
+      if (!server.listening) response.setHeader('Connection', 'close');
+      writeAnswer(response, result);
     } catch {
       // The client went away while its request was read.
       response.destroy();

@@ -56,11 +56,16 @@ const announce = ({ folder, signingSecret }: LocalSettings, engine: Engine, url:
   });
 };
 
+/** Milliseconds for requests under way to be answered; none of them takes as long. */
+const closeTimeout = 10_000;
+
 const close = async (server: Server): Promise<void> => {
   const closed = once(server, 'close');
   server.close();
   server.closeIdleConnections();
+  const lastResort = setTimeout(() => server.closeAllConnections(), closeTimeout);
   await closed;
+  clearTimeout(lastResort);
 };
 
 /**

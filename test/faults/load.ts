@@ -8,7 +8,9 @@ interface Credentials {
 }
 
 export interface Load {
-  /** Ends it. @returns the registrations that were answered with 201 */
+  /** The registrations that were answered with 201 so far. */
+  readonly acknowledged: readonly Credentials[];
+  /** Ends it. */
   stop(): Promise<readonly Credentials[]>;
 }
 
@@ -32,6 +34,7 @@ export const startLoad = ({ api }: Pick<TestService, 'api'>): Load => {
   };
   const working = Array.from({ length: connections }, work);
   return {
+    acknowledged,
     stop: async () => {
       going = false;
       await Promise.all(working);

