@@ -129,8 +129,8 @@ describe('The accounts of the service behave like a map in memory', () => {
   });
 
   it('to several clients at the same time', async () => {
-    const first = fc.array(creations, { maxLength: 3 });
-    const branch = fc.array(consistent, { minLength: 1, maxLength: 4 });
+    const first = fc.array(creations, { minLength: 1, maxLength: 2 });
+    const branch = fc.array(consistent, { minLength: 1, maxLength: 3 });
     const branches = fc.array(branch, { minLength: 2, maxLength: 3 });
 
     const property = fc.asyncProperty(first, branches, async (planned, concurrent) => {

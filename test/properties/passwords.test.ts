@@ -19,8 +19,14 @@ const post = (path: string, body: object) =>
 /** Around what bcrypt reads (72 bytes), what it stops at (NUL) and what is allowed (255). */
 const password = fc
   .tuple(
-    fc.oneof(fc.constantFrom('', 'x'.repeat(70), 'é'.repeat(35), '😀'.repeat(18)), fc.string()),
-    fc.string({ unit: fc.constantFrom('a', ' ', '\0', 'é', 'ß', '😀', '\u{301}', '\u{ff}') }),
+    fc.oneof(
+      fc.constantFrom('', 'x'.repeat(70), 'x'.repeat(72), 'é'.repeat(36), '😀'.repeat(18)),
+      fc.string(),
+    ),
+    fc.oneof(
+      fc.constant(''),
+      fc.string({ unit: fc.constantFrom('a', ' ', '\0', 'é', 'ß', '😀', '\u{301}', '\u{fffd}') }),
+    ),
   )
   .map((parts) => parts.join(''))
   .filter((text) => text !== '');
@@ -41,7 +47,7 @@ const neighbour: fc.Arbitrary<Neighbour> = fc.oneof(
     (text) => text.toUpperCase(),
     (text) => text.trim(),
     (text) => text.normalize('NFD'),
-    (text) => `${text.slice(0, -1)}\ud800`,
+    (text) => text.replace('\u{fffd}', '\ud800'),
     (text) => `${text}\udfff`,
     (text) => Buffer.from(text).subarray(0, 72).toString('latin1'),
     (text) => text + text,
@@ -65,5 +71,5 @@ it('Of a password every character counts, and what the account was made with log
     expect(wrong.status).toBe(other === chosen ? 200 : other === '' ? 400 : 401);
   };
 
-  await holds(60, fc.asyncProperty(password, neighbour, onlyItself));
+  await holds(80, fc.asyncProperty(password, neighbour, onlyItself));
 });
