@@ -28,6 +28,8 @@ const createApi = (stack: Stack, settings: Settings): HttpApi =>
   new HttpApi(stack, 'Api', {
     apiName: stack.stackName,
     createDefaultStage: false,
+    // A domain of its own is the only way in: the other one leads around whatever stands before it.
+    disableExecuteApiEndpoint: settings.domainName !== undefined,
     corsPreflight: {
       allowOrigins: [...settings.corsOrigins],
       allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
@@ -102,7 +104,7 @@ export const createHttpApi = (
   });
   throttleRoutes(
     stage,
-    routes.filter(({ definition }) => definition.takesCredentials),
+    routes.filter(({ definition }) => definition.hashesPasswords),
     { rateLimit: settings.credentialsThrottleRate, burstLimit: settings.credentialsThrottleBurst },
   );
   if (domain) new ApiMapping(stack, 'DomainMapping', { api, domainName: domain, stage });

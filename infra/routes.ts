@@ -9,8 +9,8 @@ export interface Route {
   readonly method: HttpMethod;
   /** As API Gateway writes it: a segment in braces is a path parameter. */
   readonly path: string;
-  /** Takes credentials from anyone, and so has a throttle of its own. */
-  readonly takesCredentials?: true;
+  /** Hashes a password, which is dear, and so has a throttle of its own. */
+  readonly hashesPasswords?: true;
 }
 
 /** IAM actions that a function may take, on a table itself or on indexes of it. */
@@ -71,7 +71,7 @@ export const functions: readonly FunctionDefinition[] = [
   {
     name: 'register',
     entry: 'functions/auth/register.ts',
-    routes: [{ method: 'POST', path: '/api/auth/register', takesCredentials: true }],
+    routes: [{ method: 'POST', path: '/api/auth/register', hashesPasswords: true }],
     access: [createsUsers, writesAudit],
     signingSecret: true,
     variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'REGISTRATIONS_PER_ADDRESS'],
@@ -80,7 +80,7 @@ export const functions: readonly FunctionDefinition[] = [
   {
     name: 'login',
     entry: 'functions/auth/login.ts',
-    routes: [{ method: 'POST', path: '/api/login', takesCredentials: true }],
+    routes: [{ method: 'POST', path: '/api/login', hashesPasswords: true }],
     access: [
       // Reads the counts of failures beside the email, counts and forgets them, refreshes hashes.
       {
@@ -115,7 +115,7 @@ export const functions: readonly FunctionDefinition[] = [
   {
     name: 'users-create',
     entry: 'functions/users/create.ts',
-    routes: [{ method: 'POST', path: '/api/users' }],
+    routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
     access: [createsUsers, writesAudit],
     signingSecret: true,
     variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST'],
@@ -145,7 +145,7 @@ export const functions: readonly FunctionDefinition[] = [
   {
     name: 'users-update',
     entry: 'functions/users/update.ts',
-    routes: [{ method: 'PUT', path: '/api/users/{id}' }],
+    routes: [{ method: 'PUT', path: '/api/users/{id}', hashesPasswords: true }],
     access: [
       {
         table: 'users',

@@ -30,7 +30,7 @@ const readers = {
   /** Requests a second, and at once, that the stage takes. */
   throttleRate: integer(1, 100_000, 500),
   throttleBurst: integer(1, 100_000, 1000),
-  /** The same for login and for registration, each. */
+  /** The same for each route that hashes a password. */
   credentialsThrottleRate: integer(1, 100_000, 50),
   credentialsThrottleBurst: integer(1, 100_000, 100),
   /** Whether the in-memory variant is deployed at all. */

@@ -40,7 +40,7 @@ export const ensureAdmin = async (
   const email = defaultEmail;
   const { user } = await findUserByEmail(email);
   if (user) return { email };
-  const password = randomBytes(12).toString('base64url');
+  const password = randomBytes(16).toString('base64url');
   await create(email, password);
   return { email, password };
 };

@@ -23,7 +23,7 @@ const parseObject = (text: string): JsonObject => {
 
 const parseHash = (value: unknown): string => {
   if (typeof value === 'string' && isPasswordHash(value)) return value;
-  const forms = '$2a$, $2b$ or $2y$, a cost from 04 to 31, 60 characters in all';
+  const forms = '$2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters in all';
   throw invalidField('password_hash', `must be a bcrypt hash: ${forms}`);
 };
 

@@ -1,7 +1,15 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { ApiResponse, Middleware } from '../endpoint.ts';
 
-const commonHeaders = { 'Cache-Control': 'no-store' };
+/** What every answer carries: never kept, and never more to a browser than data (ASVS 5.0, V3.4). */
+export const commonHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+};
+
 const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
 
 /**

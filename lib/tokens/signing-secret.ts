@@ -13,11 +13,11 @@ const refreshInterval = 60_000;
  */
 export const activationDelay = 2 * refreshInterval;
 
-/** Milliseconds: a token's life (spec, Limits). */
-const tokenLife = 24 * 60 * 60 * 1000;
+/** Seconds for which a token is valid: one day (spec, Limits). */
+export const tokenLifetime = 24 * 60 * 60;
 
 /** Milliseconds after a rotation until the last token that the previous version signed is dead. */
-export const retirementDelay = activationDelay + refreshInterval + tokenLife;
+export const retirementDelay = activationDelay + refreshInterval + tokenLifetime * 1000;
 
 const keyOf = ({ value }: SecretVersion): Uint8Array => new TextEncoder().encode(value);
 

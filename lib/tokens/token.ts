@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { DomainError } from '../errors.ts';
 import { isUserId, type Role, roles } from '../users/user.ts';
-import { type SigningKeys, signingKeys } from './signing-secret.ts';
+import { type SigningKeys, signingKeys, tokenLifetime } from './signing-secret.ts';
 
 /** What a token says of its holder (spec, Token). Times are seconds since 1970. */
 export interface Claims {
@@ -11,9 +11,6 @@ export interface Claims {
   readonly iat: number;
   readonly exp: number;
 }
-
-/** Seconds: one day (spec, Limits). */
-export const tokenLifetime = 24 * 60 * 60;
 
 /** Seconds by which another machine's clock may run ahead of ours (decisions, Callers). */
 const clockSkew = 60;

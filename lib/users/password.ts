@@ -50,9 +50,12 @@ export const hashPassword = async (
 export const unmatchableHash = (): string =>
   `$2b$${String(config.bcryptCost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** The last characters of salt and digest hold fewer than six bits: only some can stand there. */
+/**
+ * The last characters of salt and digest hold fewer than six bits: only some can stand there. The
+ * cost is at most what BCRYPT_COST may be: a login at a higher one would outlast every timeout.
+ */
 const bcryptForm =
-  /^\$2[aby]\$(?:0[4-9]|[12]\d|3[01])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
+  /^\$2[aby]\$(?:0[4-9]|1[0-6])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
 
 /** Whether a text is a hash that {@link verifyPassword} can compare a password with. */
 export const isPasswordHash = (text: string): boolean =>

@@ -63,6 +63,10 @@ describe('Every answer', () => {
 
       expect(answered).toBe(status);
       expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
       expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
       expect(headers.get('content-type')).toBe(
         status === 204 ? null : 'application/json; charset=utf-8',

@@ -85,7 +85,7 @@ describe('the HTTP API', () => {
 });
 
 describe('the stage', () => {
-  it('is throttled, login and registration more tightly', () => {
+  it('is throttled, more tightly where passwords are hashed', () => {
     const limits = (rate: number, burst: number) => ({
       ThrottlingRateLimit: rate,
       ThrottlingBurstLimit: burst,
@@ -104,6 +104,8 @@ describe('the stage', () => {
       RouteSettings: {
         'POST /api/auth/register': limits(50, 100),
         'POST /api/login': limits(50, 100),
+        'POST /api/users': limits(50, 100),
+        'PUT /api/users/{id}': limits(50, 100),
       },
     });
     expect(only(context, 'AWS::ApiGatewayV2::Stage')?.Properties).toMatchObject({
@@ -111,6 +113,8 @@ describe('the stage', () => {
       RouteSettings: {
         'POST /api/auth/register': limits(4, 8),
         'POST /api/login': limits(4, 8),
+        'POST /api/users': limits(4, 8),
+        'PUT /api/users/{id}': limits(4, 8),
       },
     });
   });
@@ -149,6 +153,14 @@ describe('the stage', () => {
 });
 
 describe('a custom domain', () => {
+  it('is the only way in, and without one the endpoint of API Gateway is', () => {
+    const disabled = (context: Parameters<typeof only>[0]) =>
+      only(context, 'AWS::ApiGatewayV2::Api')?.Properties.DisableExecuteApiEndpoint;
+
+    expect(disabled(production)).toBe(true);
+    expect(disabled({})).toBe(false);
+  });
+
   it('is served with its certificate over TLS 1.2 and later', () => {
     expect(only(production, 'AWS::ApiGatewayV2::DomainName')?.Properties).toEqual({
       DomainName: 'accounts.example.com',

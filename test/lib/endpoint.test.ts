@@ -12,6 +12,7 @@ import {
 import { adminOnly, authenticated, selfOrAdmin } from '../../lib/access.ts';
 import { anyone, type EndpointOptions, endpoint } from '../../lib/endpoint.ts';
 import { DomainError, type ErrorCode } from '../../lib/errors.ts';
+import { commonHeaders } from '../../lib/middleware/answer.ts';
 import { issueToken } from '../../lib/tokens/token.ts';
 import { gatewayEvent } from '../event.ts';
 
@@ -118,7 +119,7 @@ describe('endpoint', () => {
       statusCode: 201,
       headers: {
         Link: '<x>',
-        'Cache-Control': 'no-store',
+        ...commonHeaders,
         'Content-Type': 'application/json; charset=utf-8',
         'X-Request-Id': 'request-1',
       },
@@ -131,7 +132,7 @@ describe('endpoint', () => {
 
     expect(answer).toEqual({
       statusCode: 204,
-      headers: { 'Cache-Control': 'no-store', 'X-Request-Id': 'request-1' },
+      headers: { ...commonHeaders, 'X-Request-Id': 'request-1' },
       body: undefined,
     });
   });
@@ -167,7 +168,7 @@ describe('endpoint, when its work refuses', () => {
 
     expect([statusCode, body]).toEqual([status, { message }]);
     expect(headers).toEqual({
-      'Cache-Control': 'no-store',
+      ...commonHeaders,
       'Content-Type': 'application/json; charset=utf-8',
       'X-Request-Id': 'request-1',
     });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { issueToken, tokenLifetime, verifyToken } from '../../../lib/tokens/token.ts';
+import { tokenLifetime } from '../../../lib/tokens/signing-secret.ts';
+import { issueToken, verifyToken } from '../../../lib/tokens/token.ts';
 import { signToken } from '../../tokens.ts';
 
 const secret = randomUUID();

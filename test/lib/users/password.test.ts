@@ -3,6 +3,7 @@ import { compare, hash } from 'bcryptjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   hashPassword,
+  isPasswordHash,
   needsRehash,
   unmatchableHash,
   verifyPassword,
@@ -162,4 +163,20 @@ describe('needsRehash', () => {
   ])('has a hash %s be due: %s', (_, stored, due) => {
     expect(needsRehash(stored)).toBe(due);
   });
+});
+
+describe('isPasswordHash', () => {
+  const hashAt = (cost: string) => `$2b$${cost}$${'.'.repeat(53)}`;
+
+  it.each(['04', '10', '16'])('takes a hash of cost %s', (cost) => {
+    expect(isPasswordHash(hashAt(cost))).toBe(true);
+    expect(isPasswordHash(marker + hashAt(cost))).toBe(true);
+  });
+
+  it.each(['03', '17', '31', '4'])(
+    'refuses cost %s, at which no login would be answered in time or none is',
+    (cost) => {
+      expect(isPasswordHash(hashAt(cost))).toBe(false);
+    },
+  );
 });
