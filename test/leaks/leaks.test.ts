@@ -25,29 +25,20 @@ describe('No secret of a run is in its output, its tables or its answers', () =>
     expect(leaksIn(places, run.secrets)).toEqual([]);
   });
 
-  it.each(Object.entries(lastingFaults))('when the engine has %s', async (_, fault) => {
+  it('when the engine fails, or cannot be reached', async () => {
     const run = await startRun();
     await callEverything(run);
 
-    run.proxy.impose({ fault });
-    const statuses = await callEverything(run);
+    for (const fault of lastingFaults) {
+      run.proxy.impose({ fault });
+      expect(await callEverything(run)).toContain(500);
+    }
     run.proxy.impose();
-    const places = await run.end();
-
-    expect(statuses).toContain(500);
-    expect(leaksIn(places, run.secrets)).toEqual([]);
-  });
-
-  it('when the engine cannot be reached', async () => {
-    const run = await startRun();
-    await callEverything(run);
-
     await run.proxy.refuse();
-    const statuses = await callEverything(run);
+    expect(await callEverything(run)).toContain(500);
     await run.proxy.accept();
     const places = await run.end();
 
-    expect(statuses).toContain(500);
     expect(leaksIn(places, run.secrets)).toEqual([]);
   });
 });
@@ -68,39 +59,29 @@ describe('The search finds what is planted', () => {
     expect(leaks).toEqual(texts.map(() => [`a ${kind} in a place`]));
   });
 
-  it('a secret that the service prints', async () => {
+  it('a secret that is printed, stored or answered by the service itself', async () => {
     const printing = 'data:text/javascript,console.error(process.env.JWT_SECRET)';
     const run = await startRun({ NODE_OPTIONS: `--import=${printing}` });
-
-    expect(leaksIn(await run.end(), run.secrets)).toContain('a signing secret in the output');
-  });
-
-  it('a password in the tables and in an answer', async () => {
-    const run = await startRun();
     const password = randomUUID();
 
     const { token, id } = await register(run.service.api, { password });
-    const json = { name: password };
-    await run.call('PUT', `/api/users/${id}`, { token, json });
+    await run.call('PUT', `/api/users/${id}`, { token, json: { name: password } });
     await run.call('POST', '/api/login', {
       json: { email: 'nobody@example.org', password },
       headers: { 'user-agent': `agent ${password}` },
     });
-    const leaks = leaksIn(await run.end(), run.secrets);
-
-    expect(leaks).toContain('a password in the users table');
-    expect(leaks).toContain('a password in the audit table');
-    expect(leaks).toContain('a password in an answer');
-  });
-
-  it('a hash in the tables', async () => {
-    const run = await startRun();
-    await register(run.service.api);
     const places = await run.end();
-    const hash = run.secrets.find(({ kind }) => kind === 'hash')?.value ?? '';
 
-    const leaks = leaksIn({ ...places, 'the audit table': `{"details":"${hash}"}` }, run.secrets);
-
-    expect(leaks).toContain('a hash in the audit table');
+    expect(leaksIn(places, run.secrets)).toEqual(
+      expect.arrayContaining([
+        'a signing secret in the output',
+        'a password in the users table',
+        'a password in the audit table',
+        'a password in an answer',
+      ]),
+    );
+    const { value } = run.secrets.find(({ kind }) => kind === 'hash') ?? { value: '' };
+    const withHash = { ...places, 'the audit table': `{"details":"${value}"}` };
+    expect(leaksIn(withHash, run.secrets)).toContain('a hash in the audit table');
   });
 });

@@ -130,10 +130,10 @@ export const callEverything = async ({ call, service }: Run): Promise<readonly n
   return statuses;
 };
 
-/** What is wrong with the engine, in the ways whose errors may quote what was sent or read. */
-export const lastingFaults = {
-  'a garbled answer': faults.garble,
-  'half an answer': faults.truncate,
-  'a missing table': faults.missingTable,
-  InternalServerError: faults.internalError,
-} as const;
+/** What goes wrong with the engine in ways whose errors may quote what was sent or read. */
+export const lastingFaults = [
+  faults.garble,
+  faults.truncate,
+  faults.missingTable,
+  faults.internalError,
+] as const;

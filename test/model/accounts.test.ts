@@ -122,7 +122,7 @@ describe('The accounts of the service behave like a map in memory', () => {
       await cleanUp(scene);
     };
 
-    await holds(30, fc.asyncProperty(commands, run));
+    await holds(20, fc.asyncProperty(commands, run));
 
     await expectSoundTable();
     expect(await listUsers(service.api, token)).toHaveLength(1);
