@@ -88,11 +88,12 @@ export const faults = {
     const answer = await forward();
     begin(answer, Math.floor(answer.body.length / 2));
   },
-  /** An answer that is whole in length and broken in content. */
+  /** An answer that is whole in length and broken in content, where a secret is if there is one. */
   garble: async ({ forward, answer }) => {
     const { status, headers, body } = await forward();
-    const half = body.subarray(0, Math.max(1, body.length - 12));
-    answer({ status, headers, body: Buffer.concat([half, Buffer.from(' <html>')]) });
+    const text = body.toString();
+    const broken = text.includes('"$2') ? text.replace('"$2', '<"$2') : `<${text}`;
+    answer({ status, headers, body: Buffer.from(broken) });
   },
   throughputExceeded: refuseWith(400, 'ProvisionedThroughputExceededException'),
   throttle: refuseWith(400, 'ThrottlingException'),
@@ -106,6 +107,7 @@ export const faults = {
   throttleTransaction: cancelWith('ThrottlingError', pass),
   internalError: refuseWith(500, 'InternalServerError'),
   missingTable: refuseWith(400, 'ResourceNotFoundException'),
+  conditionFails: refuseWith(400, 'ConditionalCheckFailedException'),
 } as const satisfies Record<string, Fault>;
 
 export interface Rule {

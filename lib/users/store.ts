@@ -1,4 +1,3 @@
-import type { CancellationReason } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, GetCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
@@ -99,22 +98,18 @@ export const allocateUserIds = async (count: number): Promise<number> => {
 /** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
 export const allocateUserId = (): Promise<number> => allocateUserIds(1);
 
-const holder = (reason: CancellationReason | undefined): number =>
-  Number(reason?.Item?.user_id?.N ?? Number.NaN);
-
 /**
  * Stores a new user together with the item that keeps its email unique.
  * @throws {DomainError} EMAIL_REGISTERED, STORAGE_FAULT
  */
 export const insertUser = async (user: StoredUser): Promise<void> => {
   const table = config.usersTable;
-  const [emailTaken] = await transact([
+  const [emailTaken, idTaken] = await transact([
     {
       Put: {
         TableName: table,
         Item: { ...emailItemKey(user.email), user_id: user.id },
         ConditionExpression: 'attribute_not_exists(pk)',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     },
     {
@@ -128,11 +123,14 @@ export const insertUser = async (user: StoredUser): Promise<void> => {
           created_at_id: createdAtKey(user),
         },
         ConditionExpression: 'attribute_not_exists(pk)',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     },
   ]);
-  // An id is ours alone: finding it there means that an earlier attempt had succeeded.
-  if (emailTaken && holder(emailTaken) !== user.id) throw new DomainError('EMAIL_REGISTERED');
+  // No two hashes are alike: who has this one was stored by an earlier attempt.
+  if (idTaken?.Item?.password_hash?.S === user.password_hash) return;
+  if (emailTaken) throw new DomainError('EMAIL_REGISTERED');
+  if (idTaken) throw new DomainError('STORAGE_FAULT', { cause: namedError('IdTaken') });
 };
 
 /** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
@@ -256,8 +254,8 @@ const updateWithEmail = async (user: User, email: string, update: UserUpdate): P
   return true;
 };
 
-/** Of writers that race for one user, each round lets one through: this many can contend. */
-const maxRounds = 64;
+/** Milliseconds for which writers that race for one user, one of them a round, try again. */
+const contentionTimeout = 3000;
 
 /**
  * Reads a user and writes by what was read, again for as long as others change it in between.
@@ -268,7 +266,8 @@ const readThenWrite = async (
   id: number,
   write: (user: User) => Promise<boolean>,
 ): Promise<User> => {
-  for (let round = 0; round < maxRounds; round += 1) {
+  const deadline = Date.now() + contentionTimeout;
+  while (Date.now() < deadline) {
     const user = await findUser(id);
     if (!user) throw new DomainError('USER_NOT_FOUND');
     if (await write(user)) return user;

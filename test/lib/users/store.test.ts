@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import {
+  allocateUserId,
+  deleteUser,
+  findUser,
+  findUserByEmail,
+  insertUser,
+  listUsers,
+  type StoredUser,
+  updateUser,
+} from '../../../lib/users/store.ts';
+import { uniqueEmail } from '../../client.ts';
+import { type EngineProxy, faults, startProxy } from '../../proxy.ts';
+import { brokenItems, engineClient, scan, usersIn } from '../../races/invariants.ts';
+import { useOwnTables } from '../own-tables.ts';
+
+let proxy: EngineProxy;
+let table: string;
+beforeAll(async () => {
+  proxy = await startProxy(inject('engine'));
+  ({ users: table } = await useOwnTables(proxy.url));
+});
+beforeEach(() => proxy.impose());
+afterAll(() => proxy.stop());
+
+const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> => ({
+  id: await allocateUserId(),
+  name: 'Some One',
+  email: uniqueEmail(),
+  role: 'user',
+  created_at: new Date().toISOString(),
+  password_hash: randomUUID(),
+  ...fields,
+});
+const inserted = async (): Promise<StoredUser> => {
+  const user = await newUser();
+  await insertUser(user);
+  return user;
+};
+const shown = ({ password_hash: _, ...user }: StoredUser) => user;
+const code = (expected: string) => expect.objectContaining({ code: expected });
+const client = engineClient(inject('engine'));
+const setCounter = (last_id: number) =>
+  client.send(
+    new UpdateCommand({
+      TableName: table,
+      Key: { pk: 'counter' },
+      UpdateExpression: 'SET last_id = :id',
+      ExpressionAttributeValues: { ':id': last_id },
+    }),
+  );
+
+describe('allocateUserId', () => {
+  it('hands out each of the next numbers once', async () => {
+    const first = await allocateUserId();
+
+    const ids = await Promise.all(Array.from({ length: 50 }, allocateUserId));
+
+    expect(ids.toSorted((a, b) => a - b)).toEqual(ids.map((_, i) => first + 1 + i));
+  });
+
+  it('hands out no number twice when the answer to an attempt was lost', async () => {
+    const before = await allocateUserId();
+    proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
+
+    expect(await allocateUserId()).toBe(before + 2);
+  });
+});
+
+describe('insertUser', () => {
+  it('refuses an address that is taken, in whatever letter case', async () => {
+    const { email } = await inserted();
+
+    const second = insertUser(await newUser({ email: email.toUpperCase() }));
+
+    await expect(second).rejects.toEqual(code('EMAIL_REGISTERED'));
+  });
+
+  it('succeeds again for the very same user, whose first insertion may have gone unheard', async () => {
+    const user = await inserted();
+
+    await insertUser(user);
+
+    expect(await findUser(user.id)).toEqual(shown(user));
+  });
+
+  it('fails when another user has the id, and leaves that one as it is', async () => {
+    const present = await inserted();
+    const intruder = await newUser({ id: present.id });
+
+    await expect(insertUser(intruder)).rejects.toEqual(code('STORAGE_FAULT'));
+
+    expect(await findUser(present.id)).toEqual(shown(present));
+    expect(await findUserByEmail(intruder.email)).toMatchObject({ user: undefined });
+  });
+
+  it('takes nobody for another user of the same id and address', async () => {
+    const present = await inserted();
+    const intruder = await newUser({ id: present.id, email: present.email });
+
+    await expect(insertUser(intruder)).rejects.toEqual(code('EMAIL_REGISTERED'));
+
+    expect((await findUserByEmail(present.email)).user).toEqual(present);
+  });
+
+  it('gives out no id of another user after the counter was set back', async () => {
+    const present = await inserted();
+    await setCounter(present.id - 1);
+
+    await expect(insertUser(await newUser())).rejects.toEqual(code('STORAGE_FAULT'));
+
+    expect(await findUser(present.id)).toEqual(shown(present));
+    expect(await allocateUserId()).toBe(present.id + 1);
+  });
+});
+
+describe('A write whose answer is lost', () => {
+  const losing = (operation: 'TransactWriteItems' | 'UpdateItem') =>
+    proxy.impose({ fault: faults.lose, operation, times: 1 });
+
+  it('has inserted the user', async () => {
+    const user = await newUser();
+    losing('TransactWriteItems');
+
+    await insertUser(user);
+
+    expect(await findUserByEmail(user.email)).toMatchObject({ user });
+  });
+
+  it('has deleted the user', async () => {
+    const { id } = await inserted();
+    losing('TransactWriteItems');
+
+    await deleteUser(id);
+
+    expect(await findUser(id)).toBeUndefined();
+  });
+
+  it('has moved the user to another address', async () => {
+    const user = await inserted();
+    const email = uniqueEmail();
+    losing('TransactWriteItems');
+
+    expect(await updateUser(user.id, { email, name: 'Moved' })).toMatchObject({ email });
+
+    expect(await findUserByEmail(user.email)).toMatchObject({ user: undefined });
+    expect(await findUserByEmail(email)).toMatchObject({ user: { name: 'Moved' } });
+  });
+
+  it('has changed the user in place', async () => {
+    const user = await inserted();
+    const change = { email: user.email.toUpperCase(), name: 'Changed', role: 'admin' } as const;
+    losing('UpdateItem');
+
+    expect(await updateUser(user.id, change)).toEqual({ ...shown(user), ...change });
+
+    expect(await findUser(user.id)).toEqual({ ...shown(user), ...change });
+  });
+});
+
+describe('A write to a user whom others keep changing', () => {
+  it('gives up in time, with a fault that says so', async () => {
+    const { id } = await inserted();
+    proxy.impose(
+      { fault: faults.conditionFails, operation: 'UpdateItem' },
+      { fault: faults.delay },
+    );
+    const startedAt = performance.now();
+
+    const update = updateUser(id, { name: 'Never' });
+
+    await expect(update).rejects.toMatchObject({
+      code: 'STORAGE_FAULT',
+      cause: { name: 'Contention' },
+    });
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+});
+
+describe('The users table', () => {
+  it('is sound after all this', async () => {
+    expect(brokenItems(await scan(inject('engine'), table))).toEqual([]);
+  });
+});
+
+describe('listUsers', () => {
+  const walk = async (limit: number) => {
+    const ids: number[] = [];
+    let after: string | undefined;
+    for (let pages = 0; pages < 1000; pages += 1) {
+      const page = await listUsers({ limit, after });
+      ids.push(...page.users.map(({ id }) => id));
+      after = page.next;
+      if (after === undefined) return ids;
+    }
+    throw new Error('The list has no end');
+  };
+
+  it('yields every user once, oldest first, and those of one millisecond by id', async () => {
+    const created_at = new Date(0).toISOString();
+    for (let i = 0; i < 5; i += 1) await insertUser(await newUser({ created_at }));
+    await Promise.all(Array.from({ length: 5 }, inserted));
+    const users = usersIn(await scan(inject('engine'), table)) as unknown as StoredUser[];
+    const oldestFirst = (a: StoredUser, b: StoredUser) =>
+      a.created_at === b.created_at ? a.id - b.id : a.created_at < b.created_at ? -1 : 1;
+
+    for (const limit of [1, 4, 100]) {
+      expect(await walk(limit)).toEqual(users.toSorted(oldestFirst).map(({ id }) => id));
+    }
+  });
+});
