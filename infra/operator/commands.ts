@@ -42,9 +42,9 @@ export const commands: Readonly<Record<string, Command>> = {
 standard input. It is never an argument: those stay in the history of the shell and show
 in the list of processes. For a user who exists already there is promote.`,
     examples: [
-      'create-admin ada@example.com --stack accounts',
+      'create-admin ada@example.com --stack accounts-production',
       'create-admin ada@example.com --name "Ada Lovelace" --local',
-      'create-admin ada@example.com --stack accounts < password-file',
+      'create-admin ada@example.com --stack accounts-production < password-file',
     ],
     load: () => import('./create-admin.ts'),
   },
@@ -52,7 +52,7 @@ in the list of processes. For a user who exists already there is promote.`,
     summary: 'give a user the role admin',
     operands: ['EMAIL'],
     help: `The role is part of the user's token: it counts from the next login on.`,
-    examples: ['promote ada@example.com --stack accounts', 'promote ada@example.com --local'],
+    examples: ['promote ada@example.com --stack accounts-production', 'promote ada@example.com --local'],
     load: () => import('./promote.ts'),
   },
   demote: {
@@ -60,14 +60,14 @@ in the list of processes. For a user who exists already there is promote.`,
     operands: ['EMAIL'],
     help: `The last admin stays one: make another one before. A token that the user has keeps the
 role until it expires, one day after its login at the latest.`,
-    examples: ['demote ada@example.com --stack accounts', 'demote ada@example.com --local'],
+    examples: ['demote ada@example.com --stack accounts-production', 'demote ada@example.com --local'],
     load: () => import('./demote.ts'),
   },
   'list-admins': {
     summary: 'show who has the role admin',
     operands: [],
     help: 'One line each: id, email, name, time of creation, between tabs. A change of the last\nsecond may be missing.',
-    examples: ['list-admins --stack accounts', 'list-admins --local'],
+    examples: ['list-admins --stack accounts-production', 'list-admins --local'],
     load: () => import('./list-admins.ts'),
   },
   'rotate-secret': {
@@ -81,7 +81,7 @@ the old one are accepted until they expire; only then can it be rotated again.
 
 After a leak, run it twice, the second time with --force: both older secrets are then
 forgotten within a minute, and everyone has to log in anew.`,
-    examples: ['rotate-secret --stack accounts', 'rotate-secret --stack accounts --force'],
+    examples: ['rotate-secret --stack accounts-production', 'rotate-secret --stack accounts --force'],
     load: () => import('./rotate-secret.ts'),
   },
   'import-users': {
@@ -89,15 +89,15 @@ forgotten within a minute, and everyone has to log in anew.`,
     operands: ['FILE'],
     help: `One JSON object a line: name, email, password_hash; role (user or admin) and created_at
 (ISO 8601) where known. Other fields are ignored; ids are given anew. Hashes are bcrypt's
-($2a$, $2b$, $2y$), or this service's own from export-users. One of a cost over 16 is kept, but
-a login may end before it is verified.
+($2a$, $2b$, $2y$, cost 04 to 16), or this service's own from export-users. A plain hash of a
+password over 72 bytes holds no more than its beginning, and that user cannot log in.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
 
 A line that breaks a rule is reported by its number and left out, all others are imported.
 Interrupted by Ctrl-C or a fault, it goes on when it is run again: a user who is there with
 the same hash is skipped. So is every line that was good once the bad ones are corrected.`,
-    examples: ['import-users users.ndjson --stack accounts', 'import-users users.ndjson --local'],
+    examples: ['import-users users.ndjson --stack accounts-production', 'import-users users.ndjson --local'],
     load: () => import('./import-users.ts'),
   },
   'export-users': {
@@ -109,8 +109,8 @@ only you can read it. FILE - is standard output, unless that is a terminal.
 The hash of a password over 72 bytes, or with a NUL, begins with $bcrypt-sha256$v=1 and is
 bcrypt over the base64 of the password's SHA-256: other systems have to know that.`,
     examples: [
-      'export-users users.ndjson --stack accounts',
-      'export-users - --stack accounts | gzip > users.ndjson.gz',
+      'export-users users.ndjson --stack accounts-production',
+      'export-users - --stack accounts-production | gzip > users.ndjson.gz',
     ],
     load: () => import('./export-users.ts'),
   },
@@ -124,7 +124,7 @@ entry that is there already is left as it is.
 From a deployed function:
   aws logs filter-log-events --log-group-name GROUP --filter-pattern '"audit-entry-not-written"' \\
     --query 'events[].[message]' --output text > lines.log`,
-    examples: ['replay-audit lines.log --stack accounts', 'replay-audit service.log --local'],
+    examples: ['replay-audit lines.log --stack accounts-production', 'replay-audit service.log --local'],
     load: () => import('./replay-audit.ts'),
   },
 };

@@ -65,7 +65,7 @@ ${describeOptions(commonOptions)}
 Each command leaves an entry in the audit log. ${program} COMMAND --help tells more about one.
 
 Examples:
-  ${program} create-admin ada@example.com --stack accounts
+  ${program} create-admin ada@example.com --stack accounts-production
   ${program} list-admins --local
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`;
