@@ -21,15 +21,18 @@ export const retirementDelay = activationDelay + refreshInterval + tokenLifetime
 
 const keyOf = ({ value }: SecretVersion): Uint8Array => new TextEncoder().encode(value);
 
+/** Whether nothing is alive that the version before this one signed. */
+const standsAlone = ({ createdAt }: SecretVersion, now: number): boolean =>
+  now - createdAt.getTime() >= retirementDelay;
+
 /**
  * Which keys sign and verify at a moment, so that a rotation logs nobody out: first both verify
  * and the old one signs, then the new one signs, and a day later the old one is forgotten.
  * @param now milliseconds since 1970
  */
 export const keysInForce = ({ current, previous }: SecretVersions, now: number): SigningKeys => {
-  const age = now - current.createdAt.getTime();
-  if (!previous || age >= retirementDelay) return [keyOf(current)];
-  return age < activationDelay
+  if (!previous || standsAlone(current, now)) return [keyOf(current)];
+  return now - current.createdAt.getTime() < activationDelay
     ? [keyOf(previous), keyOf(current)]
     : [keyOf(current), keyOf(previous)];
 };
@@ -71,4 +74,6 @@ export const cachedKeys = (
  * The keys that sign and verify tokens and cursors.
  * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes
  */
-export const signingKeys = cachedKeys(readSecret);
+export const signingKeys = cachedKeys((known) =>
+  readSecret(known, (current) => standsAlone(current, Date.now())),
+);

@@ -30,7 +30,7 @@ export const deploy = async (
   const names = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
   await createTables(engine, names);
   const secret = randomUUID();
-  const secretsManager = await startSecretsManager(secret);
+  const secretsManager = await startSecretsManager({ AWSCURRENT: { value: secret, age: 1000 } });
 
   const environmentOf = ({ access, signingSecret, variables }: FunctionDefinition) => {
     const used = tables.filter(({ name }) => access.some(({ table }) => table === name));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface SecretsManager {
   readonly endpoint: string;
@@ -9,22 +10,30 @@ export interface SecretsManager {
   stop(): Promise<void>;
 }
 
-/** Answers GetSecretValue with a secret that was never rotated, and nothing else. */
-export const startSecretsManager = async (secret: string): Promise<SecretsManager> => {
+/** The value of a version of a secret, and its age in hours. */
+export interface StoredSecret {
+  readonly value: string;
+  readonly age: number;
+}
+
+const answerOf = ({ value, age }: StoredSecret) => ({
+  VersionId: value,
+  SecretString: value,
+  CreatedDate: Date.now() / 1000 - age * 3600,
+});
+
+/** Answers GetSecretValue with one secret, as Secrets Manager does, and nothing else. */
+export const startSecretsManager = async (
+  secret: { readonly AWSCURRENT: StoredSecret } & Readonly<Record<string, StoredSecret>>,
+): Promise<SecretsManager> => {
   const requests: IncomingHttpHeaders[] = [];
   const server = createServer(async (request, response) => {
     requests.push(request.headers);
-    const { VersionStage } = JSON.parse(await new Response(request).text());
-    const current = VersionStage === 'AWSCURRENT';
-    response.statusCode = current ? 200 : 400;
+    const version = secret[JSON.parse(await text(request)).VersionStage];
+    response.statusCode = version ? 200 : 400;
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    response.end(
-      JSON.stringify(
-        current
-          ? { VersionId: 'version', SecretString: secret, CreatedDate: 1_795_251_900 }
-          : { __type: 'ResourceNotFoundException' },
-      ),
-    );
+    const answer = version ? answerOf(version) : { __type: 'ResourceNotFoundException' };
+    response.end(JSON.stringify(answer));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
