@@ -10,8 +10,8 @@ export interface ColdStart {
   readonly import: number;
   readonly firstCall: number;
   readonly answer: APIGatewayProxyStructuredResultV2;
-  /** Whether the process has loaded undici, which none of the functions uses. */
-  readonly undici: boolean;
+  /** The parts of Node that the process has loaded. */
+  readonly moduleLoadList: readonly string[];
 }
 
 export type Environment = Readonly<Record<string, string>>;

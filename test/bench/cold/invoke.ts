@@ -10,8 +10,7 @@ const loaded = performance.now();
 const answer = await handler(JSON.parse(event), {});
 const answered = performance.now();
 
-// What Node has loaded of its own; not documented, and needed by no one but tests.
+// What Node has loaded of itself: not documented, and needed by nobody but tests.
 const { moduleLoadList } = process as unknown as { moduleLoadList: readonly string[] };
-const undici = moduleLoadList.includes('NativeModule internal/deps/undici/undici');
-const result = { import: loaded - start, firstCall: answered - loaded, answer, undici };
+const result = { import: loaded - start, firstCall: answered - loaded, answer, moduleLoadList };
 process.stdout.write(JSON.stringify(result), () => process.exit());
