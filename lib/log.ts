@@ -18,10 +18,12 @@ const stackFrames = (error: Error): string[] =>
 export const describeFault = (error: unknown): Record<string, unknown> => {
   const cause = error instanceof DomainError && error.cause ? error.cause : error;
   if (!(cause instanceof Error)) return { fault: faultName(error) };
-  const { $metadata: metadata } = cause as {
+  const { $fault: side, $metadata: metadata } = cause as {
+    $fault?: 'client' | 'server';
     $metadata?: { requestId?: string };
   };
-  const quotable = metadata !== undefined || cause.name === 'ConfigError';
+  // The SDK gives metadata to every error, also to one that quotes an answer it could not parse.
+  const quotable = side !== undefined || cause.name === 'ConfigError';
   return {
     fault: faultName(error),
     ...(quotable ? { message: cause.message } : {}),

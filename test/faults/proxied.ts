@@ -42,9 +42,11 @@ export const groups: readonly (readonly ProxiedFault[])[] = [
   ],
   [
     fault('ThrottlingException', faults.throttle),
+    fault('throttled transaction', faults.throttleTransaction, { hits: transactions }),
+  ],
+  [
     fault('ProvisionedThroughputExceeded', faults.throughputExceeded),
     fault('TransactionConflict', faults.conflict, { hits: writes }),
-    fault('throttled transaction', faults.throttleTransaction, { hits: transactions }),
   ],
   [fault('no answer', faults.stall)],
   [fault('half an answer', faults.stallMidway)],
@@ -100,7 +102,7 @@ const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> 
 };
 
 /** Groups tried at once: what delays the engine must stay less than what the faults do. */
-const lanes = { dynoxide: 5, 'dynamodb-local': 2 };
+const lanes = { dynoxide: 6, 'dynamodb-local': 2 };
 
 /** Tries every fault. @returns by its name */
 export const tryAllFaults = async (): Promise<ReadonlyMap<string, ProxiedRun>> => {

@@ -27,6 +27,7 @@ describe('describeFault', () => {
   it('quotes an AWS service and its request id', () => {
     const cause = Object.assign(new Error('Rate exceeded'), {
       name: 'ThrottlingException',
+      $fault: 'client',
       $metadata: { requestId: 'aws-1' },
     });
 
@@ -36,6 +37,16 @@ describe('describeFault', () => {
       awsRequestId: 'aws-1',
       stack: frames,
     });
+  });
+
+  it('does not quote what the SDK says of an answer that it could not parse', () => {
+    const cause = Object.assign(new SyntaxError('Unexpected token in "hunter2"'), {
+      $metadata: { requestId: 'aws-1' },
+    });
+
+    const described = describeFault(new DomainError('STORAGE_FAULT', { cause }));
+
+    expect(described).toEqual({ fault: 'SyntaxError', awsRequestId: 'aws-1', stack: frames });
   });
 
   it('quotes our own complaint about a setting', () => {
