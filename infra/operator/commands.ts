@@ -52,7 +52,10 @@ in the list of processes. For a user who exists already there is promote.`,
     summary: 'give a user the role admin',
     operands: ['EMAIL'],
     help: `The role is part of the user's token: it counts from the next login on.`,
-    examples: ['promote ada@example.com --stack accounts-production', 'promote ada@example.com --local'],
+    examples: [
+      'promote ada@example.com --stack accounts-production',
+      'promote ada@example.com --local',
+    ],
     load: () => import('./promote.ts'),
   },
   demote: {
@@ -60,7 +63,10 @@ in the list of processes. For a user who exists already there is promote.`,
     operands: ['EMAIL'],
     help: `The last admin stays one: make another one before. A token that the user has keeps the
 role until it expires, one day after its login at the latest.`,
-    examples: ['demote ada@example.com --stack accounts-production', 'demote ada@example.com --local'],
+    examples: [
+      'demote ada@example.com --stack accounts-production',
+      'demote ada@example.com --local',
+    ],
     load: () => import('./demote.ts'),
   },
   'list-admins': {
@@ -81,7 +87,10 @@ the old one are accepted until they expire; only then can it be rotated again.
 
 After a leak, run it twice, the second time with --force: both older secrets are then
 forgotten within a minute, and everyone has to log in anew.`,
-    examples: ['rotate-secret --stack accounts-production', 'rotate-secret --stack accounts --force'],
+    examples: [
+      'rotate-secret --stack accounts-production',
+      'rotate-secret --stack accounts-production --force',
+    ],
     load: () => import('./rotate-secret.ts'),
   },
   'import-users': {
@@ -97,7 +106,10 @@ password over 72 bytes holds no more than its beginning, and that user cannot lo
 A line that breaks a rule is reported by its number and left out, all others are imported.
 Interrupted by Ctrl-C or a fault, it goes on when it is run again: a user who is there with
 the same hash is skipped. So is every line that was good once the bad ones are corrected.`,
-    examples: ['import-users users.ndjson --stack accounts-production', 'import-users users.ndjson --local'],
+    examples: [
+      'import-users users.ndjson --stack accounts-production',
+      'import-users users.ndjson --local',
+    ],
     load: () => import('./import-users.ts'),
   },
   'export-users': {
@@ -124,7 +136,10 @@ entry that is there already is left as it is.
 From a deployed function:
   aws logs filter-log-events --log-group-name GROUP --filter-pattern '"audit-entry-not-written"' \\
     --query 'events[].[message]' --output text > lines.log`,
-    examples: ['replay-audit lines.log --stack accounts-production', 'replay-audit service.log --local'],
+    examples: [
+      'replay-audit lines.log --stack accounts-production',
+      'replay-audit service.log --local',
+    ],
     load: () => import('./replay-audit.ts'),
   },
 };
