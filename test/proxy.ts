@@ -203,7 +203,8 @@ export const startProxy = async (
   engine: string,
   { measure = false }: { measure?: boolean } = {},
 ): Promise<EngineProxy> => {
-  const agent = new Agent({ keepAlive: true });
+  // A connection that the engine has closed for its idleness would be a fault that nobody asked for.
+  const agent = new Agent({ keepAlive: false });
   const sockets = new Set<Socket>();
   const consumed = { units: 0, entries: 0 };
   let requests: EngineRequest[] = [];

@@ -8,6 +8,8 @@ import { type Caller, endpoints, prepareSubject } from './endpoints.ts';
 export interface Outcome {
   /** The status, with an error's message and the name of the field that a 500 adds to it. */
   readonly answer: string;
+  /** What a 500 calls the fault. */
+  readonly fault: string | undefined;
   readonly milliseconds: number;
   /** Action and result of each entry that the call left in the table. */
   readonly stored: readonly string[];
@@ -84,6 +86,7 @@ export const callAll = async ({ engine, service, caller, begin, end }: Experimen
     const ids = new Set(stored.map(({ id }) => id));
     outcomes.set(endpoint.name, {
       answer: describeAnswer(status, body),
+      fault: body?.err ?? body?.insertErr,
       milliseconds,
       stored: stored.map(label),
       logged: logged.map(label),

@@ -1,9 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { endpoints } from './endpoints.ts';
+import { longest } from './expectations.ts';
 import type { Outcome } from './experiment.ts';
 
 /** Outcomes by the endpoint's name. */
 export type Column = ReadonlyMap<string, Outcome>;
+
+const cell = (outcome: Outcome | undefined): string =>
+  outcome ? outcome.answer.replace(')', `: ${outcome.fault})`) : '';
+
+const slowest = (column: Column | undefined): string => `${(longest(column) / 1000).toFixed(1)} s`;
 
 const table = (title: string, columns: ReadonlyMap<string, Column>): string => {
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
@@ -14,8 +20,9 @@ const table = (title: string, columns: ReadonlyMap<string, Column>): string => {
     row(['endpoint', ...names]),
     row(['---', ...names.map(() => '---')]),
     ...endpoints.map(({ name }) =>
-      row([name, ...names.map((column) => columns.get(column)?.get(name)?.answer ?? '')]),
+      row([name, ...names.map((column) => cell(columns.get(column)?.get(name)))]),
     ),
+    row(['slowest answer', ...names.map((column) => slowest(columns.get(column)))]),
     '',
   ].join('\n');
 };
