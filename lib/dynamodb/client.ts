@@ -18,7 +18,7 @@ import { DomainError } from '../errors.ts';
 
 /** Milliseconds that one request to DynamoDB may take, and one call with its retries. */
 const requestTimeout = 1000;
-const callTimeout = 3000;
+const callTimeout = 2500;
 
 const client = DynamoDBDocumentClient.from(
   new DynamoDBClient({
