@@ -44,8 +44,9 @@ const logIn = async (request: ApiRequest) => {
   const attempt = { action: 'LOGIN', user_id: found?.id, resource_id: found?.id } as const;
   if (!user) {
     const entry = record(request, { ...attempt, result: 'FAILURE', details: { reason } });
-    await Promise.all([entry, countAttempt(counters, counts)]);
-    throw refusal(reason);
+    // Its refusal waits for the entry: what a function has under way freezes with its answer.
+    const [, counted] = await Promise.allSettled([entry, countAttempt(counters, counts)]);
+    throw counted.status === 'rejected' ? counted.reason : refusal(reason);
   }
   const token = await issueToken(user);
   await Promise.all([
