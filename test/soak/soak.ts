@@ -16,7 +16,8 @@ import { work } from './traffic.ts';
 import { checkPasswords, checkTables } from './verify.ts';
 
 const connections = 50;
-const seconds = Math.min(3600, Math.max(1, Number(process.env.SOAK_SECONDS ?? 120)));
+const seconds = Number(process.env.SOAK_SECONDS ?? 120);
+if (!(seconds >= 1 && seconds <= 3600)) throw new Error('SOAK_SECONDS must be from 1 to 3600');
 /** At least as long, and the memory of a warm process is compared. */
 const warm = 60;
 /** At most this many times the memory at a quarter of the time counts as flat. */
