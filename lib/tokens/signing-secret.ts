@@ -47,11 +47,15 @@ export const cachedKeys = (
 ): (() => Promise<SigningKeys>) => {
   let versions: SecretVersions | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
+  let isSettled = false;
   let reading: Promise<void> | undefined;
 
   const refresh = async () => {
     try {
-      versions = await read(versions);
+      versions = await read(isSettled ? versions : undefined);
+      // Secrets Manager is eventually consistent: right after a rotation, the version before may
+      // not be what was read, and would be relied on for as long as this process lives.
+      isSettled = clock() - versions.current.createdAt.getTime() >= activationDelay;
     } catch (error) {
       if (!versions) throw error;
       logError('signing-secret-not-read', describeFault(error));

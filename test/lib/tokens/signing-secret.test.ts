@@ -87,6 +87,20 @@ describe('cachedKeys', () => {
     errors.mockRestore();
   });
 
+  it('does not rely on what it read of a rotation that may have been visible in part', async () => {
+    let now = 0;
+    const rotated = { current: version('new', -second), previous: version('old', -hour) };
+    const read = vi.fn(async (known?: SecretVersions) => known ?? rotated);
+    read.mockResolvedValueOnce({ current: rotated.current });
+    const keys = cachedKeys(read, () => now);
+    await keys();
+
+    now = hour;
+    const afterwards = await keys();
+
+    expect(names(afterwards)).toEqual(['new', 'old']);
+  });
+
   it('rejects while nothing has been read yet, and recovers', async () => {
     let broken = true;
     const keys = cachedKeys(async () => {
