@@ -211,6 +211,7 @@ describe('endpoint, when its work fails', () => {
 
   const throttled = Object.assign(new Error('Rate exceeded'), {
     name: 'ThrottlingException',
+    $fault: 'client',
     $metadata: { requestId: 'aws-1' },
   });
 
