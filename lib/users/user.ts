@@ -15,5 +15,10 @@ export interface User {
 export const isUserId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
 
-/** The form under which addresses are unique and looked up (decisions, Input). */
-export const emailKey = (email: string): string => email.trim().toLowerCase();
+/**
+ * The form under which addresses are unique and looked up (decisions, Input). By way of capitals,
+ * because some small letters share theirs: σ and ς, ß and ss. What has none yet, as ẞ, is lower
+ * case first.
+ */
+export const emailKey = (email: string): string =>
+  email.trim().toLowerCase().toUpperCase().toLowerCase();

@@ -2,6 +2,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
+import { emailKey } from '../../lib/users/user.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 
@@ -43,13 +44,13 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
   const isBroken = (item: Item): boolean => {
     const key = String(item.pk);
     if (key.startsWith('user#')) {
-      const emailItem = byKey.get(`email#${String(item.email).toLowerCase()}`);
+      const emailItem = byKey.get(`email#${emailKey(String(item.email))}`);
       const counted = Number(byKey.get('counter')?.last_id) >= Number(item.id);
       return !counted || key !== `user#${item.id}` || emailItem?.user_id !== item.id;
     }
     if (key.startsWith('email#')) {
       const user = byKey.get(`user#${item.user_id}`);
-      return key !== `email#${String(user?.email).toLowerCase()}`;
+      return key !== `email#${emailKey(String(user?.email))}`;
     }
     return key !== 'counter' && !key.startsWith('attempts#');
   };

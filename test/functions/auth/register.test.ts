@@ -94,6 +94,16 @@ describe('POST /api/auth/register', () => {
     }
   });
 
+  it('answers 409 to capitals of which another small letter is the usual one', async () => {
+    const address = uniqueEmail();
+    const taken = await post({ name: 'n', email: `σ${address}`, password: 'p' });
+
+    const answer = await post({ name: 'n', email: `ς${address}`, password: 'p' });
+
+    expect(taken.status).toBe(201);
+    expect(outcome(answer)).toEqual(refusal(409, 'Email already registered'));
+  });
+
   it('leaves the account whose address is asked for again as it was', async () => {
     const account = await register(api, { name: 'First' });
 

@@ -72,6 +72,15 @@ describe('POST /api/v1/users', () => {
     expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(409, 'Email already exists')));
   });
 
+  it('answers 409 to capitals of which another small letter is the usual one', async () => {
+    const address = uniqueEmail();
+    await createMemoryUser(api, { email: `σ${address}` });
+
+    const answer = await post({ name: 'n', email: `ς${address}` });
+
+    expect(outcome(answer)).toEqual(refusal(409, 'Email already exists'));
+  });
+
   it('lets one of twenty simultaneous creations of an address through', async () => {
     const email = uniqueEmail();
 

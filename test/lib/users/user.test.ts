@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { emailKey } from '../../../lib/users/user.ts';
+
+const surrogates = [0xd800, 0xdfff] as const;
+const characters = Array.from({ length: 0x110000 }, (_, code) => code)
+  .filter((code) => code < surrogates[0] || code > surrogates[1])
+  .map((code) => String.fromCodePoint(code));
+
+describe('emailKey', () => {
+  it('is the same for every letter case of every character, wherever it stands', () => {
+    const told = characters.filter((character) => {
+      const addresses = [`${character}@b`, `a${character}@b`, `a${character}a@b`];
+      return addresses.some((address) => {
+        const [lower, upper] = [address.toLowerCase(), address.toUpperCase()];
+        const spellings = [address, lower, upper, lower.toUpperCase(), upper.toLowerCase()];
+        return new Set(spellings.map(emailKey)).size > 1;
+      });
+    });
+
+    expect(told).toEqual([]);
+  });
+
+  it.each([
+    ['a final and an inner sigma', 'σας@b', 'ΣΑΣ@B'],
+    ['a sharp s and its capitals', 'straße@b', 'STRASSE@B'],
+    ['a dotless i and its capital', 'ı@b', 'I@b'],
+    ['a long s and its capital', 'ſ@b', 'S@b'],
+    ['a capital I with a dot and its small letter', 'İ@b', 'i\u0307@b'],
+    ['the sign for kelvin and a small k', '\u212a@b', 'k@b'],
+    ['white space around it', ' a@b\t', 'A@B'],
+  ])('does not tell %s', (_, one, other) => {
+    expect(emailKey(one)).toBe(emailKey(other));
+  });
+
+  it('is lower case for what has plain letters only', () => {
+    expect(emailKey('Ada.Lovelace+1@Example.COM')).toBe('ada.lovelace+1@example.com');
+  });
+});
