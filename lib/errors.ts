@@ -24,6 +24,8 @@ const table = {
     status: 400,
     message: 'Content-Type must be application/json',
   },
+  // As API Gateway says it of 10 MB.
+  BODY_TOO_LARGE: { status: 413, message: 'Request Entity Too Large' },
   BODY_ENCODING: { status: 400, message: 'Request body is not valid UTF-8' },
   BODY_MALFORMED: { status: 400, message: 'Request body is not valid JSON' },
   BODY_FORBIDDEN_KEY: {

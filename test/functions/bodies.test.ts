@@ -112,6 +112,14 @@ describe.each(endpoints)('$title', ({ send }) => {
     expect(answered).toEqual({ message: expect.stringMatching(/^Request body is not valid/) });
   });
 
+  it('answers 413 to nine megabytes of numbers', async () => {
+    const body = withField(`"x":[${'1,'.repeat(4_700_000)}1]`);
+
+    const answer = await send({ headers: json, body });
+
+    expect(outcome(answer)).toEqual(refusal(413, 'Request Entity Too Large'));
+  });
+
   // How deep a parser goes depends on its stack: it may give up, or find what the levels hold.
   it.each([
     ['an array', deepArray],

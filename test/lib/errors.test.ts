@@ -18,6 +18,7 @@ const expected: Readonly<
   FORBIDDEN: [403, 'Forbidden'],
   BODY_MISSING: [400, 'Request body is required'],
   BODY_MEDIA_TYPE: [400, 'Content-Type must be application/json'],
+  BODY_TOO_LARGE: [413, 'Request Entity Too Large'],
   BODY_ENCODING: [400, 'Request body is not valid UTF-8'],
   BODY_MALFORMED: [400, 'Request body is not valid JSON'],
   BODY_FORBIDDEN_KEY: [400, 'Request body holds a forbidden key'],

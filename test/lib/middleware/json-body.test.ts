@@ -56,6 +56,44 @@ describe('A body that the gateway hands on in base64', () => {
   });
 });
 
+describe('The size of a body', () => {
+  const limit = 1024 * 1024;
+  const tooLarge = [413, { message: 'Request Entity Too Large' }];
+  /** An object of so many bytes. */
+  const objectOf = (bytes: number, character = 'x') => {
+    const characters = (bytes - 8) / Buffer.byteLength(character);
+    return `{"x":"${character.repeat(characters)}"}`;
+  };
+
+  it.each([
+    ['as text', false, (body: string) => body],
+    ['in base64', true, base64],
+  ])('may be 1 MB and no byte more, handed on %s', async (_, isBase64Encoded, encode) => {
+    const [largest] = await send(encode(objectOf(limit)), { isBase64Encoded });
+    const larger = await send(encode(objectOf(limit + 1)), { isBase64Encoded });
+
+    expect(largest).toBe(200);
+    expect(larger).toEqual(tooLarge);
+  });
+
+  it('is counted in bytes, not in characters', async () => {
+    const [largest] = await send(objectOf(limit, '😀'), { isBase64Encoded: false });
+    const larger = await send(objectOf(limit + 4, '😀'), { isBase64Encoded: false });
+
+    expect(largest).toBe(200);
+    expect(larger).toEqual(tooLarge);
+  });
+
+  it('matters before what the body holds', async () => {
+    const answers = [
+      await send('{'.repeat(limit + 1), { isBase64Encoded: false }),
+      await send('*'.repeat(2 * limit)),
+    ];
+
+    expect(answers).toEqual([tooLarge, tooLarge]);
+  });
+});
+
 describe('A body that the gateway hands on as text', () => {
   it('is not decoded, even if it looks like base64', async () => {
     const body = base64('{}');
