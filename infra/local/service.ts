@@ -57,7 +57,7 @@ const announce = ({ folder, signingSecret }: LocalSettings, engine: Engine, url:
 };
 
 /** Milliseconds for requests under way to be answered; none of them takes as long. */
-const closeTimeout = 10_000;
+const closeTimeout = 6000;
 
 const close = async (server: Server): Promise<void> => {
   const closed = once(server, 'close');

@@ -10,13 +10,14 @@ import { startTestService, type TestService } from '../service.ts';
 import { prepareCaller } from './endpoints.ts';
 import { callAll } from './experiment.ts';
 import { lostAmong, startLoad } from './load.ts';
+import { maxTries, untilWell } from './patience.ts';
 
 const nothing = async () => undefined;
 
 /** Times to ask whether all is well again: a Java machine takes its time. */
 const maxQuestions = 100;
 
-const untilWell = async ({ api }: TestService): Promise<void> => {
+const untilAnswering = async ({ api }: TestService): Promise<void> => {
   for (let question = 0; question < maxQuestions; question += 1) {
     const answered = await register(api).catch(() => undefined);
     if (answered) return;
@@ -31,7 +32,7 @@ export const stopEngineUnderLoad = async () => {
   let engine = await startEngine({ only, folder });
   const { endpoint } = engine;
   const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: endpoint });
-  await untilWell(service);
+  await untilAnswering(service);
   const caller = await prepareCaller(service);
   const load = startLoad(service);
   const callWhile = async (begin: () => Promise<void>, end: () => Promise<void>) =>
@@ -41,18 +42,18 @@ export const stopEngineUnderLoad = async () => {
   };
   const resume = async () => {
     await signal('SIGCONT');
-    await untilWell(service);
+    await untilAnswering(service);
   };
   const startAgain = async () => {
     engine = await startEngine({ only, folder, port: Number(new URL(endpoint).port) });
-    await untilWell(service);
+    await untilAnswering(service);
   };
 
   const outcomes = {
     hangs: await callWhile(() => signal('SIGSTOP'), resume),
-    'goes on': await callWhile(nothing, nothing),
+    'goes on': await untilWell(maxTries, () => callWhile(nothing, nothing)),
     killed: await callWhile(() => signal('SIGKILL'), startAgain),
-    'is back': await callWhile(nothing, nothing),
+    'is back': await untilWell(maxTries, () => callWhile(nothing, nothing)),
   };
   const acknowledged = await load.stop();
   const lost = await lostAmong(service, acknowledged);

@@ -3,6 +3,7 @@ import { type Fault, faults, type Rule, startProxy } from '../proxy.ts';
 import { startTestService } from '../service.ts';
 import { type Access, prepareCaller } from './endpoints.ts';
 import { callAll } from './experiment.ts';
+import { maxTries, untilWell } from './patience.ts';
 import type { Column } from './report.ts';
 
 export interface ProxiedFault {
@@ -83,7 +84,10 @@ const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> 
   };
 
   const once: Column[] = [];
-  for (const { fault } of group) once.push(await callUnder({ fault, firstAttempt: true }));
+  for (const { fault, isRetried } of group) {
+    const tries = isRetried ? maxTries : 1;
+    once.push(await untilWell(tries, () => callUnder({ fault, firstAttempt: true })));
+  }
   const lasting: Pick<ProxiedRun, 'users' | 'audit'>[] = [];
   for (const { fault } of group) {
     lasting.push({
@@ -91,7 +95,7 @@ const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> 
       audit: await callUnder({ fault, table: audit }),
     });
   }
-  const afterwards = await callUnder();
+  const afterwards = await untilWell(maxTries, () => callUnder());
   await service.stop();
   await proxy.stop();
   const output = service.output();

@@ -106,7 +106,7 @@ describe('listEntries', () => {
   });
 });
 
-describe('writeEntry', () => {
+describe('writeEntry', { timeout: 90_000 }, () => {
   it('writes 2,000 entries at once under 2,000 ids, and all can be read', async () => {
     const userId = 77;
     let begun = 0;
