@@ -88,7 +88,9 @@ const freePort = async (): Promise<number> => {
  * leaves a watcher behind that reads a pipe whose other end only this process holds.
  */
 const spawnTied = ({ command, args }: Launch): ChildProcess => {
-  const watch = 'exec 3<&0; (read -r _ <&3; kill $$ 2>/dev/null) & exec "$@" 3<&- </dev/null';
+  // What an engine writes is of the one who started it alone, whatever the folder.
+  const watch =
+    'umask 077; exec 3<&0; (read -r _ <&3; kill $$ 2>/dev/null) & exec "$@" 3<&- </dev/null';
   const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // Out of the terminal's group: Ctrl-C is for this process, which stops the engine last.

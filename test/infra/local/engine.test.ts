@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +62,20 @@ const startOwner = async (folder: string): Promise<{ owner: ChildProcess; endpoi
 };
 
 describe('startEngine', { timeout: 90_000 }, () => {
+  it('keeps data that only its owner may read, also in a folder that was there before', async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o755);
+    const engine = await startEngine({ folder, only: inject('engineName') });
+    cleanUps.push(engine.stop);
+
+    const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
+    await service.stop();
+
+    const open = readdirSync(folder).filter((name) => statSync(join(folder, name)).mode & 0o077);
+    expect(readdirSync(folder)).not.toEqual([]);
+    expect(open).toEqual([]);
+  });
+
   it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
     'leaves no process behind when its owner ends by %s',
     async (signal) => {
