@@ -27,7 +27,9 @@ const maxDepth = 3;
 const unwrap = (value: unknown, depth = 0): Fields | undefined => {
   const parsed = typeof value === 'string' ? parseJson(value) : value;
   if (!isObject(parsed) || depth === maxDepth) return undefined;
-  return parsed.event === event ? parsed : unwrap(parsed.message, depth + 1);
+  if (parsed.event === event) return parsed;
+  // A line of another event is the service's own, and its message may quote what a client sent.
+  return 'event' in parsed ? undefined : unwrap(parsed.message, depth + 1);
 };
 
 /** Braces that are tried as the beginning of the object: a prefix may have some. */
@@ -44,7 +46,13 @@ const findObject = (line: string): Fields | undefined => {
   return undefined;
 };
 
-const isTextOrNull = (value: unknown) => value === null || typeof value === 'string';
+/** Bytes: many times the longest text of an entry. The table takes 400 KB of all together. */
+const maxText = 50_000;
+
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= maxText;
+
+const isTextOrNull = (value: unknown) => value === null || value === '' || isText(value);
 
 const isTimestamp = (value: unknown) =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(value) && !!Date.parse(value);
@@ -55,7 +63,7 @@ const rules: Readonly<Record<keyof AuditEntry, (value: unknown) => boolean>> = {
   id: isPositive,
   user_id: (value) => value === null || isPositive(value),
   action: (value) => actions.some((action) => action === value),
-  resource: (value) => typeof value === 'string' && value.length > 0,
+  resource: isText,
   resource_id: isTextOrNull,
   ip_address: isTextOrNull,
   user_agent: isTextOrNull,
@@ -74,7 +82,7 @@ export const parseUnwritten = (
   if (!line.includes(event)) return undefined;
   const { writeId, entry } = findObject(line) ?? {};
   if (!isObject(entry)) return { fault: 'has no readable entry: the line may be cut short' };
-  if (typeof writeId !== 'string' || !writeId) return { fault: 'has no writeId' };
+  if (!isText(writeId)) return { fault: 'has no writeId' };
   const broken = Object.entries(rules).find(([name, holds]) => !holds(entry[name]));
   if (broken) return { fault: `has an entry whose ${broken[0]} is not valid` };
   const known = Object.keys(rules).map((name) => [name, entry[name]]);

@@ -136,6 +136,39 @@ describe('replay-audit', () => {
     expect(await entriesBy(service, agent)).toHaveLength(1);
   });
 
+  it('goes on after an entry that is too long for the table', async () => {
+    const agent = uniqueAgent();
+    const long = 'x'.repeat(500_000);
+    const lines = [
+      JSON.stringify(logged({ ...newEntry(agent), user_agent: long })),
+      JSON.stringify(logged(newEntry(agent), long)),
+      JSON.stringify(logged(newEntry(agent))),
+    ];
+
+    const { status, stdout, stderr } = await replay(service, lines);
+
+    expect([status, stdout]).toEqual([1, summary(1, 0, 2)]);
+    expect(stderr.split('\n').slice(0, 2)).toEqual([
+      'Line 1: has an entry whose user_agent is not valid.',
+      'Line 2: has no writeId.',
+    ]);
+    expect(await entriesBy(service, agent)).toHaveLength(1);
+  });
+
+  it('writes no entry that another line quotes', async () => {
+    const agent = uniqueAgent();
+    const quoted = JSON.stringify(logged(newEntry(agent)));
+    const lines = [
+      JSON.stringify({ level: 'error', event: 'fault', message: quoted }),
+      JSON.stringify(logged({ ...newEntry(uniqueAgent()), user_agent: quoted }, null)),
+    ];
+
+    const { stdout } = await replay(service, lines);
+
+    expect(stdout).toBe(summary(0, 0, 2));
+    expect(await entriesBy(service, agent)).toEqual([]);
+  });
+
   it('brings back what a service and a command logged while the audit table was away', async () => {
     const suffering = await operatedServiceForThisTest();
     const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = suffering.environment;
