@@ -51,12 +51,11 @@ const isPassing = (cause: unknown): boolean => {
   );
 };
 
-/** Attempts, and milliseconds of the first pause, at what {@link isPassing}. */
+/** Attempts at what {@link isPassing}, and milliseconds of which the longest pauses are multiples. */
 const passingAttempts = 6;
 const passingPause = 25;
 
-const pause = (milliseconds: number) =>
-  new Promise((resolve) => setTimeout(resolve, Math.random() * milliseconds));
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
  * Sends one command. Besides what the SDK retries, a write that met a transaction under way is
@@ -76,13 +75,15 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
   { timeout = callTimeout } = {},
 ): Promise<Output> => {
   const abortSignal = AbortSignal.timeout(timeout);
+  const deadline = Date.now() + timeout;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await client.send(command, { abortSignal });
     } catch (cause) {
-      const again = isPassing(cause) && attempt < passingAttempts && !abortSignal.aborted;
-      if (!again) throw new DomainError('STORAGE_FAULT', { cause });
-      await pause(passingPause * 2 ** attempt);
+      const wait = Math.random() * passingPause * 2 ** attempt;
+      const again = attempt < passingAttempts && Date.now() + wait < deadline;
+      if (!again || !isPassing(cause)) throw new DomainError('STORAGE_FAULT', { cause });
+      await pause(wait);
     }
   }
 };
