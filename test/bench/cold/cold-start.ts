@@ -9,6 +9,8 @@ const invoke = fileURLToPath(new URL('invoke.ts', import.meta.url));
 export interface ColdStart {
   readonly import: number;
   readonly firstCall: number;
+  /** Processor time of both, which does not depend on what else the machine does. */
+  readonly processor: number;
   readonly answer: APIGatewayProxyStructuredResultV2;
   /** The parts of Node that the process has loaded. */
   readonly moduleLoadList: readonly string[];

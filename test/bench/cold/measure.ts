@@ -7,6 +7,8 @@ export interface Result {
   readonly bytes: number;
   readonly import: number;
   readonly firstCall: number;
+  /** Of the processor, for both. */
+  readonly processor: number;
 }
 
 const median = (values: readonly number[]): number =>
@@ -32,5 +34,6 @@ export const measure = async (subjects: readonly Subject[], runs: number): Promi
     bytes,
     import: median(starts.map((start) => start.import)),
     firstCall: median(starts.map(({ firstCall }) => firstCall)),
+    processor: median(starts.map(({ processor }) => processor)),
   }));
 };

@@ -9,9 +9,9 @@ const row = (cells: readonly (string | number)[]): string =>
 
 /** One line for each subject. */
 export const printTable = (results: readonly Result[]): void => {
-  console.log(row(['', 'KB', 'import', 'first call', 'together']));
-  for (const { name, bytes, import: load, firstCall } of results) {
-    console.log(row([name, bytes / 1000, load, firstCall, load + firstCall]));
+  console.log(row(['', 'KB', 'import', 'first call', 'together', 'processor']));
+  for (const { name, bytes, import: load, firstCall, processor } of results) {
+    console.log(row([name, bytes / 1000, load, firstCall, load + firstCall, processor]));
   }
   console.log('\nThe defaults are those of NodejsFunction with the SDK bundled (bundleAwsSDK).');
   console.log('Where passwords are hashed, the first call includes one hash.\n');
@@ -35,6 +35,8 @@ export const printRatios = (results: readonly Result[]): void => {
   ratio('import / bare client', load / find(comparison.bareClient).import, 0.55);
   ratio('import / Express', load / find(comparison.express).import, 0.42);
   ratio('together / defaults', together('profile') / together(comparison.profile), 0.6);
+  const processor = find('profile').processor / find(comparison.profile).processor;
+  ratio('processor time / defaults', processor);
   ratio("together / the runtime's SDK", together('profile') / together(comparison.profileExternal));
   ratio('together, warm cache / none', together(comparison.profileCached) / together('profile'));
 };

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { bundling } from '../../../infra/bundling.ts';
 import { functions } from '../../../infra/routes.ts';
@@ -22,7 +23,8 @@ export const comparison = {
 
 // NodejsFunction leaves @aws-sdk/* out of a nodejs24.x bundle unless it is told otherwise. A
 // bundled client is what the comparisons are about: the runtime's own is slower to load.
-const defaults = { bundleAwsSDK: true };
+const quiet = { logLevel: LogLevel.WARNING };
+const defaults = { ...quiet, bundleAwsSDK: true };
 const comparisons = 'test/bench/cold/comparisons';
 
 export const sources: readonly Source[] = [
@@ -30,7 +32,7 @@ export const sources: readonly Source[] = [
   { name: comparison.bareClient, entry: `${comparisons}/bare-client.ts`, bundling: defaults },
   { name: comparison.express, entry: `${comparisons}/express.ts`, bundling: defaults },
   { name: comparison.profile, entry: profileEntry, bundling: defaults },
-  { name: comparison.profileExternal, entry: profileEntry, bundling: {} },
+  { name: comparison.profileExternal, entry: profileEntry, bundling: quiet },
   ...functions.map(({ name, entry }) => ({ name, entry, bundling })),
 ];
 
