@@ -23,8 +23,9 @@ export default defineConfig({
       project('stack', stack),
     ],
     globalSetup: ['test/engine.ts'],
-    // Most files wait for a service or an engine more than they compute.
-    maxWorkers: 2 * availableParallelism(),
+    // Most files wait for a service or an engine more than they compute; DynamoDB Local takes as
+    // much of the machine as there is, and with more to do answers too late.
+    maxWorkers: chosenEngine() === 'dynamodb-local' ? 1 : 2 * availableParallelism(),
     testTimeout: 30_000,
     hookTimeout: 60_000,
     env: {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Account, logIn, register, uniqueEmail } from '../client.ts';
+import { type Account, type ApiAnswer, logIn, register, uniqueEmail } from '../client.ts';
 import { startTestService, type TestService } from '../service.ts';
 import { brokenItems, scan, usersIn } from './invariants.ts';
 
@@ -20,6 +21,16 @@ describe('Requests that race for an email address', () => {
     Promise.all(Array.from({ length: count }, (_, i) => request(i)));
   const signUp = (email: string) =>
     service.api('POST', '/api/auth/register', { json: { name: 'n', email, password: 'p' } });
+  let timedOut = 0;
+  /** Asks again, as clients do, where a busy machine took longer than the service waits. */
+  const patiently = async (send: () => Promise<ApiAnswer>): Promise<ApiAnswer> => {
+    const answer = await send();
+    const late = answer.status === 500 && /TimeoutError|ETIMEDOUT/.test(answer.body.insertErr);
+    if (!late || timedOut > 500) return answer;
+    timedOut += 1;
+    await sleep(Math.random() * 1000);
+    return patiently(send);
+  };
   const change = ({ id, token }: Account, json: object) =>
     service.api('PUT', `/api/users/${id}`, { token, json });
   const remove = ({ id }: Account) => service.api('DELETE', `/api/users/${id}`, { token: admin });
@@ -36,32 +47,25 @@ describe('Requests that race for an email address', () => {
   it.each(rounds)('50 registrations of one address make one user (round %i)', async () => {
     const email = uniqueEmail();
 
-    const answers = await times(50, (i) => signUp(i % 2 ? email : email.toUpperCase()));
+    const answers = await times(50, (i) =>
+      patiently(() => signUp(i % 2 ? email : email.toUpperCase())),
+    );
 
     expect(tally(answers)).toEqual({ 201: 1, 409: 49 });
     expect(await signUp(email)).toMatchObject({ status: 409 });
     await expectSoundTable();
   });
 
-  let failed = 0;
-  /** A machine too busy for the service's time limits is no fault of it; an id is used up. */
-  const registerPatiently = (): Promise<Account> =>
-    register(service.api).catch(async (error) => {
-      failed += 1;
-      if (failed > 200) throw error;
-      await sleep(Math.random() * 1000);
-      return registerPatiently();
-    });
-
   it('200 registrations of different addresses get 200 distinct small ids', async () => {
     const before = await register(service.api);
 
-    const accounts = await times(200, () => registerPatiently());
+    const answers = await times(200, () => patiently(() => signUp(uniqueEmail())));
 
-    const ids = new Set(accounts.map(({ id }) => id));
+    expect(tally(answers)).toEqual({ 201: 200 });
+    const ids = new Set(answers.map(({ body }) => Number(decodeJwt(body.token).id)));
     expect(ids.size).toBe(200);
     expect(Math.min(...ids)).toBeGreaterThan(before.id);
-    expect(Math.max(...ids)).toBeLessThanOrEqual(before.id + 200 + failed);
+    expect(Math.max(...ids)).toBeLessThanOrEqual(before.id + 200 + timedOut);
     await expectSoundTable();
   });
 

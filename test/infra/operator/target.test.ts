@@ -136,7 +136,7 @@ describe('A command for the service on this machine', () => {
     const listed = await operate(['list-admins', target]);
 
     expect([made.stderr, made.status]).toEqual(['', 0]);
-    expect(listed.stdout).toMatch(/^1\ta@b\.example\tAdministrator\t/);
+    expect(listed.stdout).toMatch(/^\d\ta@b\.example\tAdministrator\t/);
   });
 
   it('says what to do when the service has never run on the folder’s tables', async () => {
