@@ -34,6 +34,26 @@ const deployed = (url: string): TestService => {
   };
 };
 
+/** Mutation testing sees only what runs in its own process. */
+const withinThisProcess = async (
+  settings: Readonly<Record<'ADMIN_EMAIL' | 'ADMIN_PASSWORD' | 'JWT_SECRET', string>>,
+): Promise<TestService> => {
+  Object.assign(process.env, settings);
+  const { startService } = await import('../infra/local/service.ts');
+  const { readSettings } = await import('../infra/local/settings.ts');
+  const { url, stop } = await startService(readSettings(process.env));
+  const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
+  return {
+    url,
+    api: apiClient(url.replace('localhost', '127.0.0.1')),
+    admin: { email, password },
+    jwtSecret,
+    output: () => '',
+    environment: settings,
+    stop,
+  };
+};
+
 const waitForUrl = async (child: ChildProcess, output: () => string): Promise<string> => {
   const deadline = Date.now() + startTimeout;
   while (Date.now() < deadline && child.exitCode === null) {
@@ -70,6 +90,7 @@ export const startTestService = async (
     AUDIT_TABLE: `audit-${randomUUID()}`,
     ...environment,
   };
+  if (process.env.WITHIN_THIS_PROCESS) return withinThisProcess(settings);
   const child = spawn(process.execPath, ['infra/local/start.ts'], {
     env: { ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],

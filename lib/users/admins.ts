@@ -5,22 +5,29 @@ import { usersTable } from '../dynamodb/tables.ts';
 import { adminListing, toUser, userKey } from './store.ts';
 import type { User } from './user.ts';
 
-/** Admins that are listed at most. */
-const maxAdmins = 1000;
+/** Admins that are read at a time. */
+const pageSize = 100;
 
 /**
- * The admins, oldest account first, from an index that may be a second behind.
+ * All admins, oldest account first, from an index that may be a second behind.
  * @throws {DomainError} STORAGE_FAULT
  */
 export const listAdmins = async (): Promise<readonly User[]> => {
-  const { entries } = await readPage({
-    table: config.usersTable,
-    index: usersTable.indexes[1],
-    partitions: [adminListing],
-    order: 'oldest first',
-    limit: maxAdmins,
-  });
-  return entries.map(toUser);
+  const admins: User[] = [];
+  let after: string | undefined;
+  do {
+    const { entries, next } = await readPage({
+      table: config.usersTable,
+      index: usersTable.indexes[1],
+      partitions: [adminListing],
+      order: 'oldest first',
+      limit: pageSize,
+      after,
+    });
+    admins.push(...entries.map(toUser));
+    after = next;
+  } while (after !== undefined);
+  return admins;
 };
 
 const isAdmin = {
