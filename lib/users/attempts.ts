@@ -75,7 +75,7 @@ const isLive = (count: Count | undefined, now: number): count is Count =>
   count !== undefined && count.expires_at > now;
 
 /** Seconds that remain to wait; 0 when there is nothing to wait for. */
-export const waitOf = (count: Count | undefined, now: Date): number =>
+const waitOf = (count: Count | undefined, now: Date): number =>
   isLive(count, seconds(now)) ? Math.max(0, (count.blocked_until ?? 0) - seconds(now)) : 0;
 
 /** @throws {DomainError} TOO_MANY_ATTEMPTS while any of the counts demands a wait */

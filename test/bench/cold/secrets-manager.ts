@@ -16,10 +16,10 @@ export interface StoredSecret {
   readonly age: number;
 }
 
-const answerOf = ({ value, age }: StoredSecret) => ({
+const answerOf = ({ value, age }: StoredSecret, now: number) => ({
   VersionId: value,
   SecretString: value,
-  CreatedDate: Date.now() / 1000 - age * 3600,
+  CreatedDate: now / 1000 - age * 3600,
 });
 
 /** Answers GetSecretValue with one secret, as Secrets Manager does, and nothing else. */
@@ -27,12 +27,13 @@ export const startSecretsManager = async (
   secret: { readonly AWSCURRENT: StoredSecret } & Readonly<Record<string, StoredSecret>>,
 ): Promise<SecretsManager> => {
   const requests: IncomingHttpHeaders[] = [];
+  const now = Date.now();
   const server = createServer(async (request, response) => {
     requests.push(request.headers);
     const version = secret[JSON.parse(await text(request)).VersionStage];
     response.statusCode = version ? 200 : 400;
     response.setHeader('content-type', 'application/x-amz-json-1.1');
-    const answer = version ? answerOf(version) : { __type: 'ResourceNotFoundException' };
+    const answer = version ? answerOf(version, now) : { __type: 'ResourceNotFoundException' };
     response.end(JSON.stringify(answer));
   });
   server.listen(0, '127.0.0.1');

@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { lambdaEnvironment } from '../../bench/cold/cold-start.ts';
-import { type SecretsManager, startSecretsManager } from '../../bench/cold/secrets-manager.ts';
+import {
+  type SecretsManager,
+  type StoredSecret,
+  startSecretsManager,
+} from '../../bench/cold/secrets-manager.ts';
 
 describe('signingKeys, of a secret in Secrets Manager', () => {
   const [newer, older] = [randomUUID(), randomUUID()];
   let secretsManager: SecretsManager;
 
-  /** A process that knows nothing of the secret yet, and reads it. */
-  const readKeys = async (...[current, previous]: readonly { value: string; age: number }[]) => {
+  /** A process that knows nothing of the secret yet. */
+  const startProcess = async (...[current, previous]: readonly StoredSecret[]) => {
     if (!current) throw new Error('A secret has a current version');
     secretsManager = await startSecretsManager({
       AWSCURRENT: current,
@@ -19,6 +23,10 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     const environment = { ...lambdaEnvironment, ...address, ...secret };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     vi.resetModules();
+  };
+
+  const readKeys = async (...versions: readonly StoredSecret[]) => {
+    await startProcess(...versions);
     const { signingKeys } = await import('../../../lib/tokens/signing-secret.ts');
     const keys = await signingKeys();
     return keys.map((key) => new TextDecoder().decode(key));
@@ -45,5 +53,29 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
 
   it('are the only version of a new secret', async () => {
     expect(await readKeys({ value: newer, age: 0 })).toEqual([newer]);
+  });
+
+  it('are refused under 32 bytes, without repeating them', async () => {
+    await expect(readKeys({ value: 'too-short', age: 0 })).rejects.toThrow(
+      'Environment variable JWT_SECRET_ID must give a secret of at least 32 bytes',
+    );
+  });
+
+  it('are those that are known while the newest version is, for one request', async () => {
+    await startProcess({ value: newer, age: 1 }, { value: older, age: 24 });
+    const { readSecret } = await import('../../../lib/tokens/secret-source.ts');
+    const known = await readSecret();
+
+    const again = await readSecret(known);
+    const rotated = await readSecret({ current: { ...known.current, id: older } });
+
+    expect(known).toMatchObject({ current: { value: newer }, previous: { value: older } });
+    expect(again).toBe(known);
+    expect(rotated).toEqual(known);
+    expect(secretsManager.requests).toHaveLength(5);
+  });
+
+  it('are not half of what they are when the version before cannot be read', async () => {
+    await expect(readKeys({ value: newer, age: 1 }, { value: '', age: 24 })).rejects.toThrow();
   });
 });

@@ -101,6 +101,21 @@ describe('cachedKeys', () => {
     expect(names(afterwards)).toEqual(['new', 'old']);
   });
 
+  it.each([
+    ['119 seconds after it, asks as if it knew nothing', 119, undefined],
+    ['120 seconds after it, says what it knows', 120, { current: version('v1', 0) }],
+  ])('that has read a rotation %s', async (_, age, known) => {
+    let now = age * second;
+    const read = vi.fn(async (_known?: SecretVersions) => ({ current: version('v1', 0) }));
+    const keys = cachedKeys(read, () => now);
+    await keys();
+
+    now += 60 * second;
+    await keys();
+
+    expect(read.mock.calls).toEqual([[undefined], [known]]);
+  });
+
   it('rejects while nothing has been read yet, and recovers', async () => {
     let broken = true;
     const keys = cachedKeys(async () => {
@@ -171,5 +186,34 @@ describe('readSecret', () => {
     vi.stubEnv('JWT_SECRET_FILE', file);
 
     expect(await readSecret()).toEqual({ current: versions[0], previous: versions[1] });
+  });
+
+  const readFileOf = async (versions: unknown) => {
+    const file = join(folder, 'secret.json');
+    await writeFile(file, JSON.stringify(versions));
+    vi.stubEnv('JWT_SECRET_FILE', file);
+    return readSecret();
+  };
+
+  it('reads a file of one version', async () => {
+    expect(await readFileOf([version('a', 1)])).toEqual({ current: version('a', 1) });
+  });
+
+  it('refuses a file without a version, and one with a short secret, without repeating it', async () => {
+    await expect(readFileOf([])).rejects.toThrow(
+      'Environment variable JWT_SECRET_FILE names a file without a secret',
+    );
+    await expect(readFileOf([{ ...version('a', 1), value: 'short' }])).rejects.toThrow(
+      'Environment variable JWT_SECRET_FILE must give a secret of at least 32 bytes',
+    );
+  });
+
+  it('takes 32 bytes, which are older than any token', async () => {
+    const value = '0123456789abcdef0123456789abcdef';
+    vi.stubEnv('JWT_SECRET', value);
+
+    expect(await readSecret()).toEqual({
+      current: { id: 'JWT_SECRET', value, createdAt: new Date(0) },
+    });
   });
 });

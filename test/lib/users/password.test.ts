@@ -179,4 +179,30 @@ describe('isPasswordHash', () => {
       expect(isPasswordHash(hashAt(cost))).toBe(false);
     },
   );
+
+  it.each(vectors.map(([, stored]) => stored))('takes %s, which another bcrypt made', (stored) => {
+    expect(isPasswordHash(stored)).toBe(true);
+  });
+
+  const sound = '$2b$10$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e';
+  it.each([
+    ['nothing', ''],
+    ['text before it', `x${sound}`],
+    ['text after it', `${sound}x`],
+    ['a line end after it', `${sound}\n`],
+    ['an unknown version', sound.replace('$2b', '$2x')],
+    ['no version', sound.replace('$2b', '$2')],
+    ['a cost of letters', sound.replace('$10', '$1a')],
+    ['a cost of one digit', sound.replace('$10', '$9')],
+    ['a foreign character in the salt', sound.replace('abc', 'a!c')],
+    ['a salt of 23 characters', sound.replace('abc', 'abcd')],
+    ['a salt of 21 characters', sound.replace('abc', 'ab')],
+    ['a last character of the salt that no salt has', sound.replace('stuu', 'stub')],
+    ['a foreign character in the digest', sound.replace('SfIH', 'Sf!H')],
+    ['a digest of 30 characters', sound.replace('SfIH', 'SfI')],
+    ['a last character of the digest that no digest has', sound.replace(/e$/, 'f')],
+    ['the marker twice', marker + marker + sound],
+  ])('refuses a hash with %s', (_, text) => {
+    expect(isPasswordHash(text)).toBe(false);
+  });
 });
