@@ -1,6 +1,10 @@
 /** The stack's template, made without bundling, and how tests read it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import { afterAll } from 'vitest';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { readSettings } from '../../infra/settings.ts';
 
@@ -13,10 +17,14 @@ export const production = {
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d',
 };
 
+const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));
+afterAll(() => rmSync(assemblies, { recursive: true, force: true }));
+
 /** @param context settings, as `-c name=value` gives them */
 export const stackOf = (context: Readonly<Record<string, unknown>> = {}): ServiceStack => {
   // The CDK's own check of templates takes most of a synth's time; app.test.ts runs it.
   const app = new App({
+    outdir: mkdtempSync(join(assemblies, 'cdk.out-')),
     context: { ...context, ...withoutBundling },
     builtinCloudFormationValidation: false,
   });
