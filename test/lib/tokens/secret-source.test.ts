@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { lambdaEnvironment } from '../../bench/cold/cold-start.ts';
 import {
@@ -73,6 +76,18 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     expect(again).toBe(known);
     expect(rotated).toEqual(known);
     expect(secretsManager.requests).toHaveLength(5);
+  });
+
+  it('are not waited for when Secrets Manager does not answer', async () => {
+    const mute = createServer().listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    await startProcess({ value: newer, age: 0 });
+    const { port } = mute.address() as AddressInfo;
+    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${port}`);
+    const { readSecret } = await import('../../../lib/tokens/secret-source.ts');
+
+    await expect(readSecret()).rejects.toThrow(expect.objectContaining({ name: 'TimeoutError' }));
+    mute.close();
   });
 
   it('are not half of what they are when the version before cannot be read', async () => {

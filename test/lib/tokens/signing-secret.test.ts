@@ -103,10 +103,10 @@ describe('cachedKeys', () => {
 
   it.each([
     ['119 seconds after it, asks as if it knew nothing', 119, undefined],
-    ['120 seconds after it, says what it knows', 120, { current: version('v1', 0) }],
+    ['120 seconds after it, says what it knows', 120, { current: version('v1', hour) }],
   ])('that has read a rotation %s', async (_, age, known) => {
-    let now = age * second;
-    const read = vi.fn(async (_known?: SecretVersions) => ({ current: version('v1', 0) }));
+    let now = hour + age * second;
+    const read = vi.fn(async (_known?: SecretVersions) => ({ current: version('v1', hour) }));
     const keys = cachedKeys(read, () => now);
     await keys();
 

@@ -115,6 +115,40 @@ describe('verifyToken', () => {
     );
   });
 
+  it.each([
+    ['a number for an email', { email: 7 }],
+    ['no email', { email: undefined }],
+    ['an unknown role', { role: 'root' }],
+    ['a list for a role', { role: ['user'] }],
+    ['text for its time of issue', { iat: `${iat}` }],
+    ['no time of issue', { iat: undefined }],
+    ['text for its end', { exp: `${iat + 60}` }],
+    ['no end', { exp: undefined }],
+  ])('refuses claims with %s', async (_, claims) => {
+    const token = signToken({ ...user, iat, exp: iat + 60, ...claims }, secret);
+
+    expect(await codeOf(verifyToken(token, { now: issuedAt }))).toBe('TOKEN_INVALID');
+  });
+
+  it.each(['=', '==', '.', '\n', ' '])('refuses a token with %j after it', async (text) => {
+    const token = await issueToken(user, { now: issuedAt });
+
+    expect(await codeOf(verifyToken(token + text, { now: issuedAt }))).toBe('TOKEN_INVALID');
+  });
+
+  it('knows one spelling of a signature, of the four that decode alike', async () => {
+    const token = await issueToken(user, { now: issuedAt });
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const first = alphabet.indexOf(token.slice(-1));
+
+    const answers = [0, 1, 2, 3].map((unused) =>
+      codeOf(verifyToken(token.slice(0, -1) + alphabet[first + unused], { now: issuedAt })),
+    );
+
+    const refused = 'TOKEN_INVALID';
+    expect(await Promise.all(answers)).toEqual(['accepted', refused, refused, refused]);
+  });
+
   it('says nothing of the token in what it throws', async () => {
     const token = signToken({ ...user, iat, exp: iat + 60 }, 'wrong');
 
