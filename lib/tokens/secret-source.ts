@@ -47,10 +47,18 @@ const fromFile = async (file: string): Promise<SecretVersions> => {
   return previous ? { current, previous } : { current };
 };
 
-// At most two attempts of a second each: what is cached serves on when this fails.
+/** Milliseconds that one request to Secrets Manager may take, and silence within its answer. */
+const requestTimeout = 1000;
+
+// Two attempts and no more: what is cached serves on when they fail.
 const secretsManager = new SecretsManagerClient({
   maxAttempts: 2,
-  requestHandler: { connectionTimeout: 500, requestTimeout: 1000, throwOnRequestTimeout: true },
+  requestHandler: {
+    connectionTimeout: 500,
+    requestTimeout,
+    throwOnRequestTimeout: true,
+    socketTimeout: requestTimeout,
+  },
 });
 
 const readStage = async (id: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS') => {

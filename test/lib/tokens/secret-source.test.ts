@@ -78,16 +78,19 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     expect(secretsManager.requests).toHaveLength(5);
   });
 
-  it('are not waited for when Secrets Manager does not answer', async () => {
-    const mute = createServer().listen(0, '127.0.0.1');
-    await once(mute, 'listening');
+  it.each([
+    ['does not answer', ''],
+    ['stops in the middle of its answer', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
+  ])('are not waited for when Secrets Manager %s', async (_, answer) => {
+    const server = createServer((socket) => socket.once('data', () => socket.write(answer)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
     await startProcess({ value: newer, age: 0 });
-    const { port } = mute.address() as AddressInfo;
+    const { port } = server.address() as AddressInfo;
     vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${port}`);
     const { readSecret } = await import('../../../lib/tokens/secret-source.ts');
 
     await expect(readSecret()).rejects.toThrow(expect.objectContaining({ name: 'TimeoutError' }));
-    mute.close();
+    server.close();
   });
 
   it('are not half of what they are when the version before cannot be read', async () => {
