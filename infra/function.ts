@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { Duration, type RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../lib/dynamodb/tables.ts';
@@ -21,7 +21,9 @@ export interface SharedFunctionProps {
   readonly tables: Tables;
   readonly signingSecret: Secret;
   readonly variables: Readonly<Record<FunctionVariable, string>>;
-  readonly logs: { readonly retention: RetentionDays; readonly removalPolicy: RemovalPolicy };
+  readonly logs: Required<
+    Pick<LogGroupProps, 'retention' | 'removalPolicy' | 'deletionProtectionEnabled'>
+  >;
 }
 
 export interface ServiceFunctionProps extends SharedFunctionProps {

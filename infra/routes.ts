@@ -3,6 +3,8 @@
  * tests read it; nothing about a route is written anywhere else.
  */
 
+import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
+
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Route {
@@ -58,6 +60,8 @@ const hashingMemory = 1769;
  * JSON. The in-memory variant's 10,000 users take about 15 MB of it.
  */
 const waitingMemory = 512;
+
+const [byCreatedAt] = usersTable.indexes;
 
 const writesAudit: TableAccess = { table: 'audit', actions: ['dynamodb:PutItem'] };
 
@@ -127,7 +131,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/users' }],
     access: [
       { table: 'users', actions: ['dynamodb:GetItem'] },
-      { table: 'users', actions: ['dynamodb:Query'], indexes: ['by_created_at'] },
+      { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
     signingSecret: true,
     variables: ['USER_DIRECTORY'],
@@ -179,7 +183,7 @@ export const functions: readonly FunctionDefinition[] = [
       {
         table: 'audit',
         actions: ['dynamodb:Query'],
-        indexes: ['by_created_at', 'by_user_id', 'by_action', 'by_user_id_and_action'],
+        indexes: auditTable.indexes.map(({ name }) => name),
       },
     ],
     signingSecret: true,
@@ -209,7 +213,7 @@ export const functions: readonly FunctionDefinition[] = [
 export const cors = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   requestHeaders: ['authorization', 'content-type'],
-  responseHeaders: ['link', 'x-request-id'],
+  responseHeaders: ['link', 'retry-after', 'x-request-id'],
   /** Seconds for which a browser may keep the answer to a preflight request. */
   maxAge: 3600,
 } as const;

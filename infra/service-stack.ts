@@ -36,6 +36,7 @@ export class ServiceStack extends Stack {
     const logs = {
       retention: settings.logRetentionDays,
       removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      deletionProtectionEnabled: keep,
     };
 
     const tables = {

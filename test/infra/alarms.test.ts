@@ -81,7 +81,7 @@ describe('an alarm', () => {
   });
 
   it.each([
-    ['UsersTable', ['by_created_at']],
+    ['UsersTable', ['by_created_at', 'admins']],
     ['AuditTable', ['by_created_at', 'by_user_id', 'by_action', 'by_user_id_and_action']],
   ])('is raised when %s or an index of it is throttled', (table, indexes) => {
     expect(properties(`${table}Throttles`).Threshold).toBe(10);

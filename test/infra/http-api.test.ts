@@ -70,7 +70,7 @@ describe('the HTTP API', () => {
       AllowOrigins: ['*'],
       AllowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
       AllowHeaders: ['authorization', 'content-type'],
-      ExposeHeaders: ['link', 'x-request-id'],
+      ExposeHeaders: ['link', 'retry-after', 'x-request-id'],
       MaxAge: 3600,
     });
   });

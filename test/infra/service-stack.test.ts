@@ -76,6 +76,17 @@ describe('the stack', () => {
     expect(stackOf().terminationProtection).toBe(false);
   });
 
+  it.each([
+    ['protects', production, true],
+    ['does not protect', {}, false],
+  ])('%s logs from deletion with %o', (_, settings, isProtected) => {
+    const logGroups = [...resourcesOf(synthesise(settings), 'AWS::Logs::LogGroup').values()];
+
+    const flags = logGroups.map(({ Properties }) => Properties.DeletionProtectionEnabled);
+
+    expect([...new Set(flags)]).toEqual([isProtected]);
+  });
+
   it('keeps in production whatever holds data: tables, secret, logs', () => {
     const kept = Object.entries(synthesise(production).toJSON().Resources)
       .filter(
