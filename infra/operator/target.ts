@@ -23,7 +23,22 @@ const setEnvironment = (environment: Readonly<Record<string, string>>): void => 
   Object.assign(process.env, environment);
 };
 
+const isElsewhere = (endpoint: string): boolean => {
+  const { hostname } = URL.parse(endpoint) ?? { hostname: '' };
+  return !['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname);
+};
+
+/** Else half of a command's work would be done on what `npm start` was told to use. */
+const refuseLocalEngine = (): void => {
+  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (!endpoint || isElsewhere(endpoint)) return;
+  throw new Failure(
+    `AWS_ENDPOINT_URL_DYNAMODB is ${endpoint}, which is no address of a stack's tables: unset it.`,
+  );
+};
+
 const openStack = async (name: string): Promise<Target> => {
+  refuseLocalEngine();
   // Only here, as it takes a while to load.
   const { findStack } = await import('./stack.ts');
   const { usersTable, auditTable, signingSecret: arn } = await findStack(name);

@@ -74,6 +74,20 @@ describe('A command for a deployed stack', () => {
     expect([status, stderr]).toEqual([1, 'There is no AWS region: set AWS_REGION.\n']);
   });
 
+  it.each(['http://localhost:8000', 'http://127.0.0.1:8000', 'http://[::1]:8000', 'nonsense'])(
+    'refuses to take %s for its tables, an engine for this machine',
+    async (engine) => {
+      const AWS_ENDPOINT_URL_DYNAMODB = engine;
+
+      const ended = await onStack({ ...credentials, ...region, AWS_ENDPOINT_URL_DYNAMODB });
+
+      expect([ended.status, ended.stderr]).toEqual([
+        1,
+        `AWS_ENDPOINT_URL_DYNAMODB is ${engine}, which is no address of a stack's tables: unset it.\n`,
+      ]);
+    },
+  );
+
   it('says so when nothing answers', async () => {
     const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: 'http://127.0.0.1:1' };
 
