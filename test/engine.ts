@@ -1,5 +1,10 @@
 import type { TestProject } from 'vitest/node';
-import { type EngineName, engineNames, startEngine } from '../infra/local/engine.ts';
+import {
+  type EngineName,
+  engineNames,
+  installedEngines,
+  startEngine,
+} from '../infra/local/engine.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -9,9 +14,9 @@ declare module 'vitest' {
   }
 }
 
-/** The engine to test on: the first of the preferred ones, unless ENGINE names another. */
+/** The engine to test on: the first of those that this machine has, unless ENGINE names another. */
 export const chosenEngine = (): EngineName => {
-  const wanted = process.env.ENGINE ?? engineNames[0];
+  const wanted = process.env.ENGINE ?? installedEngines()[0] ?? engineNames[0];
   const name = engineNames.find((candidate) => candidate === wanted);
   if (!name) throw new Error(`ENGINE must be one of ${engineNames.join(', ')}`);
   return name;

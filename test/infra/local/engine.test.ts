@@ -12,8 +12,8 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startEngine } from '../../../infra/local/engine.ts';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import { installedEngines, startEngine } from '../../../infra/local/engine.ts';
 import { type ApiClient, register } from '../../client.ts';
 import { startTestService } from '../../service.ts';
 import {
@@ -120,6 +120,21 @@ describe('startEngine', { timeout: 90_000 }, () => {
 
     expect(service.output()).toContain(`DynamoDB: ${engine.endpoint}`);
     expect(await refuses(engine.endpoint)).toBe(false);
+  });
+
+  it('is not another one when one is asked for, and the way to have that one is said', async () => {
+    vi.stubEnv('PATH', '');
+
+    const started = startEngine({ only: 'dynamodb-local' });
+
+    await expect(started).rejects.toThrow(
+      /^The DynamoDB engine dynamodb-local was not found: install Java 17/,
+    );
+    vi.unstubAllEnvs();
+  });
+
+  it('is one of those that are installed', () => {
+    expect(installedEngines()).toContain(inject('engineName'));
   });
 
   const shipsDynoxide = existsSync('node_modules/@dynoxide');
