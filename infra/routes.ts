@@ -1,6 +1,6 @@
 /**
- * The functions and the routes that lead to them, as data. The stack, the local service and the
- * tests read it; nothing about a route is written anywhere else.
+ * The functions and the routes that lead to them, as data that the stack, the local service and
+ * the tests read.
  */
 
 import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
