@@ -28,6 +28,7 @@ const table = {
   BODY_TOO_LARGE: { status: 413, message: 'Request Entity Too Large' },
   BODY_ENCODING: { status: 400, message: 'Request body is not valid UTF-8' },
   BODY_MALFORMED: { status: 400, message: 'Request body is not valid JSON' },
+  BODY_TOO_DEEP: { status: 400, message: 'Request body is nested too deeply' },
   BODY_FORBIDDEN_KEY: {
     status: 400,
     message: 'Request body holds a forbidden key',

@@ -7,7 +7,7 @@ import { nextPageLink, parsePageRequest } from '../../lib/pagination.ts';
 
 const parseUserIdFilter = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
-  const userId = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  const userId = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(userId)) throw invalidParameter('userId', 'must be an integer');
   return userId;
 };

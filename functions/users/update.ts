@@ -14,20 +14,17 @@ export const handler = endpoint(
   },
   async (request) => {
     const { body, claims, pathParameters } = request;
-    const { password, ...changes } = parseUserChanges(body, claims.role);
+    const changes = parseUserChanges(body, claims.role);
     const id = parseUserId(pathParameters?.id);
+    const { password, ...rest } = changes;
     const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-    const user = await updateUser(id, { ...changes, ...hashed });
-    const fields = Object.keys({
-      ...changes,
-      ...(password === undefined ? {} : { password }),
-    });
+    const user = await updateUser(id, { ...rest, ...hashed });
     await record(request, {
       action: 'UPDATE',
       user_id: claims.id,
       resource_id: id,
       result: 'SUCCESS',
-      details: { fields },
+      details: { fields: Object.keys(changes) },
     });
     return { statusCode: 200, body: user };
   },

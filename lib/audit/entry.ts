@@ -54,7 +54,7 @@ export const makeAuditId = (now: Date, random: (below: number) => number = rando
   (now.getTime() - idEpoch) * idsPerMillisecond + random(idsPerMillisecond);
 
 const cut = (value: string | number | undefined, limit: number): string | null => {
-  if (value === undefined || value === '') return null;
+  if (value == null || value === '') return null;
   const text = String(value);
   return text.length <= limit ? text : [...text].slice(0, limit).join('');
 };

@@ -4,7 +4,7 @@ import { describeFault, logError } from '../log.ts';
 
 type Options = Pick<EndpointOptions, 'storageFault'>;
 
-/** RFC 6750, section 3: what a refused bearer token is told besides its body. */
+/** RFC 6750, section 3: what a 401 says besides its body. */
 const challenges: Partial<Record<ErrorCode, string>> = {
   NO_TOKEN: 'Bearer',
   INVALID_CREDENTIALS: 'Bearer',
@@ -12,9 +12,18 @@ const challenges: Partial<Record<ErrorCode, string>> = {
   TOKEN_INVALID: 'Bearer error="invalid_token"',
 };
 
-/** What @middy/http-json-body-parser throws; both with status 422, where decisions say 400. */
-const parserCode = ({ message }: { message?: string }): ErrorCode =>
-  message === 'Forbidden key in JSON body' ? 'BODY_FORBIDDEN_KEY' : 'BODY_MALFORMED';
+/** What @middy/http-json-body-parser throws, always with status 422, where decisions say 400. */
+interface ParserError {
+  readonly message?: string;
+  readonly cause?: { readonly package?: string; readonly message?: string };
+}
+
+const parserCode = ({ message, cause }: ParserError): ErrorCode => {
+  if (message === 'Forbidden key in JSON body') return 'BODY_FORBIDDEN_KEY';
+  // The parser descends by recursion; these are V8's words when the stack ends first.
+  const isTooDeep = cause?.message === 'Maximum call stack size exceeded';
+  return isTooDeep ? 'BODY_TOO_DEEP' : 'BODY_MALFORMED';
+};
 
 const headersOf = ({ code, retryAfter }: DomainError): Record<string, string> => {
   const challenge = challenges[code];
@@ -26,9 +35,9 @@ const headersOf = ({ code, retryAfter }: DomainError): Record<string, string> =>
 
 const toDomainError = (error: unknown): DomainError => {
   if (error instanceof DomainError) return error;
-  const { cause } = error as { cause?: { package?: string } };
-  return cause?.package === '@middy/http-json-body-parser'
-    ? new DomainError(parserCode(error as object))
+  const parserError = error as ParserError;
+  return parserError.cause?.package === '@middy/http-json-body-parser'
+    ? new DomainError(parserCode(parserError))
     : new DomainError('UNEXPECTED_FAULT', { cause: error });
 };
 

@@ -114,7 +114,7 @@ export interface UserChanges {
 
 /**
  * The body of PUT /api/users/{id}: any subset of its fields. A caller that is no admin may send
- * its own role back, as it got it, but not another one.
+ * its own role back, as it got it, which changes nothing, but not another one.
  * @throws {DomainError} FORBIDDEN, NO_FIELDS_TO_UPDATE, or FIELD_INVALID
  */
 export const parseUserChanges = (body: JsonObject, caller: Role): UserChanges => {
@@ -128,11 +128,10 @@ export const parseUserChanges = (body: JsonObject, caller: Role): UserChanges =>
     password: parsePassword,
     role: parseRole,
   };
-  const given = Object.entries(parsers).filter(
-    ([name]) => field(body, name) !== undefined && (name !== 'role' || caller === 'admin'),
-  );
+  const given = Object.entries(parsers).filter(([name]) => field(body, name) !== undefined);
   if (given.length === 0) throw new DomainError('NO_FIELDS_TO_UPDATE');
-  return Object.fromEntries(given.map(([name, parse]) => [name, parse(body[name])]));
+  const changes = given.filter(([name]) => name !== 'role' || caller === 'admin');
+  return Object.fromEntries(changes.map(([name, parse]) => [name, parse(body[name])]));
 };
 
 type NameAndEmail = Pick<NewUser, 'name' | 'email'>;

@@ -282,11 +282,12 @@ const readThenWrite = async (
  */
 export const updateUser = async (id: number, update: UserUpdate): Promise<User> => {
   const { email } = update;
-  const before = await readThenWrite(id, (user) =>
-    email === undefined || emailKey(email) === emailKey(user.email)
+  const before = await readThenWrite(id, async (user) => {
+    if (Object.keys(update).length === 0) return true;
+    return email === undefined || emailKey(email) === emailKey(user.email)
       ? updateInPlace(user, update)
-      : updateWithEmail(user, email, update),
-  );
+      : updateWithEmail(user, email, update);
+  });
   return toUser({ ...before, ...update });
 };
 

@@ -21,6 +21,7 @@ const expected: Readonly<
   BODY_TOO_LARGE: [413, 'Request Entity Too Large'],
   BODY_ENCODING: [400, 'Request body is not valid UTF-8'],
   BODY_MALFORMED: [400, 'Request body is not valid JSON'],
+  BODY_TOO_DEEP: [400, 'Request body is nested too deeply'],
   BODY_FORBIDDEN_KEY: [400, 'Request body holds a forbidden key'],
   BODY_NOT_OBJECT: [400, 'Request body must be a JSON object'],
   FIELDS_REQUIRED: [400, 'All fields are required'],

@@ -132,6 +132,12 @@ describe('GET /api/admin/audit-logs', () => {
     },
   );
 
+  it.each([0, 20])('takes a userId with %i zeros before it', async (zeros) => {
+    const answer = await get(`?userId=${'0'.repeat(zeros)}${other.id}`);
+
+    expect(outcome(answer)).toEqual(outcome(await get(`?userId=${other.id}`)));
+  });
+
   it.each(['', `userId=${busy.id}`, 'action=UPDATE', `userId=${busy.id}&action=UPDATE`])(
     'leads through all pages of the query "%s", without a gap or a repetition',
     async (query) => {

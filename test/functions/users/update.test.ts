@@ -180,6 +180,27 @@ describe('PUT /api/users/{id}', () => {
     },
   );
 
+  it('answers 200 to a user who sends nothing but its own role, and changes nothing', async () => {
+    const agent = uniqueAgent();
+    const { id, token } = await register(api);
+    const before = await get(id);
+
+    const answer = await put(id, token, { role: 'user' }, { 'user-agent': agent });
+
+    expect(outcome(answer)).toEqual([200, before]);
+    expect(await get(id)).toEqual(before);
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({ action: 'UPDATE', result: 'SUCCESS', details: '{"fields":[]}' }),
+    ]);
+  });
+
+  it('answers 404 to a deleted user who sends nothing but its own role', async () => {
+    const { id, token } = await register(api);
+    await api('DELETE', `/api/users/${id}`, { token: adminToken });
+
+    expect(outcome(await put(id, token, { role: 'user' }))).toEqual(refusal(404, 'User not found'));
+  });
+
   it.each([
     ['name', '', 'name must not be empty'],
     ['name', '  ', 'name must not be empty'],

@@ -180,6 +180,7 @@ describe('parseUserChanges', () => {
     [{ password: ' p ' }, { password: ' p ' }],
     [{ name: 'n', id: 1, created_at: 'x' }, { name: 'n' }],
     [{ name: 'n', role: 'user' }, { name: 'n' }],
+    [{ role: 'user' }, {}],
   ])('has a user change %j', (body, changes) => {
     expect(parseUserChanges(body, 'user')).toEqual(changes);
   });
