@@ -64,6 +64,9 @@ export class ServiceStack extends Stack {
       SigningSecretArn: signingSecret.secretArn,
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
+      // For the operator's commands, which hash passwords too.
+      PasswordMinLength: variables.PASSWORD_MIN_LENGTH,
+      BcryptCost: variables.BCRYPT_COST,
     });
   }
 

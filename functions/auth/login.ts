@@ -48,7 +48,10 @@ const logIn = async (request: ApiRequest) => {
     const [, counted] = await Promise.allSettled([entry, countAttempt(counters, counts)]);
     throw counted.status === 'rejected' ? counted.reason : refusal(reason);
   }
-  const token = await issueToken(user);
+  const token = await issueToken(user).catch(async (fault) => {
+    await record(request, { ...attempt, result: 'FAILURE', details: { reason: 'no_token' } });
+    throw fault;
+  });
   await Promise.all([
     record(request, { ...attempt, result: 'SUCCESS' }),
     forgetAttempts(counters, counts),

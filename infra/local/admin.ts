@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createAccount } from '../../lib/users/accounts.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
-import { parseNewUser } from '../../lib/users/schema.ts';
+import { parseEmail, parseNewUser, parsePassword } from '../../lib/users/schema.ts';
 import { findUserByEmail, updateUser } from '../../lib/users/store.ts';
 
 export interface LocalAdmin {
@@ -13,8 +13,20 @@ export interface LocalAdmin {
 const create = (email: string, password: string): Promise<void> =>
   createAccount(parseNewUser({ name: 'Administrator', email, password }), 'admin', () => undefined);
 
+/** @throws {Error} naming the variable and the rule that it breaks */
+const check = (email: string, password: string): void => {
+  try {
+    parseEmail(email);
+    parsePassword(password);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(message.replace(/^\w+/, (field) => `ADMIN_${field.toUpperCase()}`));
+  }
+};
+
 /** Makes the configured admin, or brings the user of that address in line with the settings. */
 const ensureConfigured = async (email: string, password: string): Promise<LocalAdmin> => {
+  check(email, password);
   const { user } = await findUserByEmail(email);
   if (!user) {
     await create(email, password);
@@ -32,6 +44,7 @@ const defaultEmail = 'admin@localhost';
 /**
  * Sees to it that the local service has an admin: the configured one, or one with a random
  * password that is told only when it is made.
+ * @throws {Error} when the configured one breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
  */
 export const ensureAdmin = async (
   configured: { readonly email: string; readonly password: string } | undefined,

@@ -109,7 +109,11 @@ const spawnTied = ({ command, args }: Launch): ChildProcess => {
 /** Milliseconds within which an engine must answer: a Java machine takes its time. */
 const startTimeout = 30_000;
 
-const waitUntilAnswering = async (endpoint: string, child: ChildProcess): Promise<void> => {
+const waitUntilAnswering = async (
+  endpoint: string,
+  child: ChildProcess,
+  folder: string | undefined,
+): Promise<void> => {
   const deadline = Date.now() + startTimeout;
   while (Date.now() < deadline && child.exitCode === null) {
     try {
@@ -119,7 +123,8 @@ const waitUntilAnswering = async (endpoint: string, child: ChildProcess): Promis
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
-  throw new Error(`The DynamoDB engine did not start at ${endpoint}`);
+  const data = folder ? ` with its data in ${folder}` : '';
+  throw new Error(`The DynamoDB engine did not start at ${endpoint}${data}`);
 };
 
 /** Starts an engine, or returns undefined when this machine does not have it. */
@@ -133,7 +138,7 @@ const launch = async (
   if (folder) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const child = spawnTied(command);
   const endpoint = `http://127.0.0.1:${chosenPort}`;
-  await waitUntilAnswering(endpoint, child);
+  await waitUntilAnswering(endpoint, child, folder);
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a running service leaves in its data folder for the operator's commands. */
@@ -12,6 +12,8 @@ export interface RunningService {
   readonly auditTable: string;
   /** Absent when the signing secret is a value of its environment. */
   readonly secretFile?: string;
+  /** Variables that commands must read as the service does. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 const fileIn = (folder: string) => join(folder, 'service.json');
@@ -25,11 +27,25 @@ export const readRunning = (folder: string): RunningService | undefined => {
   }
 };
 
-/** Writes a file that only its owner may read, whole or not at all. */
-export const writePrivately = (file: string, text: string): void => {
+/** Text in a file beside another, to become that one in one step. */
+const writeBeside = (file: string, text: string): string => {
   const unfinished = `${file}.${randomUUID()}`;
   writeFileSync(unfinished, text, { mode: 0o600, flag: 'wx' });
-  renameSync(unfinished, file);
+  return unfinished;
+};
+
+/** Writes a file that only its owner may read, whole or not at all. */
+export const writePrivately = (file: string, text: string): void =>
+  renameSync(writeBeside(file, text), file);
+
+/** The same for a file that must not be there yet. @throws {Error} EEXIST when it is */
+export const createPrivately = (file: string, text: string): void => {
+  const unfinished = writeBeside(file, text);
+  try {
+    linkSync(unfinished, file);
+  } finally {
+    rmSync(unfinished);
+  }
 };
 
 /** @returns what takes the file away again, unless another service has written it since */

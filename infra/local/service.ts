@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { config } from '../../lib/config.ts';
 import { functions } from '../routes.ts';
 import type { LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
@@ -53,6 +54,10 @@ const announce = ({ folder, signingSecret }: LocalSettings, engine: Engine, url:
     usersTable,
     auditTable,
     ...(secretFile ? { secretFile } : {}),
+    settings: {
+      PASSWORD_MIN_LENGTH: String(config.passwordMinLength),
+      BCRYPT_COST: String(config.bcryptCost),
+    },
   });
 };
 
@@ -71,7 +76,7 @@ const close = async (server: Server): Promise<void> => {
 /**
  * Starts the whole service in this process: engine, tables, admin, HTTP.
  * @param engine one that runs already; it is then not stopped with the service
- * @throws {Error} when there is no engine or the port is taken
+ * @throws {Error} when there is no engine, a setting is out of range or the port is taken
  */
 export const startService = async (
   settings: LocalSettings,
@@ -80,6 +85,8 @@ export const startService = async (
   const engine = given ?? (await startEngine({ folder: settings.folder }));
   try {
     setEnvironment(engine.endpoint, settings.signingSecret);
+    // Whichever is out of range is refused now, not by the first request that needs it.
+    Object.values(config);
     const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
     await createTables(engine.endpoint, { users, audit });
     // Only now: what they import reads the environment.

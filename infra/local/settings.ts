@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { createPrivately } from './running.ts';
 
 /** How the service runs on this machine (decisions, Running it on one machine). */
 export interface LocalSettings {
@@ -45,9 +46,7 @@ const ownSecret = (folder: string | undefined): Readonly<Record<string, string>>
   if (!folder) return { JWT_SECRET: makeSecretVersion().value };
   const file = secretFile(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (!existsSync(file)) {
-    writeFileSync(file, JSON.stringify([makeSecretVersion()]), { mode: 0o600, flag: 'wx' });
-  }
+  if (!existsSync(file)) createPrivately(file, JSON.stringify([makeSecretVersion()]));
   return { JWT_SECRET_FILE: file };
 };
 

@@ -6,6 +6,8 @@ export interface DeployedService {
   readonly usersTable: string;
   readonly auditTable: string;
   readonly signingSecret: string;
+  /** Variables that commands must read as the functions do. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 const describe = async (name: string): Promise<Map<string, string>> => {
@@ -44,5 +46,9 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     usersTable: output('UsersTableName'),
     auditTable: output('AuditTableName'),
     signingSecret: output('SigningSecretArn'),
+    settings: {
+      PASSWORD_MIN_LENGTH: output('PasswordMinLength'),
+      BCRYPT_COST: output('BcryptCost'),
+    },
   };
 };

@@ -41,8 +41,9 @@ const openStack = async (name: string): Promise<Target> => {
   refuseLocalEngine();
   // Only here, as it takes a while to load.
   const { findStack } = await import('./stack.ts');
-  const { usersTable, auditTable, signingSecret: arn } = await findStack(name);
-  setEnvironment({ USERS_TABLE: usersTable, AUDIT_TABLE: auditTable, JWT_SECRET_ID: arn });
+  const { usersTable, auditTable, signingSecret: arn, settings } = await findStack(name);
+  const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
+  setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
   return { signingSecret: { arn }, close: async () => undefined };
 };
 
@@ -56,10 +57,11 @@ const answers = async ({ pid, endpoint }: RunningService): Promise<boolean> => {
   }
 };
 
-type Reachable = Pick<RunningService, 'endpoint' | 'usersTable' | 'auditTable' | 'secretFile'>;
+type Reachable = Omit<RunningService, 'pid' | 'url' | 'settings'> &
+  Partial<Pick<RunningService, 'settings'>>;
 
 const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
-  const { endpoint, usersTable, auditTable, secretFile: file } = service;
+  const { endpoint, usersTable, auditTable, secretFile: file, settings } = service;
   // A profile would outrank the credentials, and an engine on this machine takes any.
   delete process.env.AWS_PROFILE;
   setEnvironment({
@@ -67,6 +69,7 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
     AWS_ENDPOINT_URL_DYNAMODB: endpoint,
     USERS_TABLE: usersTable,
     AUDIT_TABLE: auditTable,
+    ...settings,
     ...(file ? { JWT_SECRET_FILE: file } : {}),
   });
   return { ...(file ? { signingSecret: { file } } : {}), close };

@@ -35,15 +35,24 @@ interface StoredVersion {
   readonly createdAt: string;
 }
 
+const parseVersions = (text: string): readonly StoredVersion[] => {
+  try {
+    const versions = JSON.parse(text);
+    return Array.isArray(versions) ? versions : [];
+  } catch {
+    return [];
+  }
+};
+
 /** A file that holds a JSON array of versions, newest first: the local service's. */
 const fromFile = async (file: string): Promise<SecretVersions> => {
-  const versions: StoredVersion[] = JSON.parse(await readFile(file, 'utf8'));
+  const versions = parseVersions(await readFile(file, 'utf8'));
   const [current, previous] = versions.map(({ id, value, createdAt }) => ({
     id,
     value: checked(value, 'JWT_SECRET_FILE'),
     createdAt: new Date(createdAt),
   }));
-  if (!current) throw new ConfigError('JWT_SECRET_FILE', 'names a file without a secret');
+  if (!current) throw new ConfigError('JWT_SECRET_FILE', `names a file without a secret, ${file}`);
   return previous ? { current, previous } : { current };
 };
 

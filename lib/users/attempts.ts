@@ -49,20 +49,20 @@ const failingOpen = async <T>(work: () => Promise<T>): Promise<T | undefined> =>
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
-/**
- * The counters of a login, without those that are switched off.
- *
- * The address that was typed is kept only as a keyed digest: people type passwords there.
- */
+/** The address that was typed is kept only as a keyed digest: people type passwords there. */
+const accountCounter = async (email: string): Promise<Counter> => {
+  const [key] = await signingKeys();
+  const account = createHmac('sha256', key).update(`login.v1:${emailKey(email)}`);
+  const pk = `attempts#login#account#${account.digest('base64url')}`;
+  return { pk, limit: config.loginFailuresPerAccount };
+};
+
+/** The counters of a login, without those that are switched off or cannot be told. */
 export const loginCounters = async (email: string, sourceIp: string): Promise<Counter[]> => {
-  const keys = await failingOpen(signingKeys);
-  if (!keys) return [];
-  const typed = `login.v1:${emailKey(email)}`;
-  const account = createHmac('sha256', keys[0]).update(typed).digest('base64url');
-  return [
-    { pk: `attempts#login#account#${account}`, limit: config.loginFailuresPerAccount },
-    { pk: `attempts#login#address#${networkOf(sourceIp)}`, limit: config.loginFailuresPerAddress },
-  ].filter(({ limit }) => limit > 0);
+  const ofAccount = await failingOpen(() => accountCounter(email));
+  const pk = `attempts#login#address#${networkOf(sourceIp)}`;
+  const ofAddress = { pk, limit: config.loginFailuresPerAddress };
+  return [...(ofAccount ? [ofAccount] : []), ofAddress].filter(({ limit }) => limit > 0);
 };
 
 /** The counter of registrations, or none where it is switched off, as it is by default. */

@@ -26,6 +26,8 @@ describe('the stack', () => {
       SigningSecretArn: 'SigningSecret',
       AccessLogGroupName: 'AccessLogs',
       DashboardName: 'Dashboard',
+      PasswordMinLength: '1',
+      BcryptCost: '10',
     });
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
   });

@@ -24,12 +24,11 @@ const { handler: registration } = await import('../../functions/auth/register.ts
 const { handler: login } = await import('../../functions/auth/login.ts');
 const { handler: profile } = await import('../../functions/profile/get.ts');
 
-const post = async (handler: typeof login, json: object) => {
+const post = async (handler: typeof login, json: object, sourceIp = '192.0.2.1') => {
   const headers = { 'content-type': 'application/json' };
-  const { statusCode, body } = await handler(
-    gatewayEvent({ headers, body: JSON.stringify(json) }),
-    {},
-  );
+  const event = gatewayEvent({ headers, body: JSON.stringify(json) });
+  event.requestContext.http.sourceIp = sourceIp;
+  const { statusCode, body } = await handler(event, {});
   return [statusCode, JSON.parse(body ?? '')];
 };
 
@@ -38,6 +37,37 @@ const noToken = [500, { message: 'No token provided, please try again', err: 'Co
 describe('Without a signing secret', () => {
   it('login answers 500 to the right password', async () => {
     expect(await post(login, account)).toEqual(noToken);
+  });
+
+  it('login records the right password as well as a wrong one', async () => {
+    const { id } = account;
+    const newest = async () => {
+      const path = `/api/admin/audit-logs?userId=${id}&limit=2`;
+      const { body } = await service.api('GET', path, { token: service.adminToken });
+      return body.data;
+    };
+
+    await post(login, { ...account, password: 'wrong' });
+    await post(login, account);
+
+    const attempt = { action: 'LOGIN', resource_id: String(id), result: 'FAILURE' };
+    expect(await newest()).toEqual([
+      expect.objectContaining({ ...attempt, details: '{"reason":"no_token"}' }),
+      expect.objectContaining({ ...attempt, details: '{"reason":"wrong_password"}' }),
+    ]);
+  });
+
+  it('login still has an address wait that fails too often', async () => {
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '3');
+    vi.resetModules();
+    const { handler } = await import('../../functions/auth/login.ts');
+    const statuses: unknown[] = [];
+    for (let i = 0; i < 4; i += 1) {
+      const [status] = await post(handler, { ...account, password: 'wrong' }, '192.0.2.77');
+      statuses.push(status);
+    }
+
+    expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
   it('registration answers 500, and nobody is registered', async () => {

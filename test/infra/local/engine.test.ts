@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { installedEngines, startEngine } from '../../../infra/local/engine.ts';
-import { type ApiClient, register } from '../../client.ts';
+import { type ApiClient, logIn, register } from '../../client.ts';
 import { startTestService } from '../../service.ts';
 import {
   comesTrue,
@@ -180,6 +180,62 @@ describe('npm start', () => {
     expect(code).toBe(1);
     expect(output).toBe('The port is in use by another program: set PORT to a free one.\n');
     expect(await comesTrue(() => processesWith(data).length === 0)).toBe(true);
+  });
+
+  const admin = { ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: '123456789' };
+  it.each([
+    [
+      { BCRYPT_COST: 'abc' },
+      'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
+    ],
+    [
+      { USER_DIRECTORY: 'close' },
+      'Environment variable USER_DIRECTORY must be one of open, closed',
+    ],
+    [
+      { LOGIN_FAILURES_PER_ACCOUNT: '-1' },
+      'Environment variable LOGIN_FAILURES_PER_ACCOUNT must be',
+    ],
+    [{ PASSWORD_MIN_LENGTH: '10', ...admin }, 'ADMIN_PASSWORD must be at least 10 characters'],
+    [{ ...admin, ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL must be a valid email address'],
+    [{ PORT: 'http' }, 'PORT must be a number from 0 to 65535, not http'],
+  ])('says in one line what is wrong with %j, and ends with 1', async (settings, message) => {
+    const { code, output } = await startInVain('.', {
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      DATA_DIR: 'memory',
+      ...settings,
+    });
+
+    expect(code).toBe(1);
+    expect(output).toContain(message);
+    expect(output.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('does not change the password of its admin to one that is too short', async () => {
+    const { api, admin, environment, stop } = await startTestService();
+    cleanUps.push(stop);
+
+    const { code, output } = await startInVain('.', {
+      PATH: process.env.PATH ?? '',
+      ...environment,
+      PASSWORD_MIN_LENGTH: '9',
+      ADMIN_PASSWORD: '12345678',
+    });
+
+    expect([code, output]).toEqual([1, 'ADMIN_PASSWORD must be at least 9 characters\n']);
+    expect(await logIn(api, admin)).toBeTypeOf('string');
+  });
+
+  it('names the file of its signing secret when that was cut off', async () => {
+    const data = temporaryFolder();
+    writeFileSync(join(data, 'jwt-secret.json'), '[{"id":');
+    const PATH = process.env.PATH ?? '';
+
+    const { code, output } = await startInVain('.', { PATH, PORT: '0', DATA_DIR: data });
+
+    expect(code).toBe(1);
+    expect(output).toContain(`names a file without a secret, ${data}/jwt-secret.json\n`);
   });
 
   it('says in one line that its data folder is none, and ends with 1', async () => {

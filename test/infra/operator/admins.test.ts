@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { logIn, register, uniqueEmail } from '../../client.ts';
-import { operatedServiceForThisFile, operatorEntry } from './operator.ts';
+import {
+  operatedServiceForThisFile,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from './operator.ts';
 
 const service = await operatedServiceForThisFile();
 const { api, adminToken, operate } = service;
@@ -62,6 +66,25 @@ describe('create-admin', () => {
     const { status, stderr } = await operate(['create-admin', 'ada'], 'p');
 
     expect([status, stderr]).toEqual([1, 'The email must be a valid email address.\n']);
+  });
+});
+
+describe('create-admin, where passwords are longer and hashes dearer', () => {
+  it('holds to what the service is set to', async () => {
+    const settings = { PASSWORD_MIN_LENGTH: '10', BCRYPT_COST: '5' };
+    const strict = await operatedServiceForThisTest(settings);
+    const [email, password] = [uniqueEmail(), '0123456789'];
+
+    const short = await strict.operate(['create-admin', email], password.slice(1));
+    const long = await strict.operate(['create-admin', email], password);
+
+    expect([short.status, short.stderr]).toEqual([
+      1,
+      'The password must be at least 10 characters.\n',
+    ]);
+    expect(long.status).toBe(0);
+    const stored = (await strict.users()).find((user) => user.email === email);
+    expect(stored?.password_hash).toMatch(/^\$2b\$05\$/);
   });
 });
 

@@ -190,7 +190,7 @@ describe('readSecret', () => {
 
   const readFileOf = async (versions: unknown) => {
     const file = join(folder, 'secret.json');
-    await writeFile(file, JSON.stringify(versions));
+    await writeFile(file, typeof versions === 'string' ? versions : JSON.stringify(versions));
     vi.stubEnv('JWT_SECRET_FILE', file);
     return readSecret();
   };
@@ -199,10 +199,16 @@ describe('readSecret', () => {
     expect(await readFileOf([version('a', 1)])).toEqual({ current: version('a', 1) });
   });
 
-  it('refuses a file without a version, and one with a short secret, without repeating it', async () => {
-    await expect(readFileOf([])).rejects.toThrow(
-      'Environment variable JWT_SECRET_FILE names a file without a secret',
-    );
+  it.each([[[]], [{}], [null], [''], ['[{"id":']])(
+    'refuses a file of %j, and names it',
+    async (it) => {
+      await expect(readFileOf(it)).rejects.toThrow(
+        `Environment variable JWT_SECRET_FILE names a file without a secret, ${folder}`,
+      );
+    },
+  );
+
+  it('refuses a file with a short secret, without repeating it', async () => {
     await expect(readFileOf([{ ...version('a', 1), value: 'short' }])).rejects.toThrow(
       'Environment variable JWT_SECRET_FILE must give a secret of at least 32 bytes',
     );
