@@ -47,14 +47,17 @@ describe('With a BCRYPT_COST that is out of range', () => {
       { name: 'New', password: 'new' },
       { pathParameters: { id: String(account.id) } },
     ],
-  ])('%s answers 500 with hashErr, stores nothing and leaves no entry', async (_, handler, json, target) => {
-    const before = [await listUsers(api, adminToken), await entries()];
+  ])(
+    '%s answers 500 with hashErr, stores nothing and leaves no entry',
+    async (_, handler, json, target) => {
+      const before = [await listUsers(api, adminToken), await entries()];
 
-    const answer = await send(handler, json, target);
+      const answer = await send(handler, json, target);
 
-    expect(answer).toEqual(hashingFault);
-    expect([await listUsers(api, adminToken), await entries()]).toEqual(before);
-  });
+      expect(answer).toEqual(hashingFault);
+      expect([await listUsers(api, adminToken), await entries()]).toEqual(before);
+    },
+  );
 
   it('still lets users log in, whose hash it need not make', async () => {
     expect(await send(login, account)).toEqual([
