@@ -11,9 +11,10 @@ import {
   loginCounters,
   requireNoWait,
 } from '../../lib/users/attempts.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { unmatchableHash, verifyPassword } from '../../lib/users/password.ts';
 import { parseCredentials } from '../../lib/users/schema.ts';
-import { findUserByEmail, type StoredUser } from '../../lib/users/store.ts';
+import { findUserByEmail } from '../../lib/users/store.ts';
 
 /** Who logs in, or why nobody does. */
 const authenticate = async (user: StoredUser | undefined, password: string) => {

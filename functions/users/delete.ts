@@ -1,8 +1,8 @@
 import { adminOnly } from '../../lib/access.ts';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { endpoint } from '../../lib/endpoint.ts';
+import { deleteUser } from '../../lib/users/changes.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
-import { deleteUser } from '../../lib/users/store.ts';
 
 /** DELETE /api/users/{id} */
 export const handler = endpoint(

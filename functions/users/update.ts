@@ -1,9 +1,9 @@
 import { selfOrAdmin } from '../../lib/access.ts';
 import { record } from '../../lib/audit/record.ts';
 import { endpoint } from '../../lib/endpoint.ts';
+import { updateUser } from '../../lib/users/changes.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { parseUserChanges, parseUserId } from '../../lib/users/schema.ts';
-import { updateUser } from '../../lib/users/store.ts';
 
 /** PUT /api/users/{id} */
 export const handler = endpoint(

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createAccount } from '../../lib/users/accounts.ts';
+import { updateUser } from '../../lib/users/changes.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { parseEmail, parseNewUser, parsePassword } from '../../lib/users/schema.ts';
-import { findUserByEmail, updateUser } from '../../lib/users/store.ts';
+import { findUserByEmail } from '../../lib/users/store.ts';
 
 export interface LocalAdmin {
   readonly email: string;

@@ -1,4 +1,4 @@
-import type { StoredUser } from '../../lib/users/store.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { scanUsers } from '../../lib/users/transfer.ts';
 import { recordIntention } from './audit.ts';
 import type { Run } from './commands.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../lib/endpoint.ts';
 import { invalidField } from '../../lib/errors.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { isPasswordHash } from '../../lib/users/password.ts';
 import { parseEmail, parseName, parseNewRole } from '../../lib/users/schema.ts';
-import type { StoredUser } from '../../lib/users/store.ts';
 
 /** A user of another system, who has no id here yet. */
 export type ImportedUser = Omit<StoredUser, 'id'>;

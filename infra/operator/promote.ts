@@ -1,4 +1,4 @@
-import { updateUser } from '../../lib/users/store.ts';
+import { updateUser } from '../../lib/users/changes.ts';
 import { recordOperation } from './audit.ts';
 import type { Run } from './commands.ts';
 import { Failure } from './failure.ts';

@@ -1,7 +1,9 @@
 import { describeFault, logError } from '../log.ts';
+import { replacePasswordHash } from './changes.ts';
+import type { StoredUser } from './items.ts';
 import { hashPassword, needsRehash } from './password.ts';
 import type { NewUser } from './schema.ts';
-import { allocateUserId, insertUser, replacePasswordHash, type StoredUser } from './store.ts';
+import { allocateUserId, insertUser } from './store.ts';
 import type { Role, User } from './user.ts';
 
 /**

@@ -2,7 +2,7 @@ import { config } from '../config.ts';
 import { transact } from '../dynamodb/client.ts';
 import { readPage } from '../dynamodb/page.ts';
 import { usersTable } from '../dynamodb/tables.ts';
-import { adminListing, toUser, userKey } from './store.ts';
+import { adminListing, toUser, userKey } from './items.ts';
 import type { User } from './user.ts';
 
 /** Admins that are read at a time. */

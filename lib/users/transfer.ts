@@ -2,7 +2,7 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
-import { emailItemKey, getItems, type StoredUser, toUser, userKey } from './store.ts';
+import { emailItemKey, getItems, type StoredUser, toUser, userKey } from './items.ts';
 
 /** Items that one request reads, others than users among them. */
 const scanLimit = 500;

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
+import type { StoredUser } from '../../../lib/users/items.ts';
 import {
   allocateUserId,
-  deleteUser,
   findUser,
   findUserByEmail,
   insertUser,
   listUsers,
-  type StoredUser,
-  updateUser,
 } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../client.ts';
 import { type EngineProxy, faults, startProxy } from '../../proxy.ts';

@@ -1,0 +1,170 @@
+/** Changes to users that are stored: each is conditional on what was read before it. */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
+import { adminListing, emailItemKey, namedError, toUser, userKey } from './items.ts';
+import { findUser } from './store.ts';
+import { emailKey, type Role, type User } from './user.ts';
+
+/** What an update may write. */
+export interface UserUpdate {
+  readonly name?: string;
+  readonly email?: string;
+  readonly role?: Role;
+  readonly password_hash?: string;
+}
+
+/** What an update writes: an admin's item has the key of the admins' index, no other's has. */
+const assignments = (update: UserUpdate) => {
+  const isAdmin = update.role === 'admin';
+  const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
+  const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
+  return {
+    UpdateExpression: update.role === 'user' ? `${set} REMOVE admin_listing` : set,
+    ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(
+      entries.map(([name, value]) => [`:${name}`, value]),
+    ),
+  };
+};
+
+/** What must be unchanged since a user was read for the answer to an update to be true. */
+const answered = ['name', 'email', 'role'] as const;
+
+/** The update of a user item under the condition that it still is as it was read. */
+const updateWhileAsRead = (user: User, update: UserUpdate) => {
+  const expressions = assignments(update);
+  return {
+    TableName: config.usersTable,
+    Key: userKey(user.id),
+    ...expressions,
+    ConditionExpression: answered.map((name) => `#${name} = :current_${name}`).join(' AND '),
+    ExpressionAttributeNames: {
+      ...expressions.ExpressionAttributeNames,
+      ...Object.fromEntries(answered.map((name) => [`#${name}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ...expressions.ExpressionAttributeValues,
+      ...Object.fromEntries(answered.map((name) => [`:current_${name}`, user[name]])),
+    },
+  };
+};
+
+const releaseEmail = (user: User) => ({
+  Delete: {
+    TableName: config.usersTable,
+    Key: emailItemKey(user.email),
+    ConditionExpression: 'user_id = :id',
+    ExpressionAttributeValues: { ':id': user.id },
+  },
+});
+
+/** Writes an update that leaves the email item as it is; false when the user changed meanwhile. */
+const updateInPlace = async (user: User, update: UserUpdate): Promise<boolean> => {
+  try {
+    await send(new UpdateCommand(updateWhileAsRead(user, update)));
+    return true;
+  } catch (error) {
+    if (isConditionFailure(error)) return false;
+    throw error;
+  }
+};
+
+/** Moves a user to another address; false when the user changed meanwhile. */
+const updateWithEmail = async (user: User, email: string, update: UserUpdate): Promise<boolean> => {
+  const [userChanged, addressChanged, addressTaken] = await transact([
+    { Update: updateWhileAsRead(user, update) },
+    releaseEmail(user),
+    {
+      Put: {
+        TableName: config.usersTable,
+        Item: { ...emailItemKey(email), user_id: user.id },
+        ConditionExpression: 'attribute_not_exists(pk)',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      },
+    },
+  ]);
+  if (userChanged || addressChanged) return false;
+  if (addressTaken) throw new DomainError('EMAIL_REGISTERED');
+  return true;
+};
+
+/** Milliseconds for which writers that race for one user, one of them a round, try again. */
+const contentionTimeout = 3000;
+
+/**
+ * Reads a user and writes by what was read, again for as long as others change it in between.
+ * @param write returns false when the user is no longer as it was read
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and whatever `write` throws
+ */
+const readThenWrite = async (
+  id: number,
+  write: (user: User) => Promise<boolean>,
+): Promise<User> => {
+  const deadline = Date.now() + contentionTimeout;
+  while (Date.now() < deadline) {
+    const user = await findUser(id);
+    if (!user) throw new DomainError('USER_NOT_FOUND');
+    if (await write(user)) return user;
+  }
+  throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+};
+
+/**
+ * Changes the given fields of a user, and the email item with the email.
+ * @returns the user after the change
+ * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT
+ */
+export const updateUser = async (id: number, update: UserUpdate): Promise<User> => {
+  const { email } = update;
+  const before = await readThenWrite(id, async (user) => {
+    if (Object.keys(update).length === 0) return true;
+    return email === undefined || emailKey(email) === emailKey(user.email)
+      ? updateInPlace(user, update)
+      : updateWithEmail(user, email, update);
+  });
+  return toUser({ ...before, ...update });
+};
+
+/**
+ * Deletes a user and frees its email.
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
+ */
+export const deleteUser = async (id: number): Promise<void> => {
+  await readThenWrite(id, async (user) => {
+    const failed = await transact([
+      {
+        Delete: {
+          TableName: config.usersTable,
+          Key: userKey(id),
+          ConditionExpression: '#current = :current',
+          ExpressionAttributeNames: { '#current': 'email' },
+          ExpressionAttributeValues: { ':current': user.email },
+        },
+      },
+      releaseEmail(user),
+    ]);
+    return failed.length === 0;
+  });
+};
+
+/**
+ * Replaces a password hash by one of the same password.
+ * @param old the hash that was verified; one that was changed since stays
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const replacePasswordHash = async (
+  id: number,
+  { old, fresh }: { old: string; fresh: string },
+): Promise<void> => {
+  await send(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: userKey(id),
+      UpdateExpression: 'SET password_hash = :fresh',
+      ConditionExpression: 'password_hash = :old',
+      ExpressionAttributeValues: { ':old': old, ':fresh': fresh },
+    }),
+  );
+};

@@ -1,0 +1,74 @@
+/** The items of the users table that belong to users, and how they are read. */
+import { BatchGetCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { send } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
+import { emailKey, type User } from './user.ts';
+
+/** A user as stored: what {@link User} shows, and the hash that nothing shows. */
+export type StoredUser = User & { readonly password_hash: string };
+
+export const userKey = (id: number) => ({ pk: `user#${id}` });
+export const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
+
+/** Bytes: what DynamoDB allows a partition key. */
+const maxKey = 2048;
+
+/** The email item to look up. Text that cannot be a key is looked up as '', which nobody has. */
+export const wantedEmailKey = (email: string) => {
+  const key = emailItemKey(email);
+  return email.isWellFormed() && Buffer.byteLength(key.pk) <= maxKey ? key : emailItemKey('');
+};
+
+/** The values of the partition keys of the two list indexes. */
+export const listing = 'users';
+export const adminListing = 'admins';
+
+/** A cause that the code names, not the SDK. */
+export const namedError = (name: string) => Object.assign(new Error(), { name });
+
+/** What {@link User} shows of an item. */
+export const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
+  ({ id, name, email, role, created_at }) as User;
+
+export interface ItemKey {
+  readonly pk: string;
+}
+
+/** Requests for what DynamoDB left out of an answer, which it may when it is busy. */
+const maxBatchRounds = 3;
+
+/**
+ * Reads items as last written: at most 100, in one request unless DynamoDB leaves some out.
+ * @returns the items in the order of their keys, undefined where there is none
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const getItems = async (keys: readonly ItemKey[]) => {
+  const found = new Map<string, Record<string, unknown>>();
+  let missing: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
+  for (let round = 0; round < maxBatchRounds && missing.length > 0; round += 1) {
+    const { Responses, UnprocessedKeys } = await send(
+      new BatchGetCommand({
+        RequestItems: { [config.usersTable]: { Keys: [...missing], ConsistentRead: true } },
+      }),
+    );
+    for (const item of Responses?.[config.usersTable] ?? []) found.set(item.pk, item);
+    missing = (UnprocessedKeys?.[config.usersTable]?.Keys ?? []) as ItemKey[];
+  }
+  if (missing.length > 0) {
+    throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
+  }
+  return keys.map(({ pk }) => found.get(pk));
+};
+
+/** Reads one item as last written. @throws {DomainError} STORAGE_FAULT */
+export const getItem = async (key: ItemKey) => {
+  const { Item } = await send(
+    new GetCommand({
+      TableName: config.usersTable,
+      Key: key,
+      ConsistentRead: true,
+    }),
+  );
+  return Item;
+};
