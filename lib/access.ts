@@ -4,22 +4,25 @@
  * and carries none of this.
  */
 import { config } from './config.ts';
-import type { ApiRequest, Middleware } from './endpoint.ts';
+import type { AuthenticatedRequest, ProtectedAccess } from './endpoint.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { authorize } from './middleware/authorize.ts';
 
-const isAdmin = ({ claims }: ApiRequest) => claims.role === 'admin';
-const isSelf = ({ claims, pathParameters }: ApiRequest) => pathParameters?.id === String(claims.id);
-const isSelfOrAdmin = (request: ApiRequest) => isSelf(request) || isAdmin(request);
-const mayRead = (request: ApiRequest) => config.userDirectory === 'open' || isSelfOrAdmin(request);
+const isAdmin = ({ claims }: AuthenticatedRequest) => claims.role === 'admin';
+const isSelf = ({ claims, pathParameters }: AuthenticatedRequest) =>
+  pathParameters?.id === String(claims.id);
+const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAdmin(request);
+const mayRead = (request: AuthenticatedRequest) =>
+  config.userDirectory === 'open' || isSelfOrAdmin(request);
 
 /** Any valid token. */
-export const authenticated: readonly Middleware[] = [authenticate()];
+export const authenticated: ProtectedAccess = [authenticate()];
 
-export const adminOnly: readonly Middleware[] = [authenticate(), authorize(isAdmin)];
+/** Any valid token of an admin. */
+export const adminOnly: ProtectedAccess = [authenticate(), authorize(isAdmin)];
 
 /** The user that the path's id names, or an admin. */
-export const selfOrAdmin: readonly Middleware[] = [authenticate(), authorize(isSelfOrAdmin)];
+export const selfOrAdmin: ProtectedAccess = [authenticate(), authorize(isSelfOrAdmin)];
 
 /** Any valid token; while the directory is closed, the user itself or an admin. */
-export const userDirectory: readonly Middleware[] = [authenticate(), authorize(mayRead)];
+export const userDirectory: ProtectedAccess = [authenticate(), authorize(mayRead)];

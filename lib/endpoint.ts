@@ -21,7 +21,11 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
   /** The parsed body; empty unless the endpoint asked for one. */
   readonly body: JsonObject;
-  /** The caller. Only where `access` is {@link anyone} is there none, and no handler reads it. */
+};
+
+/** The same where a token was asked for. */
+export type AuthenticatedRequest = ApiRequest & {
+  /** The caller. */
   readonly claims: Claims;
 };
 
@@ -32,9 +36,15 @@ export interface ApiResponse {
   readonly body?: unknown;
 }
 
-export interface EndpointOptions {
+/** Who may call an endpoint that asks for a token: authentication, and what follows it. */
+export type ProtectedAccess = readonly [Middleware, ...Middleware[]];
+type Access = readonly [] | ProtectedAccess;
+
+type RequestUnder<A extends Access> = A extends readonly [] ? ApiRequest : AuthenticatedRequest;
+
+export interface EndpointOptions<A extends Access = Access> {
   /** Who may call it: {@link anyone}, or one of lib/access.ts. */
-  readonly access: readonly Middleware[];
+  readonly access: A;
   /** Whether a JSON object is expected as the body. */
   readonly body?: 'json';
   /** What a 500 says when the store fails (spec, Endpoints). */
@@ -46,20 +56,21 @@ export type Handler = (
   context: unknown,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
 
-export const anyone: readonly Middleware[] = [];
+/** Access without a token: the handler is given no claims. */
+export const anyone = [] as const;
 
 /**
  * The one middleware stack, around one endpoint's work. `before` runs down the list: token (401),
  * role (403), body (400). `onError` runs up it: map, render, add the common headers.
  */
-export const endpoint = (
-  options: EndpointOptions,
-  handle: (request: ApiRequest) => Promise<ApiResponse> | ApiResponse,
+export const endpoint = <A extends Access>(
+  options: EndpointOptions<A>,
+  handle: (request: RequestUnder<A>) => Promise<ApiResponse> | ApiResponse,
 ): Handler => {
   const stack = middy<IncomingEvent, unknown>()
     .use(answer())
     .use(httpErrorHandler({ logger: false }))
     .use(domainErrorMapper({ storageFault: options.storageFault }))
     .use([...options.access, ...(options.body === 'json' ? jsonBody() : [])]);
-  return stack.handler((event) => handle(event as ApiRequest)) as unknown as Handler;
+  return stack.handler((event) => handle(event as RequestUnder<A>)) as unknown as Handler;
 };

@@ -16,7 +16,7 @@ const parseLimit = (text: string | undefined): number => {
 /**
  * Which page of a list is asked for.
  * @param scope names the list and its filters; a cursor of another one is refused
- * @throws {DomainError} PARAMETER_INVALID
+ * @throws {DomainError} PARAMETER_INVALID; what {@link decodeCursor} throws
  */
 export const parsePageRequest = async (
   { queryStringParameters: { limit, cursor } = {} }: ApiRequest,
@@ -26,7 +26,11 @@ export const parsePageRequest = async (
   after: cursor === undefined ? undefined : await decodeCursor(scope, cursor),
 });
 
-/** The Link header (RFC 8288) that leads to the next page; no header when nothing remains. */
+/**
+ * The Link header (RFC 8288) that leads to the next page; no header when nothing remains.
+ * @param next the sort key of the last entry of this page
+ * @throws what {@link encodeCursor} throws
+ */
 export const nextPageLink = async (
   { rawPath, rawQueryString }: ApiRequest,
   scope: string,

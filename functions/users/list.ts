@@ -1,12 +1,12 @@
 import { authenticated } from '../../lib/access.ts';
 import { config } from '../../lib/config.ts';
-import { type ApiRequest, endpoint } from '../../lib/endpoint.ts';
+import { type AuthenticatedRequest, endpoint } from '../../lib/endpoint.ts';
 import { nextPageLink, parsePageRequest } from '../../lib/pagination.ts';
 import { findUser, listUsers } from '../../lib/users/store.ts';
 
 const scope = 'users';
 
-const onlyItself = async ({ claims }: ApiRequest) => {
+const onlyItself = async ({ claims }: AuthenticatedRequest) => {
   const user = await findUser(claims.id);
   return { statusCode: 200, body: user ? [user] : [] };
 };

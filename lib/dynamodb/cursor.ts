@@ -15,6 +15,7 @@ const signature = (key: Uint8Array, scope: string, position: string): Buffer =>
  * be neither altered nor used on another list.
  * @param scope the list and its filters
  * @param position the sort key of the last entry of the page
+ * @throws what {@link signingKeys} throws
  */
 export const encodeCursor = async (scope: string, position: string): Promise<string> => {
   const [key] = await signingKeys();
@@ -24,7 +25,8 @@ export const encodeCursor = async (scope: string, position: string): Promise<str
 
 /**
  * The position that a cursor holds.
- * @throws {DomainError} PARAMETER_INVALID for one that was not issued for this list
+ * @throws {DomainError} PARAMETER_INVALID for one that was not issued for this list; what
+ *   {@link signingKeys} throws
  */
 export const decodeCursor = async (scope: string, cursor: string): Promise<string> => {
   const [encoded = '', signed = ''] = cursor.split('.');

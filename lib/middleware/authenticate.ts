@@ -6,7 +6,8 @@ const scheme = 'Bearer ';
 
 /**
  * Establishes who the caller is (spec, Authentication) and leaves the token's claims at
- * `event.claims`. Rejects with NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID.
+ * `event.claims`. Rejects with NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, or with what
+ * {@link verifyToken} throws when no secret can be read.
  */
 export const authenticate = (): Middleware => {
   const authenticateBefore: NonNullable<Middleware['before']> = async (request) => {

@@ -76,7 +76,8 @@ export const cachedKeys = (
 
 /**
  * The keys that sign and verify tokens and cursors.
- * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes
+ * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes; the SDK's or
+ *   the file system's errors while it cannot be read and never was
  */
 export const signingKeys = cachedKeys((known) =>
   readSecret(known, (current) => standsAlone(current, Date.now())),

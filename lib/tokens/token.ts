@@ -72,7 +72,7 @@ const isClaims = (payload: JWTPayload): payload is JWTPayload & Claims =>
 /**
  * Verifies a bearer token (spec, Authentication) and returns its claims.
  * @throws {DomainError} TOKEN_EXPIRED for a token that is sound in everything but its age;
- *   TOKEN_INVALID for every other flaw
+ *   TOKEN_INVALID for every other flaw; what {@link signingKeys} throws
  */
 export const verifyToken = async (
   token: string,

@@ -26,18 +26,24 @@ const atMost = (name: string, value: string, maximum: number): string => {
 /** something@something, one @, neither white space nor a control character anywhere. */
 const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
+/**
+ * A user's name, trimmed: 1 to 100 characters.
+ * @throws {DomainError} FIELD_INVALID naming the field and the rule, as the two below
+ */
 export const parseName = (value: unknown): string => {
   const name = text('name', value).trim();
   if (name === '') throw invalidField('name', 'must not be empty');
   return atMost('name', name, maxName);
 };
 
+/** An email address, trimmed: something@something, at most 191 characters. */
 export const parseEmail = (value: unknown): string => {
   const email = atMost('email', text('email', value).trim(), maxEmail);
   if (!emailForm.test(email)) throw invalidField('email', 'must be a valid email address');
   return email;
 };
 
+/** A password as it was typed: from PASSWORD_MIN_LENGTH to 255 characters. */
 export const parsePassword = (value: unknown): string => {
   const password = atMost('password', text('password', value), maxPassword);
   const minimum = config.passwordMinLength;

@@ -23,10 +23,10 @@ const tokenOf = (id: number, role: 'user' | 'admin') =>
   issueToken({ id, email: 'a@example.org', role });
 const [user, admin] = [await tokenOf(1, 'user'), await tokenOf(2, 'admin')];
 
-const call = async (
-  options: EndpointOptions,
+const call = async <A extends EndpointOptions['access']>(
+  options: EndpointOptions<A>,
   event: Parameters<typeof gatewayEvent>[0],
-  handle: Parameters<typeof endpoint>[1] = () => ({ statusCode: 200, body: 'done' }),
+  handle: Parameters<typeof endpoint<A>>[1] = () => ({ statusCode: 200, body: 'done' }),
 ) => {
   const { statusCode, headers, body } = await endpoint(options, handle)(gatewayEvent(event), {});
   return { statusCode, headers, body: body === undefined ? undefined : JSON.parse(body) };
