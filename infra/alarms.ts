@@ -52,30 +52,24 @@ const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
   },
 ];
 
-const functionAlarms = ({ functions }: Watched): AlarmDefinition[] => [
-  {
-    name: 'FunctionErrors',
-    description:
-      'A function crashed, timed out or ran out of memory: a 500 that it answers itself is none of these.',
-    metric: sum(
-      'Errors',
-      functions.map(({ lambda }) => lambda.metricErrors({ period })),
-    ),
-    threshold: 1,
-  },
-  {
-    name: 'FunctionThrottles',
-    description: "Lambda refused to run a function: the account's concurrency is used up.",
+/** One for each function: it says which, and an alarm on a sum takes ten metrics at most. */
+const functionAlarms = ({ functions }: Watched): AlarmDefinition[] =>
+  functions.flatMap(({ node, definition, lambda }) => {
+    const errors: AlarmDefinition = {
+      name: `${node.id}Errors`,
+      description: `The function ${definition.name} crashed, timed out or ran out of memory: a 500 that it answers itself is none of these.`,
+      metric: lambda.metricErrors({ period }),
+      threshold: 1,
+    };
+    const throttles: AlarmDefinition = {
+      name: `${node.id}Throttles`,
+      description: `Lambda refused to run the function ${definition.name}: the account's concurrency is used up.`,
+      metric: lambda.metricThrottles({ period }),
+      threshold: 1,
+    };
     // The in-memory variant is throttled by design when it has a concurrency of its own.
-    metric: sum(
-      'Throttles',
-      functions
-        .filter(({ definition }) => !definition.inMemory)
-        .map(({ lambda }) => lambda.metricThrottles({ period })),
-    ),
-    threshold: 1,
-  },
-];
+    return definition.inMemory ? [errors] : [errors, throttles];
+  });
 
 const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
   tableDefinitions.map((definition) => ({

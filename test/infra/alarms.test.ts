@@ -65,19 +65,31 @@ describe('an alarm', () => {
     });
   });
 
-  it('is raised when any function crashes or times out', () => {
-    expect(properties('FunctionErrors')).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
-    expect(expression('FunctionErrors')).toBe('SUM(FILL(METRICS(), 0))');
-    expect(watched('FunctionErrors')).toEqual(
-      [...functionIds, 'V1Users'].map((id) => `Errors of ${id}Function`),
-    );
+  const watchedFunction = ({ Dimensions }: { Dimensions: { Value: unknown }[] }) =>
+    Dimensions.map(({ Value }) => target(Value));
+
+  it.each([...functionIds, 'V1Users'])('is raised when %s crashes or times out', (id) => {
+    expect(properties(`${id}Errors`)).toMatchObject({
+      MetricName: 'Errors',
+      Statistic: 'Sum',
+      Threshold: 1,
+      EvaluationPeriods: 1,
+    });
+    expect(watchedFunction(properties(`${id}Errors`))).toEqual([`${id}Function`]);
   });
 
-  it('is raised when Lambda refuses to run a function, unless that has its own limit', () => {
-    expect(properties('FunctionThrottles')).toMatchObject({ Threshold: 1, EvaluationPeriods: 1 });
-    expect(watched('FunctionThrottles')).toEqual(
-      functionIds.map((id) => `Throttles of ${id}Function`),
-    );
+  it.each(functionIds)('is raised when Lambda refuses to run %s', (id) => {
+    expect(properties(`${id}Throttles`)).toMatchObject({
+      MetricName: 'Throttles',
+      Statistic: 'Sum',
+      Threshold: 1,
+      EvaluationPeriods: 1,
+    });
+    expect(watchedFunction(properties(`${id}Throttles`))).toEqual([`${id}Function`]);
+  });
+
+  it('is not raised when the function with a limit of its own is refused', () => {
+    expect(properties('V1UsersThrottles')).toBeUndefined();
   });
 
   it.each([
