@@ -2,7 +2,9 @@ import { defineConfig } from 'vitest/config';
 
 const all = [
   'test/{functions,lib}/**/*.test.ts',
-  'test/settings/{password-min-length,user-directory,v1-users}.settings.test.ts',
+  'test/settings/*.settings.test.ts',
+  'test/races/*.test.ts',
+  'test/properties/login-protection.test.ts',
 ];
 
 /**

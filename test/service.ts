@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inject } from 'vitest';
+import { inject, vi } from 'vitest';
 import { type ApiClient, apiClient } from './client.ts';
 
 export interface TestService {
@@ -38,10 +38,16 @@ const deployed = (url: string): TestService => {
 const withinThisProcess = async (
   settings: Readonly<Record<'ADMIN_EMAIL' | 'ADMIN_PASSWORD' | 'JWT_SECRET', string>>,
 ): Promise<TestService> => {
+  // Neither the settings nor what has read them are another service's, or the test's own.
+  const before = { ...process.env };
   Object.assign(process.env, settings);
+  vi.resetModules();
   const { startService } = await import('../infra/local/service.ts');
   const { readSettings } = await import('../infra/local/settings.ts');
   const { url, stop } = await startService(readSettings(process.env));
+  vi.resetModules();
+  for (const name of Object.keys(settings)) delete process.env[name];
+  Object.assign(process.env, before);
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
   return {
     url,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listAdmins } from '../../../lib/users/admins.ts';
-import { insertUser } from '../../../lib/users/store.ts';
+import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
+import { findUser, insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../client.ts';
 import { useOwnTables } from '../own-tables.ts';
 
@@ -25,5 +25,33 @@ describe('listAdmins', () => {
     const listed = (await listAdmins()).map(({ id }) => id);
 
     expect(listed).toEqual(ids.filter((id) => id % 5));
+  });
+});
+
+describe('demoteAdmin', () => {
+  const roles = async (...ids: readonly number[]) =>
+    Promise.all(ids.map(async (id) => (await findUser(id))?.role));
+
+  it('makes an admin a user, who is listed among admins no more', async () => {
+    await Promise.all([insert(1001), insert(1002)]);
+
+    expect(await demoteAdmin(1001, { otherAdmin: 1002 })).toBe(true);
+
+    expect(await roles(1001, 1002)).toEqual(['user', 'admin']);
+    const listed = (await listAdmins()).map(({ id }) => id);
+    expect([listed.includes(1001), listed.includes(1002)]).toEqual([false, true]);
+  });
+
+  it.each([
+    ['the other one is none', 1003, 1005],
+    ['this one is none', 1010, 1004],
+    ['the other one is gone', 1006, 999_999],
+  ])('changes nothing when %s', async (_, id, otherAdmin) => {
+    await Promise.all([id, otherAdmin].filter((each) => each < 2000).map(insert));
+    const before = await roles(id, otherAdmin);
+
+    expect(await demoteAdmin(id, { otherAdmin })).toBe(false);
+
+    expect(await roles(id, otherAdmin)).toEqual(before);
   });
 });

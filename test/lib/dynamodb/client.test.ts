@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { conditionItem, isConditionFailure, send, transact } from '../../../lib/dynamodb/client.ts';
+import { DomainError } from '../../../lib/errors.ts';
+import { type EngineProxy, faults, startProxy } from '../../proxy.ts';
+import { useOwnTables } from '../own-tables.ts';
+
+let proxy: EngineProxy;
+let table: string;
+beforeAll(async () => {
+  proxy = await startProxy(inject('engine'));
+  ({ users: table } = await useOwnTables(proxy.url));
+  // Whatever is done once only, by the SDK or the engine, is done.
+  await send(write(newItem()));
+});
+beforeEach(() => {
+  proxy.impose();
+  proxy.forget();
+});
+afterAll(() => proxy.stop());
+
+const newItem = () => ({ pk: `test#${randomUUID()}`, value: 1 });
+const write = (item: object, condition?: string) =>
+  new PutCommand({
+    TableName: table,
+    Item: item,
+    ...(condition ? { ConditionExpression: condition } : {}),
+    ...(condition ? { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' } : {}),
+  });
+const read = async ({ pk }: { pk: string }) =>
+  (await send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }))).Item;
+const put = (item: object, condition?: string) => ({
+  Put: {
+    TableName: table,
+    Item: item,
+    ...(condition ? { ConditionExpression: condition } : {}),
+  },
+});
+const absent = 'attribute_not_exists(pk)';
+const storageFault = (name: string) =>
+  expect.objectContaining({ code: 'STORAGE_FAULT', cause: expect.objectContaining({ name }) });
+const outcomeOf = (work: Promise<unknown>) => work.catch((error) => error);
+
+describe('send', () => {
+  it('asks again while a transaction is under way on the item', async () => {
+    const item = newItem();
+    proxy.impose({ fault: faults.conflict, operation: 'PutItem', times: 5 });
+
+    await send(write(item));
+
+    expect(proxy.requests).toHaveLength(6);
+    expect(await read(item)).toEqual(item);
+  });
+
+  it('asks six times, and then says what was in the way', async () => {
+    proxy.impose({ fault: faults.conflict });
+
+    const error = await outcomeOf(send(write(newItem())));
+
+    expect(error).toEqual(storageFault('TransactionConflictException'));
+    expect(proxy.requests).toHaveLength(6);
+  });
+
+  it('does not ask again where there is no time left for it', async () => {
+    proxy.impose({ fault: faults.conflict });
+
+    const error = await outcomeOf(send(write(newItem()), { timeout: 40 }));
+
+    expect(error).toEqual(expect.objectContaining({ code: 'STORAGE_FAULT' }));
+    expect(proxy.requests.length).toBeLessThan(6);
+  });
+
+  it('does not ask again when a condition does not hold', async () => {
+    const item = newItem();
+    await send(write(item));
+    proxy.forget();
+
+    const error = await outcomeOf(send(write({ ...item, value: 2 }, absent)));
+
+    expect(error).toEqual(storageFault('ConditionalCheckFailedException'));
+    expect(proxy.requests).toHaveLength(1);
+    expect([isConditionFailure(error), conditionItem(error)]).toEqual([true, item]);
+    expect(await read(item)).toEqual(item);
+  });
+
+  it.each([
+    ['that does not answer', faults.stall],
+    ['that stops in the middle of its answer', faults.stallMidway],
+  ])('does not wait for an engine %s longer than it may', async (_, fault) => {
+    const item = newItem();
+    await send(write(item));
+    proxy.impose({ fault });
+    const startedAt = performance.now();
+
+    const work = send(new GetCommand({ TableName: table, Key: { pk: item.pk } }), {
+      timeout: 200,
+    });
+
+    expect(await outcomeOf(work)).toEqual(expect.objectContaining({ code: 'STORAGE_FAULT' }));
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+});
+
+describe('transact', () => {
+  it.each([
+    ['meets another one', faults.conflict],
+    ['finds too little capacity', faults.throttleTransaction],
+  ])('asks again when it %s', async (_, fault) => {
+    const [one, other] = [newItem(), newItem()];
+    proxy.impose({ fault, times: 2 });
+
+    expect(await transact([put(one), put(other)])).toEqual([]);
+
+    expect(proxy.requests).toHaveLength(3);
+    expect([await read(one), await read(other)]).toEqual([one, other]);
+  });
+
+  it('says in its place which condition failed, and writes nothing', async () => {
+    const [there, other] = [newItem(), newItem()];
+    await send(write(there));
+    proxy.forget();
+
+    const reasons = await transact([put(other, absent), put({ ...there, value: 2 }, absent)]);
+
+    expect(reasons).toEqual([
+      undefined,
+      expect.objectContaining({ Code: 'ConditionalCheckFailed' }),
+    ]);
+    expect(proxy.requests).toHaveLength(1);
+    expect([await read(there), await read(other)]).toEqual([there, undefined]);
+  });
+
+  it('fails with what failed when that was no condition', async () => {
+    proxy.impose({ fault: faults.missingTable });
+
+    const error = await outcomeOf(transact([put(newItem())]));
+
+    expect(error).toEqual(storageFault('ResourceNotFoundException'));
+  });
+});
+
+describe('conditionItem', () => {
+  it('is undefined of an item that is not there, and of any other error', async () => {
+    const missing = await outcomeOf(send(write(newItem(), 'attribute_exists(pk)')));
+    const foreign = Object.assign(new Error(), { name: 'ConditionalCheckFailedException' });
+    const errors = [missing, foreign, new DomainError('STORAGE_FAULT'), undefined];
+
+    expect(errors.map(isConditionFailure)).toEqual([true, false, false, false]);
+    expect(errors.map(conditionItem)).toEqual(Array(4).fill(undefined));
+  });
+});

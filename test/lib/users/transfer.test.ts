@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { StoredUser } from '../../../lib/users/items.ts';
+import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
+import { findHashes, scanUsers } from '../../../lib/users/transfer.ts';
+import { uniqueEmail } from '../../client.ts';
+import { useOwnTables } from '../own-tables.ts';
+
+beforeAll(async () => void (await useOwnTables()));
+
+const insert = async (): Promise<StoredUser> => {
+  const user: StoredUser = {
+    id: await allocateUserId(),
+    name: 'Some One',
+    email: uniqueEmail(),
+    role: 'user',
+    created_at: new Date().toISOString(),
+    password_hash: randomUUID(),
+  };
+  await insertUser(user);
+  return user;
+};
+
+const scanned = async (): Promise<StoredUser[]> => {
+  const users: StoredUser[] = [];
+  for await (const page of scanUsers()) users.push(...page);
+  return users.sort((a, b) => a.id - b.id);
+};
+
+describe('scanUsers', () => {
+  it('yields nobody of an empty table', async () => {
+    expect(await scanned()).toEqual([]);
+  });
+
+  it('yields every user once with its hash, and nothing else, over more than a page', async () => {
+    // Each is two items of the table, of which 500 are read at a time.
+    const users: StoredUser[] = [];
+    for (let i = 0; i < 300; i += 1) users.push(await insert());
+
+    expect(await scanned()).toEqual(users);
+  });
+});
+
+describe('findHashes', () => {
+  it('finds the hash of each holder in its place, in whatever letter case', async () => {
+    const [one, other] = [await insert(), await insert()];
+
+    const hashes = await findHashes([other.email.toUpperCase(), uniqueEmail(), one.email]);
+
+    expect(hashes).toEqual([other.password_hash, undefined, one.password_hash]);
+  });
+
+  it('finds none where nobody holds an address', async () => {
+    expect(await findHashes([uniqueEmail(), uniqueEmail()])).toEqual([undefined, undefined]);
+  });
+});
