@@ -81,7 +81,6 @@ const updateWithEmail = async (user: User, email: string, update: UserUpdate): P
         TableName: config.usersTable,
         Item: { ...emailItemKey(email), user_id: user.id },
         ConditionExpression: 'attribute_not_exists(pk)',
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     },
   ]);

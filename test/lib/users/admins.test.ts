@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
+import { updateUser } from '../../../lib/users/changes.ts';
 import { findUser, insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../client.ts';
 import { useOwnTables } from '../own-tables.ts';
@@ -25,6 +26,17 @@ describe('listAdmins', () => {
     const listed = (await listAdmins()).map(({ id }) => id);
 
     expect(listed).toEqual(ids.filter((id) => id % 5));
+  });
+
+  it('has whom an update makes an admin, and whom an update makes a user no more', async () => {
+    await Promise.all([insert(901), insert(905)]);
+    const isListed = async (id: number) => (await listAdmins()).some((admin) => admin.id === id);
+    expect([await isListed(901), await isListed(905)]).toEqual([true, false]);
+
+    await updateUser(901, { role: 'user' });
+    await updateUser(905, { role: 'admin', name: 'Admin' });
+
+    expect([await isListed(901), await isListed(905)]).toEqual([false, true]);
   });
 });
 
