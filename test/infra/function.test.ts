@@ -259,7 +259,8 @@ const actionsOf = async (entry: string): Promise<string[]> => {
     external: ['@aws-sdk/*'],
   });
   const code = outputFiles[0]?.text ?? '';
-  const commands = [...code.matchAll(/new (\w+Command)\(/g)]
+  // What several files import has a number after its name.
+  const commands = [...code.matchAll(/new (\w+?Command)\d*\(/g)]
     .map(([, name = '']) => name)
     // The one allows no action by itself, each item of its kind needs one; the other is no table's.
     .filter((name) => name !== 'TransactWriteCommand' && name !== 'GetSecretValueCommand')

@@ -78,7 +78,7 @@ const effects: Readonly<Record<string, Effect>> = {
     const sent = bodyOf(call);
     users.set(id, { id, name, email, role });
     if (Object.hasOwn(sent, 'password')) newPasswords.add(id);
-    const fields = ['name', 'email', 'role', 'password'].filter(
+    const fields = ['name', 'email', 'password', 'role'].filter(
       (field) => Object.hasOwn(sent, field) && (field !== 'role' || isAdmin(call)),
     );
     return success('UPDATE', callerOf(call), call.id, JSON.stringify({ fields }));
