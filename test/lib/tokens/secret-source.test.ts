@@ -72,7 +72,7 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     const again = await readSecret(known);
     const rotated = await readSecret({ current: { ...known.current, id: older } });
 
-    expect(known).toMatchObject({ current: { value: newer }, previous: { value: older } });
+    expect(known).toMatchObject({ current: { id: newer }, previous: { id: older, value: older } });
     expect(again).toBe(known);
     expect(rotated).toEqual(known);
     expect(secretsManager.requests).toHaveLength(5);
