@@ -9,11 +9,12 @@ interface EventFields {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly isBase64Encoded?: boolean;
+  readonly sourceIp?: string;
 }
 
 /** The event with which the gateway would invoke a function, of which only some fields matter. */
 export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 => {
-  const { method = 'POST', path = '/', route = path, headers = {}, ...rest } = fields;
+  const { method = 'POST', path = '/', route = path, headers = {}, sourceIp, ...rest } = fields;
   const routeKey = `${method} ${route}`;
   return {
     version: '2.0',
@@ -26,7 +27,13 @@ export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 =
       apiId: 'test',
       domainName: 'test',
       domainPrefix: 'test',
-      http: { method, path, protocol: 'HTTP/1.1', sourceIp: '192.0.2.1', userAgent: 'test' },
+      http: {
+        method,
+        path,
+        protocol: 'HTTP/1.1',
+        sourceIp: sourceIp ?? '192.0.2.1',
+        userAgent: 'test',
+      },
       requestId: 'request-1',
       routeKey,
       stage: '$default',

@@ -57,8 +57,7 @@ const answers = async ({ pid, endpoint }: RunningService): Promise<boolean> => {
   }
 };
 
-type Reachable = Omit<RunningService, 'pid' | 'url' | 'settings'> &
-  Partial<Pick<RunningService, 'settings'>>;
+type Reachable = Omit<RunningService, 'pid' | 'url'>;
 
 const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
   const { endpoint, usersTable, auditTable, secretFile: file, settings } = service;
@@ -91,7 +90,9 @@ const startOnFolder = async (folder: string): Promise<Target> => {
   const file = secretFile(folder);
   const tables = { usersTable: USERS_TABLE, auditTable: AUDIT_TABLE };
   const secret = existsSync(file) ? { secretFile: file } : {};
-  return useLocal({ endpoint: engine.endpoint, ...tables, ...secret }, engine.stop);
+  // What the commands must know of its settings, they are told by their own environment.
+  const service = { endpoint: engine.endpoint, ...tables, ...secret, settings: {} };
+  return useLocal(service, engine.stop);
 };
 
 const openFolder = async (folder: string): Promise<Target> => {

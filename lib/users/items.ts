@@ -8,7 +8,9 @@ import { emailKey, type User } from './user.ts';
 /** A user as stored: what {@link User} shows, and the hash that nothing shows. */
 export type StoredUser = User & { readonly password_hash: string };
 
+/** The key of a user item. */
 export const userKey = (id: number) => ({ pk: `user#${id}` });
+/** The key of the item that makes an address unique, in any letter case. */
 export const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
 
 /** Bytes: what DynamoDB allows a partition key. */

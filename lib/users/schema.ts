@@ -28,7 +28,7 @@ const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
 /**
  * A user's name, trimmed: 1 to 100 characters.
- * @throws {DomainError} FIELD_INVALID naming the field and the rule, as the two below
+ * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
 export const parseName = (value: unknown): string => {
   const name = text('name', value).trim();
@@ -36,14 +36,20 @@ export const parseName = (value: unknown): string => {
   return atMost('name', name, maxName);
 };
 
-/** An email address, trimmed: something@something, at most 191 characters. */
+/**
+ * An email address, trimmed: something@something, at most 191 characters.
+ * @throws {DomainError} FIELD_INVALID naming the field and the rule
+ */
 export const parseEmail = (value: unknown): string => {
   const email = atMost('email', text('email', value).trim(), maxEmail);
   if (!emailForm.test(email)) throw invalidField('email', 'must be a valid email address');
   return email;
 };
 
-/** A password as it was typed: from PASSWORD_MIN_LENGTH to 255 characters. */
+/**
+ * A password as it was typed: from PASSWORD_MIN_LENGTH to 255 characters.
+ * @throws {DomainError} FIELD_INVALID naming the field and the rule
+ */
 export const parsePassword = (value: unknown): string => {
   const password = atMost('password', text('password', value), maxPassword);
   const minimum = config.passwordMinLength;

@@ -65,27 +65,21 @@ describe('an alarm', () => {
     });
   });
 
-  const watchedFunction = ({ Dimensions }: { Dimensions: { Value: unknown }[] }) =>
-    Dimensions.map(({ Value }) => target(Value));
+  it.each([
+    ...[...functionIds, 'V1Users'].map((id) => ['Errors', id] as const),
+    ...functionIds.map((id) => ['Throttles', id] as const),
+  ])('is raised by %s of %s', (metric, id) => {
+    const { Dimensions, ...alarm } = properties(`${id}${metric}`);
 
-  it.each([...functionIds, 'V1Users'])('is raised when %s crashes or times out', (id) => {
-    expect(properties(`${id}Errors`)).toMatchObject({
-      MetricName: 'Errors',
+    expect(alarm).toMatchObject({
+      MetricName: metric,
       Statistic: 'Sum',
       Threshold: 1,
       EvaluationPeriods: 1,
     });
-    expect(watchedFunction(properties(`${id}Errors`))).toEqual([`${id}Function`]);
-  });
-
-  it.each(functionIds)('is raised when Lambda refuses to run %s', (id) => {
-    expect(properties(`${id}Throttles`)).toMatchObject({
-      MetricName: 'Throttles',
-      Statistic: 'Sum',
-      Threshold: 1,
-      EvaluationPeriods: 1,
-    });
-    expect(watchedFunction(properties(`${id}Throttles`))).toEqual([`${id}Function`]);
+    expect(Dimensions.map(({ Value }: { Value: unknown }) => target(Value))).toEqual([
+      `${id}Function`,
+    ]);
   });
 
   it('is not raised when the function with a limit of its own is refused', () => {

@@ -1,42 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { outcome, serviceForThisFile } from '../acceptance.ts';
 import { register, uniqueEmail } from '../client.ts';
-import { gatewayEvent } from '../event.ts';
 import { startTestService } from '../service.ts';
+import { invoke, stubSettings } from './invoke.ts';
 
-// A service refuses to start without a secret. A function in AWS finds out when it needs it: so
-// these tests call functions on the tables of a service that has one.
 const service = await serviceForThisFile();
 const account = await register(service.api);
-const logged = vi.spyOn(console, 'error').mockReturnValue();
-for (const [name, value] of Object.entries(service.environment)) vi.stubEnv(name, value);
-vi.stubEnv('JWT_SECRET', '');
-vi.stubEnv('AWS_REGION', 'us-east-1');
-vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
-vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
-afterAll(() => {
-  vi.unstubAllEnvs();
-  logged.mockRestore();
-});
+const wrong = { ...account, password: 'wrong' };
+const logged = stubSettings(service, { JWT_SECRET: '' });
 
 const { handler: registration } = await import('../../functions/auth/register.ts');
 const { handler: login } = await import('../../functions/auth/login.ts');
 const { handler: profile } = await import('../../functions/profile/get.ts');
 
-const post = async (handler: typeof login, json: object, sourceIp = '192.0.2.1') => {
-  const headers = { 'content-type': 'application/json' };
-  const event = gatewayEvent({ headers, body: JSON.stringify(json) });
-  event.requestContext.http.sourceIp = sourceIp;
-  const { statusCode, body } = await handler(event, {});
-  return [statusCode, JSON.parse(body ?? '')];
-};
-
 const noToken = [500, { message: 'No token provided, please try again', err: 'ConfigError' }];
 
 describe('Without a signing secret', () => {
   it('login answers 500 to the right password', async () => {
-    expect(await post(login, account)).toEqual(noToken);
+    expect(await invoke(login, { json: account })).toEqual(noToken);
   });
 
   it('login records the right password as well as a wrong one', async () => {
@@ -47,8 +29,8 @@ describe('Without a signing secret', () => {
       return body.data;
     };
 
-    await post(login, { ...account, password: 'wrong' });
-    await post(login, account);
+    await invoke(login, { json: wrong });
+    await invoke(login, { json: account });
 
     const attempt = { action: 'LOGIN', resource_id: String(id), result: 'FAILURE' };
     expect(await newest()).toEqual([
@@ -63,7 +45,7 @@ describe('Without a signing secret', () => {
     const { handler } = await import('../../functions/auth/login.ts');
     const statuses: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {
-      const [status] = await post(handler, { ...account, password: 'wrong' }, '192.0.2.77');
+      const [status] = await invoke(handler, { json: wrong, sourceIp: '192.0.2.77' });
       statuses.push(status);
     }
 
@@ -73,27 +55,24 @@ describe('Without a signing secret', () => {
   it('registration answers 500, and nobody is registered', async () => {
     const newUser = { name: 'n', email: uniqueEmail(), password: 'p' };
 
-    const answer = await post(registration, newUser);
+    const answer = await invoke(registration, { json: newUser });
 
     expect(answer).toEqual(noToken);
     expect((await register(service.api, newUser)).email).toBe(newUser.email);
   });
 
   it('a protected route answers 500 to a token, and 401 to none', async () => {
-    const get = async (headers: Record<string, string>) => {
-      const { statusCode, body } = await profile(gatewayEvent({ headers }), {});
-      return [statusCode, JSON.parse(body ?? '')];
-    };
+    const headers = { authorization: `Bearer ${account.token}` };
 
-    expect(await get({ authorization: `Bearer ${account.token}` })).toEqual([
+    expect(await invoke(profile, { headers })).toEqual([
       500,
       { message: 'Internal server error', err: 'ConfigError' },
     ]);
-    expect(await get({})).toEqual([401, { message: 'No token provided' }]);
+    expect(await invoke(profile, {})).toEqual([401, { message: 'No token provided' }]);
   });
 
   it('logs the name of the setting, and neither password nor token', async () => {
-    await post(login, account);
+    await invoke(login, { json: account });
 
     const log = logged.mock.calls.flat().join('\n');
     expect(log).toContain('JWT_SECRET');

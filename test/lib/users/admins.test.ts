@@ -1,22 +1,20 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
 import { findUser, insertUser } from '../../../lib/users/store.ts';
-import { uniqueEmail } from '../../client.ts';
 import { useOwnTables } from '../own-tables.ts';
+import { storedUser } from './stored-user.ts';
 
 beforeAll(() => useOwnTables());
 
 const insert = (id: number) =>
-  insertUser({
-    id,
-    name: 'Some One',
-    email: uniqueEmail(),
-    role: id % 5 ? 'admin' : 'user',
-    created_at: new Date(1_800_000_000_000 + id).toISOString(),
-    password_hash: randomUUID(),
-  });
+  insertUser(
+    storedUser({
+      id,
+      role: id % 5 ? 'admin' : 'user',
+      created_at: new Date(1_800_000_000_000 + id).toISOString(),
+    }),
+  );
 
 describe('listAdmins', () => {
   it('is every admin, oldest first, over several pages, and no user', async () => {

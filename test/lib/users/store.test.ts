@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
@@ -14,6 +13,7 @@ import { uniqueEmail } from '../../client.ts';
 import { type EngineProxy, faults, startProxy } from '../../proxy.ts';
 import { brokenItems, engineClient, scan, usersIn } from '../../races/invariants.ts';
 import { useOwnTables } from '../own-tables.ts';
+import { storedUser } from './stored-user.ts';
 
 let proxy: EngineProxy;
 let table: string;
@@ -24,15 +24,8 @@ beforeAll(async () => {
 beforeEach(() => proxy.impose());
 afterAll(() => proxy.stop());
 
-const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> => ({
-  id: await allocateUserId(),
-  name: 'Some One',
-  email: uniqueEmail(),
-  role: 'user',
-  created_at: new Date().toISOString(),
-  password_hash: randomUUID(),
-  ...fields,
-});
+const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> =>
+  storedUser({ id: await allocateUserId(), ...fields });
 const inserted = async (): Promise<StoredUser> => {
   const user = await newUser();
   await insertUser(user);

@@ -1,22 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
 import { findHashes, scanUsers } from '../../../lib/users/transfer.ts';
 import { uniqueEmail } from '../../client.ts';
 import { useOwnTables } from '../own-tables.ts';
+import { storedUser } from './stored-user.ts';
 
 beforeAll(async () => void (await useOwnTables()));
 
 const insert = async (): Promise<StoredUser> => {
-  const user: StoredUser = {
-    id: await allocateUserId(),
-    name: 'Some One',
-    email: uniqueEmail(),
-    role: 'user',
-    created_at: new Date().toISOString(),
-    password_hash: randomUUID(),
-  };
+  const user = storedUser({ id: await allocateUserId() });
   await insertUser(user);
   return user;
 };

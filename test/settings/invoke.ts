@@ -1,0 +1,39 @@
+import { afterAll, type MockInstance, vi } from 'vitest';
+import type { Handler } from '../../lib/endpoint.ts';
+import { lambdaEnvironment } from '../bench/cold/cold-start.ts';
+import { gatewayEvent } from '../event.ts';
+import type { TestService } from '../service.ts';
+
+/**
+ * Has functions that are imported after this work on the tables of a service, under settings with
+ * which a service refuses to start: a function in AWS finds out when it needs them.
+ * @returns what the functions log, until the end of the file
+ */
+export const stubSettings = (
+  { environment }: TestService,
+  changes: Readonly<Record<string, string>>,
+): MockInstance<typeof console.error> => {
+  const settings = { ...lambdaEnvironment, ...environment, ...changes };
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+  const logged = vi.spyOn(console, 'error').mockReturnValue();
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    logged.mockRestore();
+  });
+  return logged;
+};
+
+interface Invocation extends Omit<NonNullable<Parameters<typeof gatewayEvent>[0]>, 'body'> {
+  readonly json?: object;
+}
+
+/** Status and body of what a function answers. */
+export const invoke = async (
+  handler: Handler,
+  { json, headers = {}, ...fields }: Invocation,
+): Promise<readonly [number | undefined, unknown]> => {
+  const body = json && { body: JSON.stringify(json) };
+  const event = { headers: { 'content-type': 'application/json', ...headers }, ...body, ...fields };
+  const answer = await handler(gatewayEvent(event), {});
+  return [answer.statusCode, JSON.parse(answer.body ?? '')];
+};
