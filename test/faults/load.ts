@@ -10,6 +10,8 @@ interface Credentials {
 export interface Load {
   /** The registrations that were answered with 201 so far. */
   readonly acknowledged: readonly Credentials[];
+  /** The registrations that are not answered yet. */
+  readonly underWay: ReadonlySet<Credentials>;
   /** Ends it. */
   stop(): Promise<readonly Credentials[]>;
 }
@@ -23,11 +25,14 @@ const maxRequests = 10_000;
 /** Registers users on several connections at once, whatever the answers. */
 export const startLoad = ({ api }: Pick<TestService, 'api'>): Load => {
   const acknowledged: Credentials[] = [];
+  const underWay = new Set<Credentials>();
   let going = true;
   const work = async () => {
     for (let request = 0; going && request < maxRequests; request += 1) {
       const json = { name: 'n', email: uniqueEmail(), password: 'pass-word' };
+      underWay.add(json);
       const answer = await api('POST', '/api/auth/register', { json }).catch(() => undefined);
+      underWay.delete(json);
       if (answer?.status === 201) acknowledged.push(json);
       await sleep(pause);
     }
@@ -35,6 +40,7 @@ export const startLoad = ({ api }: Pick<TestService, 'api'>): Load => {
   const working = Array.from({ length: connections }, work);
   return {
     acknowledged,
+    underWay,
     stop: async () => {
       going = false;
       await Promise.all(working);
@@ -43,14 +49,16 @@ export const startLoad = ({ api }: Pick<TestService, 'api'>): Load => {
   };
 };
 
-/** Those of the registrations that cannot log in. */
+/** Those of the registrations that cannot log in, and what they are told. */
 export const lostAmong = async (
   { api }: Pick<TestService, 'api'>,
   acknowledged: readonly Credentials[],
-): Promise<readonly Credentials[]> => {
-  const lost: Credentials[] = [];
-  for (const credentials of acknowledged) {
-    await logIn(api, credentials).catch(() => lost.push(credentials));
+): Promise<readonly { email: string; answer: string }[]> => {
+  const lost: { email: string; answer: string }[] = [];
+  for (const { email, password } of acknowledged) {
+    await logIn(api, { email, password }).catch(({ message }: Error) =>
+      lost.push({ email, answer: message }),
+    );
   }
   return lost;
 };
