@@ -17,7 +17,7 @@ const nothing = async () => undefined;
 /**
  * The engines that have committed a transaction when they answer it. DynamoDB Local has only queued
  * the COMMIT then, ahead of whatever it is asked next. Killed at that moment it loses users whom a
- * request under way is about to acknowledge; an answered request has been past its audit entry.
+ * request under way is about to acknowledge. One that is answered wrote its audit entry after that.
  */
 const committing: readonly EngineName[] = ['dynoxide'];
 
@@ -51,9 +51,9 @@ export const stopEngineUnderLoad = async () => {
     await signal('SIGCONT');
     await untilAnswering(service);
   };
-  const unsure = new Set<unknown>();
+  let unsure: ReadonlySet<unknown> = new Set();
   const kill = async () => {
-    if (!committing.includes(only)) for (const one of load.underWay) unsure.add(one);
+    if (!committing.includes(only)) unsure = new Set(load.underWay);
     await signal('SIGKILL');
   };
   const startAgain = async () => {
