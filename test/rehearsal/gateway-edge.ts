@@ -41,7 +41,7 @@ const turnstile = (places: number) => {
  * Copies of functions that run at once. The emulator starts a process for each, and a hundred of
  * them on the processors of one machine would exceed timeouts that hold where each has its own.
  */
-const copies = 8;
+const copies = 4;
 
 /**
  * The address of a deployed HTTP API on this machine, where the name that the emulator gives it
