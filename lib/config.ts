@@ -69,6 +69,9 @@ const readers = {
   loginFailuresPerAccount: (env: Environment) => limit(env, 'LOGIN_FAILURES_PER_ACCOUNT', 10),
   loginFailuresPerAddress: (env: Environment) => limit(env, 'LOGIN_FAILURES_PER_ADDRESS', 100),
   registrationsPerAddress: (env: Environment) => limit(env, 'REGISTRATIONS_PER_ADDRESS', 0),
+  /** How many times as long as on AWS storage may take, where it shares a busy machine. */
+  storagePatience: (env: Environment) =>
+    integer(env, 'STORAGE_PATIENCE', { minimum: 1, maximum: 10, otherwise: 1 }),
 };
 
 type Readers = typeof readers;

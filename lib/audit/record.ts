@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { storageTime } from '../dynamodb/client.ts';
 import type { ApiRequest } from '../endpoint.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { logError } from '../log.ts';
@@ -6,7 +7,7 @@ import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './e
 import { insertEntry } from './store.ts';
 
 /** Milliseconds by which a slow audit store may delay an answer (decisions, What is audited). */
-const recordingTimeout = 1000;
+const recordingTimeout = storageTime(1000);
 
 /** Draws of an id; two entries of one millisecond collide once in 4,096. */
 const maxDraws = 5;

@@ -14,11 +14,15 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
+import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
 
+/** Milliseconds that storage gets where it gets so many on AWS: STORAGE_PATIENCE times as many. */
+export const storageTime = (milliseconds: number): number => milliseconds * config.storagePatience;
+
 /** Milliseconds that one request to DynamoDB may take, and one call with its retries. */
-const requestTimeout = 1000;
-const callTimeout = 2500;
+const requestTimeout = storageTime(1000);
+const callTimeout = storageTime(2500);
 
 const client = DynamoDBDocumentClient.from(
   new DynamoDBClient({

@@ -6,7 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { conditionItem, isConditionFailure, send } from '../dynamodb/client.ts';
+import { conditionItem, isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
 import { signingKeys } from '../tokens/signing-secret.ts';
@@ -21,7 +21,7 @@ const firstBackOff = 30;
 const longestBackOff = 15 * 60;
 
 /** Milliseconds that counting may take: an answer does not wait for it any longer. */
-const countingTimeout = 1000;
+const countingTimeout = storageTime(1000);
 
 /** What is counted, and how many occurrences in a {@link window} are nobody's business. */
 export interface Counter {

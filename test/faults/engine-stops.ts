@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../service.ts';
 import { prepareCaller } from './endpoints.ts';
 import { callAll } from './experiment.ts';
 import { lostAmong, startLoad } from './load.ts';
-import { maxTries, untilWell } from './patience.ts';
+import { asOnAws, maxTries, untilWell } from './patience.ts';
 
 const nothing = async () => undefined;
 
@@ -38,7 +38,7 @@ export const stopEngineUnderLoad = async () => {
   const only = inject('engineName');
   let engine = await startEngine({ only, folder });
   const { endpoint } = engine;
-  const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: endpoint });
+  const service = await startTestService({ ...asOnAws, AWS_ENDPOINT_URL_DYNAMODB: endpoint });
   await untilAnswering(service);
   const caller = await prepareCaller(service);
   const load = startLoad(service);

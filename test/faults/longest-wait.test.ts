@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { register, uniqueEmail } from '../client.ts';
 import { type EngineProxy, faults, startProxy } from '../proxy.ts';
 import { startTestService, type TestService } from '../service.ts';
+import { asOnAws } from './patience.ts';
 
 /** Milliseconds within which an endpoint answers though the engine is gone. */
 const stoppedEngineTimeout = 5000;
@@ -12,6 +13,7 @@ describe('A registration while the engine is silent', () => {
   beforeAll(async () => {
     proxy = await startProxy(inject('engine'));
     service = await startTestService({
+      ...asOnAws,
       AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
       // One more thing that waits for the engine.
       REGISTRATIONS_PER_ADDRESS: '100',

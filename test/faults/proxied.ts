@@ -3,7 +3,7 @@ import { type Fault, faults, type Rule, startProxy } from '../proxy.ts';
 import { startTestService } from '../service.ts';
 import { type Access, prepareCaller } from './endpoints.ts';
 import { callAll } from './experiment.ts';
-import { maxTries, untilWell } from './patience.ts';
+import { asOnAws, maxTries, untilWell } from './patience.ts';
 import type { Column } from './report.ts';
 
 export interface ProxiedFault {
@@ -71,7 +71,7 @@ export interface ProxiedRun {
 const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> => {
   const engine = inject('engine');
   const proxy = await startProxy(engine);
-  const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+  const service = await startTestService({ ...asOnAws, AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
   const caller = await prepareCaller(service);
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = service.environment;
   const broken: unknown[] = [];

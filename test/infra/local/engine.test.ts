@@ -198,6 +198,7 @@ describe('npm start', () => {
     ],
     [{ PASSWORD_MIN_LENGTH: '10', ...admin }, 'ADMIN_PASSWORD must be at least 10 characters'],
     [{ ...admin, ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL must be a valid email address'],
+    [{ STORAGE_PATIENCE: '0' }, 'Environment variable STORAGE_PATIENCE must be'],
     [{ PORT: 'http' }, 'PORT must be a number from 0 to 65535, not http'],
   ])('says in one line what is wrong with %j, and ends with 1', async (settings, message) => {
     const { code, output } = await startInVain('.', {

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { register } from '../client.ts';
+import { type EngineProxy, type Fault, startProxy } from '../proxy.ts';
+import { startTestService, type TestService } from '../service.ts';
+
+/** Longer than a request, or an audit entry, may take on AWS. */
+const slowly: Fault = async ({ forward, answer }) => {
+  await sleep(1400);
+  answer(await forward());
+};
+
+describe('With a slow engine', () => {
+  const started: { proxy: EngineProxy; service: TestService }[] = [];
+  const start = async (settings: Readonly<Record<string, string>>) => {
+    const proxy = await startProxy(inject('engine'));
+    const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url, ...settings });
+    started.push({ proxy, service });
+    return { proxy, service };
+  };
+  afterAll(async () => {
+    for (const { proxy, service } of started) {
+      await service.stop();
+      await proxy.stop();
+    }
+  });
+
+  it.each([
+    { STORAGE_PATIENCE: '1', isPatient: false },
+    { STORAGE_PATIENCE: '5', isPatient: true },
+  ])('the service waits for it by STORAGE_PATIENCE ($STORAGE_PATIENCE)', async (row) => {
+    const { STORAGE_PATIENCE, isPatient } = row;
+    const { proxy, service } = await start({ STORAGE_PATIENCE });
+    const { id, token } = await register(service.api);
+
+    proxy.forget();
+    proxy.impose({ fault: slowly, operation: 'GetItem', times: 1 });
+    const profile = await service.api('GET', '/api/profile', { token });
+    const asked = proxy.requests.length;
+    proxy.impose({ fault: slowly, operation: 'PutItem' });
+    const change = await service.api('PUT', `/api/users/${id}`, { token, json: { name: 'New' } });
+
+    expect([profile.status, change.status]).toEqual([200, 200]);
+    const isWritten = !service.output().includes('audit-entry-not-written');
+    expect([asked === 1, isWritten]).toEqual([isPatient, isPatient]);
+  });
+});
