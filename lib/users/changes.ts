@@ -1,7 +1,7 @@
 /** Changes to users that are stored: each is conditional on what was read before it. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { isConditionFailure, send, storageTime, transact } from '../dynamodb/client.ts';
+import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { adminListing, emailItemKey, namedError, toUser, userKey } from './items.ts';
 import { findUser } from './store.ts';
@@ -90,7 +90,7 @@ const updateWithEmail = async (user: User, email: string, update: UserUpdate): P
 };
 
 /** Milliseconds for which writers that race for one user, one of them a round, try again. */
-const contentionTimeout = storageTime(3000);
+const contentionTimeout = 3000;
 
 /**
  * Reads a user and writes by what was read, again for as long as others change it in between.
