@@ -47,13 +47,22 @@ const openStack = async (name: string): Promise<Target> => {
   return { signingSecret: { arn }, close: async () => undefined };
 };
 
-const answers = async ({ pid, endpoint }: RunningService): Promise<boolean> => {
+/** Milliseconds of silence from a running service's engine. */
+const silence = 5000;
+
+/**
+ * Whether a service runs on a folder.
+ * @throws {Failure} when its engine is silent: a second engine may not open the data
+ */
+const runsOn = async (folder: string, { pid, endpoint }: RunningService): Promise<boolean> => {
   try {
     process.kill(pid, 0);
-    await fetch(endpoint, { signal: AbortSignal.timeout(2000) });
+    await fetch(endpoint, { signal: AbortSignal.timeout(silence) });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if ((error as Error).name !== 'TimeoutError') return false;
+    const where = `its engine at ${endpoint}`;
+    throw new Failure(`A service runs on ${folder}, but ${where} does not answer.`);
   }
 };
 
@@ -97,7 +106,7 @@ const startOnFolder = async (folder: string): Promise<Target> => {
 
 const openFolder = async (folder: string): Promise<Target> => {
   const running = readRunning(folder);
-  const runs = running && (await answers(running));
+  const runs = running && (await runsOn(folder, running));
   return runs ? useLocal(running, async () => undefined) : startOnFolder(folder);
 };
 

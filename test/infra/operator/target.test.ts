@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
+import { announceRunning } from '../../../infra/local/running.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { startTestService } from '../../service.ts';
 import { cleanEnvironment, folderForThisFile, operate } from './operator.ts';
@@ -173,6 +174,21 @@ describe('A command for the service on this machine', () => {
     expect(existsSync(join(folder, 'service.json'))).toBe(true);
     expect(status).toBe(1);
     expect(stderr).toContain('There is no data in');
+  });
+
+  it('takes no other engine to the data of a service whose engine is silent', async () => {
+    const folder = await newFolder();
+    const silent = createTcpServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const tables = { usersTable: 'users', auditTable: 'audit' };
+    announceRunning(folder, { pid: process.pid, url: '', endpoint, ...tables, settings: {} });
+
+    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+    silent.close();
+
+    const message = `A service runs on ${folder}, but its engine at ${endpoint} does not answer.\n`;
+    expect([status, stderr]).toEqual([1, message]);
   });
 
   it('is led by a file that only its owner reads and that a clean stop takes away', async () => {
