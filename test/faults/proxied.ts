@@ -67,11 +67,20 @@ export interface ProxiedRun {
   readonly output: string;
 }
 
+const silences: readonly Fault[] = [faults.stall, faults.stallMidway];
+
+/** Only what waits for a silent engine is about how long it waits. */
+const settingsFor = (group: readonly ProxiedFault[]) =>
+  group.some(({ fault }) => silences.includes(fault)) ? asOnAws : {};
+
 /** Tries the faults of a group: each on first attempts, then each as a lasting one. */
 const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> => {
   const engine = inject('engine');
   const proxy = await startProxy(engine);
-  const service = await startTestService({ ...asOnAws, AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+  const service = await startTestService({
+    ...settingsFor(group),
+    AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+  });
   const caller = await prepareCaller(service);
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = service.environment;
   const broken: unknown[] = [];
