@@ -41,8 +41,9 @@ export const logUnwritten = (error: unknown, writeId: string, entry?: AuditEntry
   logError('audit-entry-not-written', { fault: faultName(error), writeId, entry });
 
 /**
- * Records what was done, by whom, from where. Never throws and takes at most a second: an entry
- * that cannot be written is logged whole, so that it can be replayed (spec, Recording rule 3).
+ * Records what was done, by whom, from where. Never throws and takes a second at most, as far as
+ * STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, so that it can be
+ * replayed (spec, Recording rule 3).
  */
 export const record = async (
   request: ApiRequest,
