@@ -72,10 +72,16 @@ export const register = async (
   api: ApiClient,
   fields: Partial<Pick<Account, 'name' | 'email' | 'password'>> = {},
 ): Promise<Account> => {
-  let account = { name: 'Some One', email: uniqueEmail(), password: randomUUID(), ...fields };
+  const draw = () => ({
+    name: 'Some One',
+    email: uniqueEmail(),
+    password: randomUUID(),
+    ...fields,
+  });
+  let account = draw();
   const { status, body } = await untilInTime(() => {
-    // A registration that was late may yet have happened.
-    account = { ...account, email: fields.email ?? uniqueEmail() };
+    // A registration that was late may have happened nevertheless.
+    account = draw();
     return api('POST', '/api/auth/register', { json: account });
   });
   if (status !== 201) throw new Error(`Registration answered ${status} ${JSON.stringify(body)}`);

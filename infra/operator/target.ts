@@ -47,8 +47,8 @@ const openStack = async (name: string): Promise<Target> => {
   return { signingSecret: { arn }, close: async () => undefined };
 };
 
-/** Milliseconds of silence from a running service's engine. */
-const silence = 5000;
+/** Milliseconds within which a running service's engine answers. */
+const silenceTimeout = 5000;
 
 /**
  * Whether a service runs on a folder.
@@ -57,12 +57,13 @@ const silence = 5000;
 const runsOn = async (folder: string, { pid, endpoint }: RunningService): Promise<boolean> => {
   try {
     process.kill(pid, 0);
-    await fetch(endpoint, { signal: AbortSignal.timeout(silence) });
+    await fetch(endpoint, { signal: AbortSignal.timeout(silenceTimeout) });
     return true;
   } catch (error) {
     if ((error as Error).name !== 'TimeoutError') return false;
-    const where = `its engine at ${endpoint}`;
-    throw new Failure(`A service runs on ${folder}, but ${where} does not answer.`);
+    throw new Failure(
+      `A service runs on ${folder}, but its engine at ${endpoint} does not answer: try again, or stop that service.`,
+    );
   }
 };
 

@@ -17,7 +17,11 @@ import type { Command } from '@smithy/types';
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
 
-/** Milliseconds that storage gets where it gets so many on AWS: STORAGE_PATIENCE times as many. */
+/**
+ * A time limit of storage, stretched by STORAGE_PATIENCE.
+ * @param milliseconds the limit on AWS
+ * @throws {ConfigError} when STORAGE_PATIENCE is out of range
+ */
 export const storageTime = (milliseconds: number): number => milliseconds * config.storagePatience;
 
 /** Milliseconds that one request to DynamoDB may take, and one call with its retries. */

@@ -50,7 +50,7 @@ const useEverywhere = async (api: ApiClient, token: string): Promise<ApiAnswer[]
   ];
 };
 
-const everywhere = '201 200 200 200 200 200 204';
+const statusesEverywhere = '201 200 200 200 200 200 204';
 
 /** @throws {Error} quoting the answers, when they have other statuses */
 const requireAnswers = (answers: readonly ApiAnswer[], expected: string): void => {
@@ -68,7 +68,7 @@ const startTraffic = ({ api, admin }: RotationOptions) => {
     const between = Math.floor(Math.random() * tokens.length);
     const used = [tokens[0], tokens[between], tokens.at(-1)].filter((some) => some !== undefined);
     for (const answers of await Promise.all(used.map((token) => useEverywhere(api, token)))) {
-      requireAnswers(answers, everywhere);
+      requireAnswers(answers, statusesEverywhere);
       done.requests += answers.length;
     }
   };

@@ -187,8 +187,8 @@ describe('A command for the service on this machine', () => {
     const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
     silent.close();
 
-    const message = `A service runs on ${folder}, but its engine at ${endpoint} does not answer.\n`;
-    expect([status, stderr]).toEqual([1, message]);
+    expect(status).toBe(1);
+    expect(stderr).toContain(`its engine at ${endpoint} does not answer: try again`);
   });
 
   it('is led by a file that only its owner reads and that a clean stop takes away', async () => {
