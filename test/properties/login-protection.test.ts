@@ -76,12 +76,13 @@ const retryAfter = ({ headers }: Answer) => Number(headers['Retry-After']);
 
 /** What one account or one address has seen: attempts that were looked at, and failures told. */
 interface Subject {
+  readonly limit: number;
   attempts: number;
   /** Milliseconds since 1970, ascending. */
   readonly failures: number[];
 }
 
-const makeSubject = (): Subject => ({ attempts: 0, failures: [] });
+const makeSubject = (limit: number): Subject => ({ limit, attempts: 0, failures: [] });
 
 /** The most failures that were told within some seconds of each other. */
 const mostWithin = ({ failures }: Subject, seconds: number): number => {
@@ -90,7 +91,8 @@ const mostWithin = ({ failures }: Subject, seconds: number): number => {
   return Math.max(0, ...failures.map(following));
 };
 
-const expectBounded = (subject: Subject, limit: number): void => {
+const expectBounded = (subject: Subject): void => {
+  const { limit } = subject;
   const [first = 0] = subject.failures;
   const early = subject.failures.filter((time) => time < first + firstWait * 1000);
   expect(early.length).toBeLessThanOrEqual(limit);
@@ -101,9 +103,23 @@ const expectBounded = (subject: Subject, limit: number): void => {
 };
 
 const enter = (subject: Subject, answers: readonly Answer[]): void => {
-  if (answers.every(isRefused)) return;
   subject.attempts += answers.length;
   subject.failures.push(...answers.filter(isFailed).map(() => Date.now()));
+};
+
+const isUsedUp = ({ attempts, limit }: Subject) => attempts >= limit;
+
+/** Enters attempts made at the same time, by one account from one address; each has its reason. */
+const judge = (subjects: readonly [Subject, Subject], answers: readonly Answer[]): void => {
+  const mustWait = subjects.some(isUsedUp);
+  const allRefused = answers.every(isRefused);
+  // One of them may take the account's last place, and another one the address's.
+  const collided = allRefused && !mustWait && answers.length > 1;
+  if (!allRefused || collided) for (const subject of subjects) enter(subject, answers);
+  if (answers.some(isRefused)) {
+    expect(subjects.filter(isUsedUp).length).toBeGreaterThanOrEqual(collided ? 2 : 1);
+  }
+  for (const subject of subjects) expectBounded(subject);
 };
 
 const expectWait = async (send: (guess: Guess) => Promise<Answer>, tried: Guess) => {
@@ -127,24 +143,33 @@ const expectProtected = async (guesses: readonly Guess[]) => {
   const addresses = new Map<number, Subject>();
   for (const made of guesses) {
     wait(made.pause);
-    const account = accounts.get(made.account) ?? makeSubject();
-    const address = addresses.get(made.address) ?? makeSubject();
+    const account = accounts.get(made.account) ?? makeSubject(limits.account);
+    const address = addresses.get(made.address) ?? makeSubject(limits.address);
     const answers = await Promise.all(Array.from({ length: made.times }, () => send(made)));
 
-    for (const subject of [account, address]) enter(subject, answers);
-    if (answers.some(isRefused)) {
-      const overdone = [account.attempts >= limits.account, address.attempts >= limits.address];
-      expect(overdone).toContain(true);
-      await expectWait(send, made);
-    }
-    expectBounded(account, limits.account);
-    expectBounded(address, limits.address);
+    judge([account, address], answers);
+    if (answers.some(isRefused)) await expectWait(send, made);
     const reset = answers.some(({ status }) => status === 200);
-    accounts.set(made.account, reset ? makeSubject() : account);
+    accounts.set(made.account, reset ? makeSubject(limits.account) : account);
     addresses.set(made.address, address);
   }
   for (const account of [0, 1]) await expectEndOfWait(send, account);
 };
+
+// Found by the property: neither limit was reached before, and each of the five is refused.
+it('Attempts at the same time that end both places are bounded and told alike', async () => {
+  const at = { account: 2, address: 0, right: true, pause: 0 };
+  const guesses = [
+    { account: 0, address: 0, right: false, times: 4, pause: 0 },
+    { ...at, times: 1, pause: 29 },
+    { ...at, times: 5 },
+  ];
+
+  for (let round = 0; round < 30; round += 1) {
+    await expectProtected(guesses);
+    wait(2 * window);
+  }
+});
 
 it('Guessing is bounded, a wait is told and ends, and who does not guess never waits', async () => {
   const guesses = fc.array(guess, { minLength: 1, maxLength: 25, size: 'max' });
