@@ -5,11 +5,12 @@ import { DomainError } from '../../lib/errors.ts';
 import { issueToken } from '../../lib/tokens/token.ts';
 import { refreshHash } from '../../lib/users/accounts.ts';
 import {
-  type Count,
+  type Counts,
   countAttempt,
   forgetAttempts,
   loginCounters,
   requireNoWait,
+  requireStillNoWait,
 } from '../../lib/users/attempts.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { unmatchableHash, verifyPassword } from '../../lib/users/password.ts';
@@ -38,7 +39,7 @@ const logIn = async (request: ApiRequest) => {
   const { email, password } = parseCredentials(request.body);
   const counters = await loginCounters(email, request.requestContext.http.sourceIp);
   const { user: found, items } = await findUserByEmail(email, { alongside: counters });
-  const counts = items as readonly (Count | undefined)[];
+  const counts = items as Counts;
   requireNoWait(counts);
 
   const { user, reason } = await authenticate(found, password);
@@ -49,13 +50,15 @@ const logIn = async (request: ApiRequest) => {
     const [, counted] = await Promise.allSettled([entry, countAttempt(counters, counts)]);
     throw counted.status === 'rejected' ? counted.reason : refusal(reason);
   }
-  const token = await issueToken(user).catch(async (fault) => {
-    await record(request, { ...attempt, result: 'FAILURE', details: { reason: 'no_token' } });
-    throw fault;
-  });
+  const failed = (reason: string) => async (error: unknown) => {
+    await record(request, { ...attempt, result: 'FAILURE', details: { reason } });
+    throw error;
+  };
+  const countsByNow = await requireStillNoWait(counters).catch(failed('too_many_attempts'));
+  const token = await issueToken(user).catch(failed('no_token'));
   await Promise.all([
     record(request, { ...attempt, result: 'SUCCESS' }),
-    forgetAttempts(counters, counts),
+    forgetAttempts(counters, countsByNow),
     refreshHash(user, password),
   ]);
   return { statusCode: 200, body: { message: 'Login successful', token } };

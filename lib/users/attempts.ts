@@ -1,7 +1,7 @@
 /**
  * Counts what may be abused when repeated (failed logins, registrations) per account and per
  * source address, and makes who overdoes it wait: longer each time, never for good. Each count
- * is one conditional update; nobody is refused because a count could not be read or written.
+ * is one conditional update; nobody is refused because the store of counts fails.
  */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -10,10 +10,11 @@ import { conditionItem, isConditionFailure, send, storageTime } from '../dynamod
 import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
 import { signingKeys } from '../tokens/signing-secret.ts';
+import { getItems } from './items.ts';
 import { networkOf } from './network.ts';
 import { emailKey } from './user.ts';
 
-/** Seconds within which occurrences add up. */
+/** Seconds within which attempts add up. */
 const window = 15 * 60;
 
 /** Seconds to wait after the limit is reached; twice as long each further time, up to the most. */
@@ -23,10 +24,12 @@ const longestBackOff = 15 * 60;
 /** Milliseconds that counting may take: an answer does not wait for it any longer. */
 const countingTimeout = storageTime(1000);
 
-/** What is counted, and how many occurrences in a {@link window} are nobody's business. */
+/** What is counted, and how many attempts in a {@link window} are let through. */
 export interface Counter {
   readonly pk: string;
   readonly limit: number;
+  /** Of one account, whose successful login has it forgotten. */
+  readonly ofAccount?: true;
 }
 
 /** Times are seconds since 1970. */
@@ -36,6 +39,9 @@ export interface Count {
   readonly blocked_until?: number;
   readonly expires_at: number;
 }
+
+/** What counters hold, in their order; undefined where nothing was counted yet. */
+export type Counts = readonly (Count | undefined)[];
 
 /** Runs what only protects: its fault is logged and costs nobody the answer. */
 const failingOpen = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
@@ -54,7 +60,7 @@ const accountCounter = async (email: string): Promise<Counter> => {
   const [key] = await signingKeys();
   const account = createHmac('sha256', key).update(`login.v1:${emailKey(email)}`);
   const pk = `attempts#login#account#${account.digest('base64url')}`;
-  return { pk, limit: config.loginFailuresPerAccount };
+  return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
 };
 
 /** The counters of a login, without those that are switched off or cannot be told. */
@@ -71,71 +77,82 @@ export const registrationCounters = (sourceIp: string): Counter[] => {
   return limit > 0 ? [{ pk: `attempts#register#address#${networkOf(sourceIp)}`, limit }] : [];
 };
 
+/** No count lasts longer: one that seems to was made before the clock was set back. */
+const longestLife = longestBackOff + window;
+
 const isLive = (count: Count | undefined, now: number): count is Count =>
-  count !== undefined && count.expires_at > now;
+  count !== undefined && count.expires_at > now && count.expires_at <= now + longestLife;
 
 /** Seconds that remain to wait; 0 when there is nothing to wait for. */
 const waitOf = (count: Count | undefined, now: Date): number =>
   isLive(count, seconds(now)) ? Math.max(0, (count.blocked_until ?? 0) - seconds(now)) : 0;
 
-/** @throws {DomainError} TOO_MANY_ATTEMPTS while any of the counts demands a wait */
-export const requireNoWait = (
-  counts: readonly (Count | undefined)[],
-  { now = new Date() }: { now?: Date } = {},
-): void => {
-  const wait = Math.max(0, ...counts.map((count) => waitOf(count, now)));
+const requireNone = (waits: readonly number[]): void => {
+  const wait = Math.max(0, ...waits);
   if (wait > 0) throw new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: wait });
 };
+
+/** @throws {DomainError} TOO_MANY_ATTEMPTS while any of the counts demands a wait */
+export const requireNoWait = (counts: Counts, { now = new Date() }: { now?: Date } = {}): void =>
+  requireNone(counts.map((count) => waitOf(count, now)));
 
 const backOff = (occurrences: number, limit: number): number =>
   Math.min(firstBackOff * 2 ** Math.min(occurrences - limit, 16), longestBackOff);
 
-const live = 'expires_at > :now';
+const live = '(expires_at > :now AND expires_at <= :farthest)';
+const expired = '(attribute_not_exists(pk) OR expires_at <= :now OR expires_at > :farthest)';
 const notBlocked = '(attribute_not_exists(blocked_until) OR blocked_until <= :now)';
 
 /** The update that counts one more occurrence, provided the count is still as it was seen. */
 const increment = (count: Count | undefined, limit: number, now: number) => {
-  const expired = !isLive(count, now);
-  const next = expired ? 1 : count.occurrences + 1;
+  const seen = isLive(count, now) ? count.occurrences : undefined;
+  const next = (seen ?? 0) + 1;
+  const times = { ':now': now, ':farthest': now + longestLife };
   if (next >= limit) {
     const blockedUntil = now + backOff(next, limit);
     return {
       UpdateExpression: 'SET occurrences = :next, blocked_until = :blocked, expires_at = :expires',
-      ConditionExpression: expired
-        ? 'attribute_not_exists(pk) OR expires_at <= :now'
-        : `${live} AND occurrences = :seen AND ${notBlocked}`,
+      ConditionExpression:
+        seen === undefined ? expired : `${live} AND occurrences = :seen AND ${notBlocked}`,
       ExpressionAttributeValues: {
-        ':now': now,
+        ...times,
         ':next': next,
         ':blocked': blockedUntil,
         ':expires': blockedUntil + window,
-        ...(expired ? {} : { ':seen': count.occurrences }),
+        ...(seen === undefined ? {} : { ':seen': seen }),
       },
     };
   }
-  return expired
+  return seen === undefined
     ? {
         UpdateExpression: 'SET occurrences = :one, expires_at = :expires REMOVE blocked_until',
-        ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
-        ExpressionAttributeValues: { ':now': now, ':one': 1, ':expires': now + window },
+        ConditionExpression: expired,
+        ExpressionAttributeValues: { ...times, ':one': 1, ':expires': now + window },
       }
     : {
         UpdateExpression: 'SET occurrences = occurrences + :one',
         ConditionExpression: `${live} AND occurrences < :last AND ${notBlocked}`,
-        ExpressionAttributeValues: { ':now': now, ':one': 1, ':last': limit - 1 },
+        ExpressionAttributeValues: { ...times, ':one': 1, ':last': limit - 1 },
       };
 };
 
-/** Occurrences may pass from starting to counting to waiting between what was seen and now. */
-const maxRounds = 4;
+/**
+ * Between what was seen and now, a count may have gone on from starting to counting to waiting, or
+ * been forgotten. Who has still not counted after this many rounds must wait: a guess that is not
+ * counted is not answered.
+ */
+const maxRounds = 8;
 
+/** Counts an attempt. @returns seconds to wait; 0 when it was counted */
 const countOne = async (
   { pk, limit }: Counter,
   seen: Count | undefined,
   now: Date,
-): Promise<Count | undefined> => {
+): Promise<number> => {
   let count = seen;
-  for (let round = 0; round < maxRounds && waitOf(count, now) === 0; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const wait = waitOf(count, now);
+    if (wait > 0) return wait;
     const command = new UpdateCommand({
       TableName: config.usersTable,
       Key: { pk },
@@ -144,39 +161,65 @@ const countOne = async (
     });
     try {
       await send(command, { timeout: countingTimeout });
-      return undefined;
+      return 0;
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
       count = conditionItem<Count>(error);
     }
   }
-  return count;
+  return Math.max(1, waitOf(count, now));
 };
 
 /**
- * Counts one occurrence.
+ * Counts one attempt.
  * @param seen the counts as they were read before, in the order of the counters, if they were
  * @throws {DomainError} TOO_MANY_ATTEMPTS when others have meanwhile used up the limit
  */
 export const countAttempt = async (
   counters: readonly Counter[],
-  seen: readonly (Count | undefined)[] = [],
+  seen: Counts = [],
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
-  const counts = await Promise.all(
+  const waits = await Promise.all(
     counters.map((counter, i) => failingOpen(() => countOne(counter, seen[i], now))),
   );
-  requireNoWait(counts, { now });
+  requireNone(waits.map((wait = 0) => wait));
+};
+
+/**
+ * Reads the counts once more: others may have used up the limit while a password was checked.
+ * @returns the counts, in the order of the counters; none when they cannot be read
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
+ */
+export const requireStillNoWait = async (counters: readonly Counter[]): Promise<Counts> => {
+  if (counters.length === 0) return [];
+  const read = () => getItems(counters, { timeout: countingTimeout });
+  const counts = ((await failingOpen(read)) ?? []) as Counts;
+  requireNoWait(counts);
+  return counts;
+};
+
+/** Deletes a count, unless it has reached its limit since. */
+const forget = async ({ pk }: Counter, now: Date): Promise<void> => {
+  const command = new DeleteCommand({
+    TableName: config.usersTable,
+    Key: { pk },
+    ConditionExpression: notBlocked,
+    ExpressionAttributeValues: { ':now': seconds(now) },
+  });
+  try {
+    await send(command, { timeout: countingTimeout });
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+  }
 };
 
 /** Forgets an account's failed logins after a successful one, if there were any. */
 export const forgetAttempts = async (
   counters: readonly Counter[],
-  seen: readonly (Count | undefined)[],
+  seen: Counts,
+  { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
-  const ofAccount = counters.findIndex(({ pk }) => pk.startsWith('attempts#login#account#'));
-  const counter = counters[ofAccount];
-  if (!counter || !seen[ofAccount]) return;
-  const command = new DeleteCommand({ TableName: config.usersTable, Key: { pk: counter.pk } });
-  await failingOpen(() => send(command, { timeout: countingTimeout }));
+  const counted = counters.find(({ ofAccount }, i) => ofAccount && seen[i]);
+  if (counted) await failingOpen(() => forget(counted, now));
 };

@@ -42,10 +42,11 @@ const maxBatchRounds = 3;
 
 /**
  * Reads items as last written: at most 100, in one request unless DynamoDB leaves some out.
+ * @param limits milliseconds for each request, where it is not to take as long as others
  * @returns the items in the order of their keys, undefined where there is none
  * @throws {DomainError} STORAGE_FAULT
  */
-export const getItems = async (keys: readonly ItemKey[]) => {
+export const getItems = async (keys: readonly ItemKey[], limits: { timeout?: number } = {}) => {
   const found = new Map<string, Record<string, unknown>>();
   let missing: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
   for (let round = 0; round < maxBatchRounds && missing.length > 0; round += 1) {
@@ -53,6 +54,7 @@ export const getItems = async (keys: readonly ItemKey[]) => {
       new BatchGetCommand({
         RequestItems: { [config.usersTable]: { Keys: [...missing], ConsistentRead: true } },
       }),
+      limits,
     );
     for (const item of Responses?.[config.usersTable] ?? []) found.set(item.pk, item);
     missing = (UnprocessedKeys?.[config.usersTable]?.Keys ?? []) as ItemKey[];

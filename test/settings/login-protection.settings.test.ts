@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ApiClient, logIn, register, uniqueEmail } from '../client.ts';
+import { type EngineProxy, type Fault, startProxy } from '../proxy.ts';
+import { scanAudit } from '../races/invariants.ts';
 import { startTestService, type TestService } from '../service.ts';
 
 const failTimes = async (api: ApiClient, email: string, times: number): Promise<number[]> => {
@@ -28,11 +30,17 @@ const storedHash = async (table: string, id: number): Promise<string> => {
 const tooMany = { message: 'Too many attempts, please try again later' };
 
 describe('Protection of one account', () => {
+  let proxy: EngineProxy;
   let service: TestService;
   beforeAll(async () => {
-    service = await startTestService({ LOGIN_FAILURES_PER_ADDRESS: '0' });
+    proxy = await startProxy(inject('engine'));
+    const engine = { AWS_ENDPOINT_URL_DYNAMODB: proxy.url };
+    service = await startTestService({ ...engine, LOGIN_FAILURES_PER_ADDRESS: '0' });
   });
-  afterAll(() => service.stop());
+  afterAll(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
 
   it('makes an account wait after ten failures, the right password too', async () => {
     const account = await register(service.api);
@@ -81,6 +89,53 @@ describe('Protection of one account', () => {
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+  });
+
+  it('answers 429 to a right password while whose check the limit was used up', async () => {
+    const account = await register(service.api);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const reached = new Promise<void>((resolve) => {
+      const hold: Fault = async ({ forward, answer }) => {
+        resolve();
+        await released;
+        answer(await forward());
+      };
+      // The read of the user, after that of the counts.
+      proxy.impose({ fault: hold, operation: 'GetItem', times: 1 });
+    });
+    const headers = { 'user-agent': randomUUID() };
+
+    const right = service.api('POST', '/api/login', { json: account, headers });
+    await reached;
+    const wrong = await failTimes(service.api, account.email, 10);
+    release();
+
+    expect(wrong).toEqual(Array(10).fill(401));
+    const { status, body } = await right;
+    expect([status, body]).toEqual([429, tooMany]);
+    const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
+    expect(entries.filter(({ user_agent }) => user_agent === headers['user-agent'])).toEqual([
+      expect.objectContaining({
+        action: 'LOGIN',
+        resource_id: String(account.id),
+        result: 'FAILURE',
+        details: '{"reason":"too_many_attempts"}',
+      }),
+    ]);
+  });
+
+  it('lets fifty right logins at the same time and three hundred in a row through', async () => {
+    const account = await register(service.api);
+    const right = async () => (await service.api('POST', '/api/login', { json: account })).status;
+
+    const together = await Promise.all(Array.from({ length: 50 }, right));
+    const inTurn: number[] = [];
+    for (let i = 0; i < 300; i += 1) inTurn.push(await right());
+
+    expect(new Set([...together, ...inTurn])).toEqual(new Set([200]));
   });
 
   it('leaves other accounts alone', async () => {
