@@ -71,6 +71,9 @@ const createsUsers: TableAccess = {
   actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem'],
 };
 
+/** Who makes a user an admin must be one at that instant. */
+const grantsRoles: TableAccess = { table: 'users', actions: ['dynamodb:ConditionCheckItem'] };
+
 export const functions: readonly FunctionDefinition[] = [
   {
     name: 'register',
@@ -120,7 +123,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-create',
     entry: 'functions/users/create.ts',
     routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
-    access: [createsUsers, writesAudit],
+    access: [createsUsers, grantsRoles, writesAudit],
     signingSecret: true,
     variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST'],
     memory: hashingMemory,
@@ -160,6 +163,7 @@ export const functions: readonly FunctionDefinition[] = [
           'dynamodb:DeleteItem',
         ],
       },
+      grantsRoles,
       writesAudit,
     ],
     signingSecret: true,

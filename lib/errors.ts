@@ -90,16 +90,24 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   /** Seconds after which it is worth trying again. */
   readonly retryAfter: number | undefined;
+  /** Whether a write was sent of which it is not known if it was made. */
+  readonly mayHaveHappened: boolean;
 
   constructor(
     code: ErrorCode,
-    options: { message?: string; cause?: unknown; retryAfter?: number } = {},
+    options: {
+      message?: string;
+      cause?: unknown;
+      retryAfter?: number;
+      mayHaveHappened?: boolean;
+    } = {},
   ) {
     super(options.message ?? httpErrors[code].message ?? code, {
       cause: options.cause,
     });
     this.code = code;
     this.retryAfter = options.retryAfter;
+    this.mayHaveHappened = options.mayHaveHappened ?? false;
   }
 }
 

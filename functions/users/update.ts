@@ -1,9 +1,18 @@
 import { selfOrAdmin } from '../../lib/access.ts';
-import { record } from '../../lib/audit/record.ts';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { endpoint } from '../../lib/endpoint.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import { hashPassword } from '../../lib/users/password.ts';
-import { parseUserChanges, parseUserId } from '../../lib/users/schema.ts';
+import { parseUserChanges, parseUserId, type UserChanges } from '../../lib/users/schema.ts';
+import type { User } from '../../lib/users/user.ts';
+
+/** What the entry says of a change: the names of the fields, and of a role its values. */
+const detailsOf = (changes: UserChanges, before: User) => ({
+  fields: Object.keys(changes),
+  ...(changes.role && changes.role !== before.role
+    ? { role: { from: before.role, to: changes.role } }
+    : {}),
+});
 
 /** PUT /api/users/{id} */
 export const handler = endpoint(
@@ -18,14 +27,11 @@ export const handler = endpoint(
     const id = parseUserId(pathParameters?.id);
     const { password, ...rest } = changes;
     const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-    const user = await updateUser(id, { ...rest, ...hashed });
-    await record(request, {
-      action: 'UPDATE',
-      user_id: claims.id,
-      resource_id: id,
-      result: 'SUCCESS',
-      details: { fields: Object.keys(changes) },
-    });
-    return { statusCode: 200, body: user };
+    const change = { action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
+    const { before, after } = await recordingFaults(request, change, () =>
+      updateUser(id, { ...rest, ...hashed }, claims.id),
+    );
+    await record(request, { ...change, result: 'SUCCESS', details: detailsOf(changes, before) });
+    return { statusCode: 200, body: after };
   },
 );

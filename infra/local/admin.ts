@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { createAccount } from '../../lib/users/accounts.ts';
+import { prepareUser } from '../../lib/users/accounts.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { parseEmail, parseNewUser, parsePassword } from '../../lib/users/schema.ts';
-import { findUserByEmail } from '../../lib/users/store.ts';
+import { findUserByEmail, insertUser } from '../../lib/users/store.ts';
 
 export interface LocalAdmin {
   readonly email: string;
@@ -11,8 +11,10 @@ export interface LocalAdmin {
   readonly password?: string;
 }
 
-const create = (email: string, password: string): Promise<void> =>
-  createAccount(parseNewUser({ name: 'Administrator', email, password }), 'admin', () => undefined);
+const create = async (email: string, password: string): Promise<void> => {
+  const newUser = parseNewUser({ name: 'Administrator', email, password });
+  await insertUser(await prepareUser(newUser, 'admin'));
+};
 
 /** @throws {Error} naming the variable and the rule that it breaks */
 const check = (email: string, password: string): void => {

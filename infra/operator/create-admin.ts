@@ -1,7 +1,7 @@
 import { DomainError } from '../../lib/errors.ts';
-import { createAccount } from '../../lib/users/accounts.ts';
+import { prepareUser } from '../../lib/users/accounts.ts';
 import { parseEmail, parseName, parsePassword } from '../../lib/users/schema.ts';
-import { findUserByEmail } from '../../lib/users/store.ts';
+import { findUserByEmail, insertUser } from '../../lib/users/store.ts';
 import { recordOperation } from './audit.ts';
 import type { Run } from './commands.ts';
 import { Failure } from './failure.ts';
@@ -24,7 +24,9 @@ const create = async (givenEmail: string, givenName: string): Promise<number> =>
   const { user } = await findUserByEmail(email);
   if (user) throw exists();
   const password = parsePassword(await readNewPassword());
-  return createAccount({ name, email, password }, 'admin', ({ id }) => id);
+  const admin = await prepareUser({ name, email, password }, 'admin');
+  await insertUser(admin);
+  return admin.id;
 };
 
 export const run: Run = async ({ command, operands: [email = ''], options }) => {

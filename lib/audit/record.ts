@@ -62,8 +62,15 @@ export const record = async (
   }
 };
 
+/** What the entry of an operation that a fault ended says of it. */
+export const faultDetails = (error: DomainError) => ({
+  error: faultName(error),
+  ...(error.mayHaveHappened ? { outcome: 'unknown' } : {}),
+});
+
 /**
- * Runs an operation; if the store fails, records a FAILURE before the fault goes on its way.
+ * Runs an operation; if the store fails, records a FAILURE before the fault goes on its way. The
+ * entry says so when the change may have been made all the same.
  * @param action what is recorded of the failure
  */
 export const recordingFaults = async <T>(
@@ -75,11 +82,7 @@ export const recordingFaults = async <T>(
     return await operation();
   } catch (error) {
     if (error instanceof DomainError && error.code === 'STORAGE_FAULT') {
-      await record(request, {
-        ...action,
-        result: 'FAILURE',
-        details: { error: faultName(error) },
-      });
+      await record(request, { ...action, result: 'FAILURE', details: faultDetails(error) });
     }
     throw error;
   }

@@ -41,6 +41,43 @@ const client = DynamoDBDocumentClient.from(
   }),
 );
 
+const readCommand = /^(?:Get|BatchGet|Query|Scan|TransactGet)/;
+
+/** Errors of the network that say that nothing was sent. */
+const notSent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+interface AttemptError extends Error {
+  readonly code?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** Whether an attempt that ended in this error has changed nothing. */
+const isRefusal = ({ name, code, $metadata }: AttemptError): boolean => {
+  // The transaction of an earlier attempt is still under way.
+  if (name === 'TransactionInProgressException') return false;
+  const status = $metadata?.httpStatusCode ?? 0;
+  return (status >= 400 && status < 500) || notSent.includes(code ?? '');
+};
+
+/** Errors of calls that may have written: one of their attempts was sent and not refused. */
+const unsure = new WeakSet<object>();
+
+// Around each attempt, because the last one may be refused when the first was made.
+client.middlewareStack.add(
+  (next, context) => async (args) => {
+    const call = context as { isUnsure?: boolean };
+    try {
+      return await next(args);
+    } catch (error) {
+      const isRead = readCommand.test(context.commandName ?? '');
+      call.isUnsure ||= !isRead && !isRefusal(error as AttemptError);
+      if (call.isUnsure) unsure.add(error as object);
+      throw error;
+    }
+  },
+  { step: 'finalizeRequest', priority: 'low', name: 'noteUnsureWrites' },
+);
+
 const reasonsOf = (cause: unknown): readonly CancellationReason[] =>
   cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
 
@@ -84,13 +121,17 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
 ): Promise<Output> => {
   const abortSignal = AbortSignal.timeout(timeout);
   const deadline = Date.now() + timeout;
+  let mayHaveHappened = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await client.send(command, { abortSignal });
     } catch (cause) {
+      mayHaveHappened ||= unsure.has(cause as object);
       const wait = Math.random() * passingPause * 2 ** attempt;
       const again = attempt < passingAttempts && Date.now() + wait < deadline;
-      if (!again || !isPassing(cause)) throw new DomainError('STORAGE_FAULT', { cause });
+      if (!again || !isPassing(cause)) {
+        throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened });
+      }
       await pause(wait);
     }
   }

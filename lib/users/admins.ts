@@ -36,6 +36,11 @@ const isAdmin = {
   ExpressionAttributeValues: { ':admin': 'admin' },
 };
 
+/** The item of a transaction that holds it to a user's being an admin at that instant. */
+export const requireAdmin = (id: number) => ({
+  ConditionCheck: { ...isAdmin, TableName: config.usersTable, Key: userKey(id) },
+});
+
 /**
  * Takes the role admin from a user, provided that another user has it at the same instant: of two
  * admins who demote each other, one fails.
@@ -56,7 +61,7 @@ export const demoteAdmin = async (
         ExpressionAttributeValues: { ':admin': 'admin', ':user': 'user' },
       },
     },
-    { ConditionCheck: { ...isAdmin, TableName: config.usersTable, Key: userKey(otherAdmin) } },
+    requireAdmin(otherAdmin),
   ]);
   return failed.length === 0;
 };

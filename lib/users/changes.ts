@@ -3,6 +3,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
+import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, namedError, toUser, userKey } from './items.ts';
 import { findUser } from './store.ts';
 import { emailKey, type Role, type User } from './user.ts';
@@ -60,8 +61,33 @@ const releaseEmail = (user: User) => ({
   },
 });
 
+/**
+ * What holds a transaction that makes a user an admin to the grantor's being one at that instant.
+ * Of an admin who changes itself, the condition of the update says so already.
+ * @throws {DomainError} FORBIDDEN when it is known before
+ */
+const requireGrantor = (user: User, { role }: UserUpdate, grantor: number | undefined) => {
+  if (role !== 'admin' || grantor === undefined) return [];
+  if (grantor !== user.id) return [requireAdmin(grantor)];
+  if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
+  return [];
+};
+
 /** Writes an update that leaves the email item as it is; false when the user changed meanwhile. */
-const updateInPlace = async (user: User, update: UserUpdate): Promise<boolean> => {
+const updateInPlace = async (
+  user: User,
+  update: UserUpdate,
+  grantor: number | undefined,
+): Promise<boolean> => {
+  const required = requireGrantor(user, update, grantor);
+  if (required.length > 0) {
+    const [userChanged, grantorIsNoAdmin] = await transact([
+      { Update: updateWhileAsRead(user, update) },
+      ...required,
+    ]);
+    if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
+    return !userChanged;
+  }
   try {
     await send(new UpdateCommand(updateWhileAsRead(user, update)));
     return true;
@@ -72,8 +98,13 @@ const updateInPlace = async (user: User, update: UserUpdate): Promise<boolean> =
 };
 
 /** Moves a user to another address; false when the user changed meanwhile. */
-const updateWithEmail = async (user: User, email: string, update: UserUpdate): Promise<boolean> => {
-  const [userChanged, addressChanged, addressTaken] = await transact([
+const updateWithEmail = async (
+  user: User,
+  update: UserUpdate & { email: string },
+  grantor: number | undefined,
+): Promise<boolean> => {
+  const { email } = update;
+  const [userChanged, addressChanged, addressTaken, grantorIsNoAdmin] = await transact([
     { Update: updateWhileAsRead(user, update) },
     releaseEmail(user),
     {
@@ -83,7 +114,9 @@ const updateWithEmail = async (user: User, email: string, update: UserUpdate): P
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     },
+    ...requireGrantor(user, update, grantor),
   ]);
+  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   if (userChanged || addressChanged) return false;
   if (addressTaken) throw new DomainError('EMAIL_REGISTERED');
   return true;
@@ -112,18 +145,24 @@ const readThenWrite = async (
 
 /**
  * Changes the given fields of a user, and the email item with the email.
- * @returns the user after the change
- * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT
+ * @param grantor id of the caller, who must be an admin at that instant to make another one;
+ *   absent: an operator, who need not
+ * @returns the user before and after the change
+ * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT
  */
-export const updateUser = async (id: number, update: UserUpdate): Promise<User> => {
+export const updateUser = async (
+  id: number,
+  update: UserUpdate,
+  grantor?: number,
+): Promise<{ before: User; after: User }> => {
   const { email } = update;
   const before = await readThenWrite(id, async (user) => {
     if (Object.keys(update).length === 0) return true;
     return email === undefined || emailKey(email) === emailKey(user.email)
-      ? updateInPlace(user, update)
-      : updateWithEmail(user, email, update);
+      ? updateInPlace(user, update, grantor)
+      : updateWithEmail(user, { ...update, email }, grantor);
   });
-  return toUser({ ...before, ...update });
+  return { before, after: toUser({ ...before, ...update }) };
 };
 
 /**

@@ -4,6 +4,7 @@ import { send, transact } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
 import { DomainError } from '../errors.ts';
+import { requireAdmin } from './admins.ts';
 import {
   adminListing,
   emailItemKey,
@@ -23,13 +24,7 @@ const counterKey = { pk: 'counter' };
 
 const [byCreatedAt] = usersTable.indexes;
 
-/**
- * Takes a number of user ids in a row: small, dense, ascending, never used twice (decisions,
- * Identifiers).
- * @returns the first of them
- * @throws {DomainError} STORAGE_FAULT
- */
-export const allocateUserIds = async (count: number): Promise<number> => {
+const addToCounter = async (count: number): Promise<number> => {
   const { Attributes } = await send(
     new UpdateCommand({
       TableName: config.usersTable,
@@ -39,7 +34,22 @@ export const allocateUserIds = async (count: number): Promise<number> => {
       ReturnValues: 'UPDATED_NEW',
     }),
   );
-  return (Attributes?.last_id as number) - count + 1;
+  return Attributes?.last_id as number;
+};
+
+/**
+ * Takes a number of user ids in a row: small, dense, ascending, never used twice (decisions,
+ * Identifiers).
+ * @returns the first of them
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const allocateUserIds = async (count: number): Promise<number> => {
+  try {
+    return (await addToCounter(count)) - count + 1;
+  } catch (error) {
+    // Ids that were taken and are not used are no change that anybody sees.
+    throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
+  }
 };
 
 /** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
@@ -47,11 +57,13 @@ export const allocateUserId = (): Promise<number> => allocateUserIds(1);
 
 /**
  * Stores a new user together with the item that keeps its email unique.
- * @throws {DomainError} EMAIL_REGISTERED, STORAGE_FAULT
+ * @param grantor id of the caller, who must be an admin at that instant to make another one;
+ *   absent: an operator, who need not
+ * @throws {DomainError} FORBIDDEN, EMAIL_REGISTERED, STORAGE_FAULT
  */
-export const insertUser = async (user: StoredUser): Promise<void> => {
+export const insertUser = async (user: StoredUser, grantor?: number): Promise<void> => {
   const table = config.usersTable;
-  const [emailTaken, idTaken] = await transact([
+  const [emailTaken, idTaken, grantorIsNoAdmin] = await transact([
     {
       Put: {
         TableName: table,
@@ -73,9 +85,11 @@ export const insertUser = async (user: StoredUser): Promise<void> => {
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     },
+    ...(user.role === 'admin' && grantor !== undefined ? [requireAdmin(grantor)] : []),
   ]);
   // No two hashes are alike: who has this one was stored by an earlier attempt.
   if (idTaken?.Item?.password_hash?.S === user.password_hash) return;
+  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   if (emailTaken) throw new DomainError('EMAIL_REGISTERED');
   if (idTaken) throw new DomainError('STORAGE_FAULT', { cause: namedError('IdTaken') });
 };

@@ -59,11 +59,11 @@ const own: Readonly<Record<string, string[]>> = {
     readsSecret,
   ],
   Profile: [...users('GetItem'), readsSecret],
-  UsersCreate: [...users('UpdateItem', 'PutItem'), writesAudit, readsSecret],
+  UsersCreate: [...users('UpdateItem', 'PutItem', 'ConditionCheckItem'), writesAudit, readsSecret],
   UsersList: [...users('GetItem'), 'dynamodb:Query on UsersTable/index/by_created_at', readsSecret],
   UsersGet: [...users('GetItem'), readsSecret],
   UsersUpdate: [
-    ...users('GetItem', 'UpdateItem', 'PutItem', 'DeleteItem'),
+    ...users('GetItem', 'UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'),
     writesAudit,
     readsSecret,
   ],

@@ -77,6 +77,22 @@ describe('POST /api/users', () => {
     },
   );
 
+  it.each([
+    ['demoted', 'PUT', { json: { role: 'user' } }],
+    ['deleted', 'DELETE', {}],
+  ])('answers 403 to the token of an admin who was %s and asks for an admin', async (...row) => {
+    const [, method, options] = row;
+    const admin = await post(adminToken, newUser({ email: uniqueEmail(), role: 'admin' }));
+    const token = await logIn(api, { email: admin.body.email, password: 'p' });
+    await api(method, `/api/users/${admin.body.id}`, { token: adminToken, ...options });
+    const fields = newUser({ role: 'admin' });
+
+    const answer = await post(token, fields);
+
+    expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
+    expect((await post(token, { ...fields, role: 'user' })).status).toBe(201);
+  });
+
   it('answers 403 to anybody else who asks for an admin, before it looks at the fields', async () => {
     for (const fields of [newUser({ role: 'admin' }), { role: 'admin' }]) {
       expect(outcome(await post(caller.token, fields))).toEqual(refusal(403, 'Forbidden'));

@@ -159,6 +159,46 @@ describe('PUT /api/users/{id}', () => {
     expect((await log(await logIn(api, account))).status).toBe(200);
   });
 
+  it.each([
+    ['demoted', (id: number) => put(id, adminToken, { role: 'user' })],
+    ['deleted', (id: number) => api('DELETE', `/api/users/${id}`, { token: adminToken })],
+  ])(
+    'lets nobody be made an admin by the token of one who was %s, itself included',
+    async (_, end) => {
+      const [account, other, peer] = [
+        await register(api),
+        await register(api),
+        await register(api),
+      ];
+      await put(account.id, adminToken, { role: 'admin' });
+      await put(peer.id, adminToken, { role: 'admin' });
+      const token = await logIn(api, account);
+      await end(account.id);
+      const before = await get(other.id);
+
+      const answers = [
+        await put(other.id, token, { name: 'New', role: 'admin' }),
+        await put(other.id, token, { email: uniqueEmail(), role: 'admin' }),
+        await put(peer.id, token, { role: 'admin' }),
+      ];
+      const itself = await put(account.id, token, { role: 'admin' });
+
+      expect(answers.map(outcome)).toEqual(Array(3).fill(refusal(403, 'Forbidden')));
+      expect([403, 404]).toContain(itself.status);
+      expect(await get(other.id)).toEqual(before);
+      expect((await get(account.id)).role).not.toBe('admin');
+    },
+  );
+
+  it('lets a stored admin send back its own role', async () => {
+    const account = await register(api);
+    await put(account.id, adminToken, { role: 'admin' });
+
+    const answer = await put(account.id, await logIn(api, account), { name: 'N', role: 'admin' });
+
+    expect([answer.status, answer.body.name, answer.body.role]).toEqual([200, 'N', 'admin']);
+  });
+
   it.each(['root', 'Admin', '', null, 1, ['admin']])(
     'answers 400 to an admin who gives role %j',
     async (role) => {
@@ -290,7 +330,7 @@ describe('PUT /api/users/{id}', () => {
     expect(byAdmin).toMatchObject({
       user_id: decodeJwt(adminToken).id,
       resource_id: String(id),
-      details: '{"fields":["role"]}',
+      details: '{"fields":["role"],"role":{"from":"user","to":"admin"}}',
     });
   });
 

@@ -50,10 +50,17 @@ describe('What an endpoint asks of DynamoDB', () => {
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('login: two reads, one audit write', async () => {
+  it('POST /api/users of an admin: as register', async () => {
+    await api('POST', '/api/users', { token: admin, json: { ...newUser(), role: 'admin' } });
+
+    expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
+  });
+
+  it('login: two reads, the counts of failures once more, one audit write', async () => {
     await api('POST', '/api/login', { json: account });
 
-    expect(asked()).toEqual(['BatchGetItem users', 'GetItem users', 'PutItem audit']);
+    const reads = ['BatchGetItem users', 'GetItem users', 'BatchGetItem users'];
+    expect(asked()).toEqual([...reads, 'PutItem audit']);
   });
 
   it.each([
@@ -91,6 +98,16 @@ describe('What an endpoint asks of DynamoDB', () => {
     await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
 
     expect(asked()).toEqual(['GetItem users', 'TransactWriteItems users', 'PutItem audit']);
+  });
+
+  it.each([
+    ['another one', () => account.id],
+    ['an admin that is one already', () => 1],
+  ])('PUT that makes %s an admin: one read, one write, one audit write', async (_, id) => {
+    await api('PUT', `/api/users/${id()}`, { token: admin, json: { role: 'admin' } });
+
+    const write = id() === 1 ? 'UpdateItem users' : 'TransactWriteItems users';
+    expect(asked()).toEqual(['GetItem users', write, 'PutItem audit']);
   });
 
   it('DELETE: one read, one transaction, one audit write', async () => {

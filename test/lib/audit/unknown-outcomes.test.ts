@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { uniqueAgent } from '../../acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../client.ts';
+import { type EngineProxy, type Fault, faults, startProxy } from '../../proxy.ts';
+import { scan, scanAudit, usersIn } from '../../races/invariants.ts';
+import { startTestService, type TestService } from '../../service.ts';
+
+describe('The entry of a change whose write DynamoDB did not acknowledge', () => {
+  let proxy: EngineProxy;
+  let service: TestService;
+  let admin: string;
+  let account: Account;
+  beforeAll(async () => {
+    proxy = await startProxy(inject('engine'));
+    service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+    admin = await logIn(service.api, service.admin);
+    account = await register(service.api);
+  });
+  afterEach(() => proxy.impose());
+  afterAll(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
+
+  const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'pass-word' });
+  const registration = () => ['POST', '/api/auth/register', newUser()] as const;
+  const creation = () => ['POST', '/api/users', newUser()] as const;
+  const put = (json: object) => ['PUT', `/api/users/${account.id}`, json] as const;
+  const rename = () => put({ name: 'New' });
+  const move = () => put({ email: uniqueEmail() });
+  const promote = () => put({ role: 'admin' });
+
+  const users = async () =>
+    usersIn(await scan(inject('engine'), service.environment.USERS_TABLE ?? ''));
+  /** The entries that a request leaves while every write to the users table ends in a fault. */
+  const entriesWhile = async (
+    operation: string,
+    fault: Fault,
+    [method, path, json]: readonly [string, string, object?],
+  ) => {
+    const agent = uniqueAgent();
+    proxy.impose({ fault, operation, table: service.environment.USERS_TABLE ?? '' });
+    const { status } = await service.api(method, path, {
+      token: admin,
+      headers: { 'user-agent': agent },
+      ...(json ? { json } : {}),
+    });
+    proxy.impose();
+    const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
+    return { status, entries: entries.filter(({ user_agent }) => user_agent === agent) };
+  };
+
+  it.each([
+    ['a registration', 'CREATE', 'TransactWriteItems', registration],
+    ['a user that is created', 'CREATE', 'TransactWriteItems', creation],
+    ['a change of name', 'UPDATE', 'UpdateItem', rename],
+    ['a change of address', 'UPDATE', 'TransactWriteItems', move],
+    ['a change of role', 'UPDATE', 'TransactWriteItems', promote],
+  ] as const)(
+    'says of %s whose acknowledgement is lost that the outcome is unknown, and names the user',
+    async (_, action, operation, request) => {
+      const before = await users();
+
+      const { status, entries } = await entriesWhile(operation, faults.lose, request());
+
+      const after = await users();
+      const isNew = (user: object) => !before.some((old) => isDeepStrictEqual(old, user));
+      const [changed] = after.filter(isNew);
+      expect(status).toBe(500);
+      expect(entries).toEqual([
+        expect.objectContaining({ action, result: 'FAILURE', resource_id: String(changed?.id) }),
+      ]);
+      expect(JSON.parse(entries[0]?.details ?? '')).toEqual({
+        error: 'ECONNRESET',
+        outcome: 'unknown',
+      });
+    },
+  );
+
+  it('says of a deletion whose acknowledgement is lost that the outcome is unknown', async () => {
+    const { id } = await register(service.api);
+
+    const request = ['DELETE', `/api/users/${id}`] as const;
+    const { status, entries } = await entriesWhile('TransactWriteItems', faults.lose, request);
+
+    expect(status).toBe(500);
+    expect(entries).toEqual([
+      expect.objectContaining({
+        action: 'DELETE',
+        resource_id: String(id),
+        details: '{"error":"ECONNRESET","outcome":"unknown"}',
+      }),
+    ]);
+    expect((await users()).map((user) => user.id)).not.toContain(id);
+  });
+
+  it.each([
+    ['refused by DynamoDB', faults.missingTable, 'ResourceNotFoundException'],
+    ['throttled', faults.throttle, 'ThrottlingException'],
+  ])('says nothing of an unknown outcome where the write was %s', async (_, fault, error) => {
+    const { status, entries } = await entriesWhile('UpdateItem', fault, rename());
+
+    expect(status).toBe(500);
+    expect(entries.map(({ result, details }) => [result, details])).toEqual([
+      ['FAILURE', JSON.stringify({ error })],
+    ]);
+  });
+
+  it('says nothing of an unknown outcome where the user could not be read', async () => {
+    const { status, entries } = await entriesWhile('GetItem', faults.reset, rename());
+
+    expect(status).toBe(500);
+    expect(
+      entries.map(({ result, resource_id, details }) => [result, resource_id, details]),
+    ).toEqual([['FAILURE', String(account.id), '{"error":"ECONNRESET"}']]);
+  });
+});
