@@ -110,6 +110,19 @@ export const faults = {
   conditionFails: refuseWith(400, 'ConditionalCheckFailedException'),
 } as const satisfies Record<string, Fault>;
 
+/** Holds a request back before it reaches the engine. */
+export const holdBack = () => {
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const fault: Fault = async (exchange) => {
+    reach();
+    await released;
+    await pass(exchange);
+  };
+  /** `reached` resolves when a request is held; `release` lets it go on. */
+  return { fault, reached, release };
+};
+
 export interface Rule {
   readonly fault: Fault;
   /** Absent: every operation. */

@@ -85,8 +85,9 @@ const updateInPlace = async (
       { Update: updateWhileAsRead(user, update) },
       ...required,
     ]);
+    if (userChanged) return false;
     if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
-    return !userChanged;
+    return true;
   }
   try {
     await send(new UpdateCommand(updateWhileAsRead(user, update)));
@@ -116,8 +117,8 @@ const updateWithEmail = async (
     },
     ...requireGrantor(user, update, grantor),
   ]);
-  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   if (userChanged || addressChanged) return false;
+  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   if (addressTaken) throw new DomainError('EMAIL_REGISTERED');
   return true;
 };

@@ -131,6 +131,7 @@ export const endpoints: readonly Endpoint[] = [
     status: 200,
     fault: ['Error updating user', 'err'],
     entry: success('UPDATE'),
+    recordsFaults: true,
     call: ({ account: { id, token } }) => ({
       method: 'PUT',
       path: `/api/users/${id}`,
@@ -143,6 +144,7 @@ export const endpoints: readonly Endpoint[] = [
     status: 200,
     fault: ['Error updating user', 'err'],
     entry: success('UPDATE'),
+    recordsFaults: true,
     call: ({ account: { id, token } }) => ({
       method: 'PUT',
       path: `/api/users/${id}`,

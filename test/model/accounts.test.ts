@@ -6,6 +6,7 @@ import { listUsers, serviceForThisFile } from '../acceptance.ts';
 import type { ApiAnswer } from '../client.ts';
 import { counted, holds } from '../properties/runs.ts';
 import { brokenItems, scan, usersIn } from '../races/invariants.ts';
+import { claimsWith, signToken } from '../tokens.ts';
 import { type Accounts, type Command, outcomeOf } from './accounts.ts';
 import { isExplained, perform, type Step } from './history.ts';
 import {
@@ -30,6 +31,10 @@ const requestOf = (command: Command): readonly [method: string, path: string, js
       return ['POST', '/api/auth/register', command.user];
     case 'create':
       return ['POST', '/api/users', command.user];
+    case 'appoint':
+      return ['POST', '/api/users', { ...command.user, role: 'admin' }];
+    case 'promote':
+      return ['PUT', `/api/users/${command.id}`, { role: 'admin' }];
     case 'login':
       return ['POST', '/api/login', { email: command.email, password: command.password }];
     case 'update':
@@ -43,9 +48,14 @@ const requestOf = (command: Command): readonly [method: string, path: string, js
   }
 };
 
+/** The token of somebody who was an admin once. */
+const oldToken = (id: number): string =>
+  signToken(claimsWith({ id, role: 'admin' }), service.jwtSecret);
+
 const call = counted((command: Command): Promise<ApiAnswer> => {
   const [method, path, json] = requestOf(command);
-  return service.api(method, path, json === undefined ? { token } : { token, json });
+  const caller = 'by' in command ? oldToken(command.by) : token;
+  return service.api(method, path, { token: caller, ...(json === undefined ? {} : { json }) });
 });
 
 interface Observation {

@@ -11,6 +11,9 @@ export type Accounts = ReadonlyMap<number, ModelUser>;
 
 export type Command =
   | { readonly kind: 'register' | 'create'; readonly user: ModelUser }
+  /** By the token of a user who was an admin when it was issued. */
+  | { readonly kind: 'appoint'; readonly by: number; readonly user: ModelUser }
+  | { readonly kind: 'promote'; readonly by: number; readonly id: number }
   | { readonly kind: 'login'; readonly email: string; readonly password: string }
   | { readonly kind: 'update'; readonly id: number; readonly changes: Partial<ModelUser> }
   | { readonly kind: 'get' | 'delete'; readonly id: number }
@@ -43,6 +46,13 @@ const update = (accounts: Accounts, id: number, changes: Partial<ModelUser>): Ou
   return [200, shown(id, changed), new Map(accounts).set(id, changed)];
 };
 
+const isAdmin = (accounts: Accounts, id: number) => accounts.get(id)?.role === 'admin';
+
+const promote = (accounts: Accounts, id: number, by: number): Outcome => {
+  if (!accounts.has(id)) return [404];
+  return isAdmin(accounts, by) ? update(accounts, id, { role: 'admin' }) : [403];
+};
+
 const remove = (accounts: Accounts, id: number): Outcome => {
   const after = new Map(accounts);
   return after.delete(id) ? [204, undefined, after] : [404];
@@ -60,6 +70,12 @@ export const outcomeOf = (accounts: Accounts, command: Command, id: number): Out
       return add(accounts, { ...command.user, role: 'user' }, id);
     case 'create':
       return add(accounts, command.user, id);
+    case 'appoint':
+      return isAdmin(accounts, command.by)
+        ? add(accounts, { ...command.user, role: 'admin' }, id)
+        : [403];
+    case 'promote':
+      return promote(accounts, command.id, command.by);
     case 'login':
       return logIn(accounts, command.email, command.password);
     case 'update':

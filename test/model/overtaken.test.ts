@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../acceptance.ts';
 import { type Account, register, uniqueEmail } from '../client.ts';
-import { faults, startProxy } from '../proxy.ts';
+import { holdBack, startProxy } from '../proxy.ts';
 
 const proxy = await startProxy(inject('engine'));
 const { api, adminToken } = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
@@ -17,18 +17,17 @@ describe('A request that another one overtakes answers as if it came wholly befo
   const change = (json: object) =>
     api('PUT', `/api/users/${account.id}`, { token: adminToken, json });
 
-  /** Milliseconds within which the first request has come to the operation that is held back. */
-  const headStart = 100;
-
   const overtake = async <A, B>(
     operation: string,
     first: () => Promise<A>,
     second: () => Promise<B>,
   ) => {
-    proxy.impose({ fault: faults.delay, operation, times: 1 });
+    const { fault, reached, release } = holdBack();
+    proxy.impose({ fault, operation, times: 1 });
     const slow = first();
-    await new Promise((resolve) => setTimeout(resolve, headStart));
+    await reached;
     await second();
+    release();
     return slow;
   };
 

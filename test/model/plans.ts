@@ -75,6 +75,24 @@ const update = plan(
   },
 );
 
+const appointment = plan(
+  fc.record({ kind: fc.constant('appoint'), by: user, user: newUser }),
+  (scene, { by, user: made }) => ({
+    kind: 'appoint',
+    by: idOf(scene, by),
+    user: { ...made, email: spell(scene, made.email) },
+  }),
+);
+
+const promotion = plan(
+  fc.record({ kind: fc.constant('promote'), by: user, user }),
+  (scene, { by, user: which }) => ({
+    kind: 'promote',
+    by: idOf(scene, by),
+    id: idOf(scene, which),
+  }),
+);
+
 const onUser = (kind: 'get' | 'delete') =>
   plan(fc.record({ kind: fc.constant(kind), user }), (scene, parts) => ({
     kind,
@@ -89,6 +107,8 @@ export const creations: fc.Arbitrary<Plan> = fc.oneof(creation('register'), crea
 export const consistent: fc.Arbitrary<Plan> = fc.oneof(
   { weight: 2, arbitrary: creations },
   { weight: 5, arbitrary: update },
+  { weight: 2, arbitrary: promotion },
+  { weight: 1, arbitrary: appointment },
   { weight: 1, arbitrary: onUser('delete') },
   { weight: 1, arbitrary: login },
   { weight: 1, arbitrary: onUser('get') },

@@ -176,3 +176,30 @@ it('Guessing is bounded, a wait is told and ends, and who does not guess never w
 
   await holds(12, fc.asyncProperty(guesses, expectProtected));
 });
+
+it('Right passwords beside wrong ones never open more guesses than the limit for each success', async () => {
+  const isRight = fc.nat(4).map((n) => n === 0);
+  const batches = fc.array(fc.array(isRight, { minLength: 2, maxLength: 20, size: 'max' }), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  const property = fc.asyncProperty(batches, async (all) => {
+    const send = await makeScene();
+    for (const batch of all) {
+      const guesses = batch.map((right) => ({ account: 0, address: 0, right, times: 1, pause: 0 }));
+      const answers = await Promise.all(guesses.map(send));
+
+      const statuses = answers.map(({ status }) => status);
+      for (const [i, status] of statuses.entries()) {
+        expect(batch[i] ? [200, 429] : [401, 429]).toContain(status);
+      }
+      const successes = statuses.filter((status) => status === 200).length;
+      const failures = statuses.filter((status) => status === 401).length;
+      expect(failures).toBeLessThanOrEqual(limits.account * (successes + 1));
+      wait(2 * window);
+    }
+    await expectEndOfWait(send, 0);
+  });
+
+  await holds(15, property);
+});

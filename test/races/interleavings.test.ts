@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Account, logIn, register, uniqueEmail } from '../client.ts';
-import { type EngineProxy, faults, startProxy } from '../proxy.ts';
+import { type EngineProxy, holdBack, startProxy } from '../proxy.ts';
 import { startTestService, type TestService } from '../service.ts';
 import { brokenItems, scan } from './invariants.ts';
 
@@ -31,18 +31,17 @@ describe('A write that another one overtakes after it has read the user', () => 
     (await service.api('POST', '/api/auth/register', { json: { name: 'n', email, password: 'p' } }))
       .status === 201;
 
-  /** Milliseconds within which the first request has read and is about to write. */
-  const headStart = 100;
-
   const overtake = async <A, B>(
     operation: 'TransactWriteItems' | 'UpdateItem',
     first: () => Promise<A>,
     second: () => Promise<B>,
   ): Promise<[A, B]> => {
-    proxy.impose({ fault: faults.delay, operation, times: 1 });
+    const { fault, reached, release } = holdBack();
+    proxy.impose({ fault, operation, times: 1 });
     const slow = first();
-    await new Promise((resolve) => setTimeout(resolve, headStart));
+    await reached;
     const fast = await second();
+    release();
     return [await slow, fast];
   };
   const expectSoundTable = async () => {
@@ -111,6 +110,26 @@ describe('A write that another one overtakes after it has read the user', () => 
     expect((await current()).body.email).toBe(late);
     expect([await isFree(early), await isFree(account.email)]).toEqual([true, true]);
     await expectSoundTable();
+  });
+
+  it.each([
+    ['demoted', (id: number) => ['PUT', `/api/users/${id}`, { role: 'user' }] as const],
+    ['deleted', (id: number) => ['DELETE', `/api/users/${id}`, undefined] as const],
+  ])('a promotion by an admin who is %s meanwhile is refused', async (_, end) => {
+    const grantor = await register(service.api);
+    const json = { role: 'admin' };
+    await service.api('PUT', `/api/users/${grantor.id}`, { token: admin, json });
+    const token = await logIn(service.api, grantor);
+    const [method, path, body] = end(grantor.id);
+
+    const [promotion] = await overtake(
+      'TransactWriteItems',
+      () => service.api('PUT', `/api/users/${account.id}`, { token, json }),
+      () => service.api(method, path, { token: admin, json: body }),
+    );
+
+    expect([promotion.status, promotion.body]).toEqual([403, { message: 'Forbidden' }]);
+    expect((await current()).body.role).toBe('user');
   });
 
   it('a change to an address that another user has got meanwhile is refused', async () => {

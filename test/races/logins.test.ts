@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { uniqueEmail } from '../client.ts';
+import { register, uniqueEmail } from '../client.ts';
 import { type EngineProxy, type Fault, faults, startProxy } from '../proxy.ts';
 import { startTestService, type TestService } from '../service.ts';
 import { scan } from './invariants.ts';
@@ -10,6 +10,26 @@ const arriveLast: Fault = async ({ forward, answer }) => {
   await sleep(700);
   answer(await forward());
 };
+
+describe('The right password among the last of a hundred guesses at the same time', () => {
+  it('is answered 429, as all wrong ones beyond the limit are', async () => {
+    const service = await startTestService({ LOGIN_FAILURES_PER_ADDRESS: '0', BCRYPT_COST: '6' });
+    const { email, password } = await register(service.api);
+    const guesses = Array.from({ length: 100 }, (_, i) => (i === 97 ? password : `wrong-${i}`));
+
+    const answers = await Promise.all(
+      guesses.map((guess) =>
+        service.api('POST', '/api/login', { json: { email, password: guess } }),
+      ),
+    );
+
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses[97]).toBe(429);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(90);
+    await service.stop();
+  });
+});
 
 describe('Failed logins of one account at the same time', () => {
   let proxy: EngineProxy;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ApiClient, logIn, register, uniqueEmail } from '../client.ts';
-import { type EngineProxy, type Fault, startProxy } from '../proxy.ts';
+import { type EngineProxy, holdBack, startProxy } from '../proxy.ts';
 import { scanAudit } from '../races/invariants.ts';
 import { startTestService, type TestService } from '../service.ts';
 
@@ -93,19 +93,9 @@ describe('Protection of one account', () => {
 
   it('answers 429 to a right password while whose check the limit was used up', async () => {
     const account = await register(service.api);
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const reached = new Promise<void>((resolve) => {
-      const hold: Fault = async ({ forward, answer }) => {
-        resolve();
-        await released;
-        answer(await forward());
-      };
-      // The read of the user, after that of the counts.
-      proxy.impose({ fault: hold, operation: 'GetItem', times: 1 });
-    });
+    const { fault, reached, release } = holdBack();
+    // The read of the user, after that of the counts.
+    proxy.impose({ fault, operation: 'GetItem', times: 1 });
     const headers = { 'user-agent': randomUUID() };
 
     const right = service.api('POST', '/api/login', { json: account, headers });
