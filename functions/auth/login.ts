@@ -20,10 +20,11 @@ import { findUserByEmail } from '../../lib/users/store.ts';
 /** Who logs in, or why nobody does. */
 const authenticate = async (user: StoredUser | undefined, password: string) => {
   const known = user !== undefined;
-  // Where the answer must not tell, neither may the time: an unknown account costs a hash too.
-  const compares = known || config.loginAnswers === 'uniform';
+  // Where the answer must not tell, neither may the time: an unknown account costs a hash too, and
+  // one whose hash was made at a lower cost as much.
+  const raisesWork = config.loginAnswers === 'uniform';
   const hash = () => user?.password_hash ?? unmatchableHash();
-  const matches = compares && (await verifyPassword(password, hash()));
+  const matches = (known || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
   if (known && matches) return { user };
   return { reason: known ? 'wrong_password' : 'unknown_email' } as const;
 };

@@ -98,8 +98,9 @@ forgotten within a minute, and everyone has to log in anew.`,
     operands: ['FILE'],
     help: `One JSON object a line: name, email, password_hash; role (user or admin) and created_at
 (ISO 8601) where known. Other fields are ignored; ids are given anew. Hashes are bcrypt's
-($2a$, $2b$, $2y$, cost 04 to 16), or this service's own from export-users. A plain hash of a
-password over 72 bytes holds no more than its beginning, and that user cannot log in.
+($2a$, $2b$, $2y$, of the service's BCRYPT_COST at most), or this service's own from
+export-users. A plain hash of a password over 72 bytes holds no more than its beginning, and
+that user cannot log in.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
 

@@ -1,7 +1,8 @@
+import { config } from '../../lib/config.ts';
 import type { JsonObject } from '../../lib/endpoint.ts';
 import { invalidField } from '../../lib/errors.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
-import { isPasswordHash } from '../../lib/users/password.ts';
+import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
 import { parseEmail, parseName, parseNewRole } from '../../lib/users/schema.ts';
 
 /** A user of another system, who has no id here yet. */
@@ -21,10 +22,23 @@ const parseObject = (text: string): JsonObject => {
   return value as JsonObject;
 };
 
+/** A refused login takes as long for everybody only while no hash costs more than the service's. */
+const requireAffordable = (hash: string): void => {
+  if (hashCost(hash) <= config.bcryptCost) return;
+  const limit = `at most ${config.bcryptCost}, the service's BCRYPT_COST`;
+  throw invalidField(
+    'password_hash',
+    `must have a cost of ${limit}: raise that (setting bcryptCost) first`,
+  );
+};
+
 const parseHash = (value: unknown): string => {
-  if (typeof value === 'string' && isPasswordHash(value)) return value;
-  const forms = '$2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters in all';
-  throw invalidField('password_hash', `must be a bcrypt hash: ${forms}`);
+  if (typeof value !== 'string' || !isPasswordHash(value)) {
+    const forms = '$2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters in all';
+    throw invalidField('password_hash', `must be a bcrypt hash: ${forms}`);
+  }
+  requireAffordable(value);
+  return value;
 };
 
 const timestamp = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;

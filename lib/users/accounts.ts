@@ -20,8 +20,8 @@ export const prepareUser = async (
 };
 
 /**
- * Brings a hash up to the current cost and scheme, now that the password is at hand. Never
- * throws: a login does not fail for it, and the next one tries again.
+ * Raises a hash to the current cost, now that the password is at hand. Never throws: a login does
+ * not fail for it, and the next one tries again.
  */
 export const refreshHash = async (user: StoredUser, password: string): Promise<void> => {
   try {

@@ -46,9 +46,9 @@ export const hashPassword = async (
   }
 };
 
-/** A hash that no password has, at the current cost: what an unknown account is compared with. */
-export const unmatchableHash = (): string =>
-  `$2b$${String(config.bcryptCost).padStart(2, '0')}$${'.'.repeat(53)}`;
+/** A hash that no password has, by default at the current cost. */
+export const unmatchableHash = (cost: number = config.bcryptCost): string =>
+  `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
 /**
  * The last characters of salt and digest hold fewer than six bits: only some can stand there. The
@@ -61,18 +61,36 @@ const bcryptForm =
 export const isPasswordHash = (text: string): boolean =>
   bcryptForm.test(text.startsWith(reducedMarker) ? text.slice(reducedMarker.length) : text);
 
-/** Whether a hash was made at a lower cost than the current one, or by an older bcrypt. */
-export const needsRehash = (stored: string): boolean => {
-  const [, version, cost] = stored.replace(reducedMarker, '').split('$');
-  return version !== '2b' || Number(cost) < config.bcryptCost;
-};
+/** The base-2 logarithm of the rounds of a stored hash. */
+export const hashCost = (stored: string): number =>
+  Number(stored.replace(reducedMarker, '').split('$')[2]);
 
-/** Whether a password is the one that a stored hash was made from. */
-export const verifyPassword = async (password: string, stored: string): Promise<boolean> => {
+/** Whether a hash was made at a lower cost than the current one. */
+export const needsRehash = (stored: string): boolean => hashCost(stored) < config.bcryptCost;
+
+/** Costs of the hashes that take, after one at a cost, the rounds that are left to a higher one. */
+const costsUpTo = (higher: number, cost: number): readonly number[] =>
+  Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
+
+/**
+ * Whether a password is the one that a stored hash was made from.
+ * @param raisesWork does the work of a comparison at the current cost where the hash has a lower
+ *   one, right or wrong, so that the time tells nothing of the hash
+ */
+export const verifyPassword = async (
+  password: string,
+  stored: string,
+  { raisesWork = false }: { raisesWork?: boolean } = {},
+): Promise<boolean> => {
   const reduced = stored.startsWith(reducedMarker);
   const bcryptHash = reduced ? stored.slice(reducedMarker.length) : stored;
   const candidate = reduced ? reduce(password) : password;
-  const matches = await inTurn(() => compare(candidate, bcryptHash));
+  const further = raisesWork ? costsUpTo(config.bcryptCost, hashCost(stored)) : [];
+  const matches = await inTurn(async () => {
+    const isRight = await compare(candidate, bcryptHash);
+    for (const cost of further) await compare(candidate, unmatchableHash(cost));
+    return isRight;
+  });
   // Ill-formed text and over-long text reach bcrypt as something else than what was typed.
   return matches && password.isWellFormed() && mustReduce(password) === reduced;
 };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ApiClient, logIn, register, uniqueEmail } from '../client.ts';
 import { type EngineProxy, holdBack, startProxy } from '../proxy.ts';
@@ -15,17 +15,32 @@ const failTimes = async (api: ApiClient, email: string, times: number): Promise<
   return statuses;
 };
 
+const engine = new DynamoDBClient({
+  endpoint: inject('engine'),
+  region: 'us-east-1',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+});
+afterAll(() => engine.destroy());
+
+const userItem = (table: string, id: number) => ({
+  TableName: table,
+  Key: { pk: { S: `user#${id}` } },
+});
+
 const storedHash = async (table: string, id: number): Promise<string> => {
-  const client = new DynamoDBClient({
-    endpoint: inject('engine'),
-    region: 'us-east-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
-  const command = new GetItemCommand({ TableName: table, Key: { pk: { S: `user#${id}` } } });
-  const { Item } = await client.send(command);
-  client.destroy();
+  const { Item } = await engine.send(new GetItemCommand(userItem(table, id)));
   return Item?.password_hash?.S ?? '';
 };
+
+/** Gives a user the hash that another system made. */
+const storeHash = (table: string, id: number, hash: string) =>
+  engine.send(
+    new UpdateItemCommand({
+      ...userItem(table, id),
+      UpdateExpression: 'SET password_hash = :hash',
+      ExpressionAttributeValues: { ':hash': { S: hash } },
+    }),
+  );
 
 const tooMany = { message: 'Too many attempts, please try again later' };
 
@@ -208,6 +223,23 @@ describe('Uniform login answers', () => {
 });
 
 describe('Refreshing a hash', () => {
+  it('leaves a hash at a higher cost as it is, of whatever version', async () => {
+    const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
+    const dear = await startTestService({ ...tables, BCRYPT_COST: '6' });
+    const account = await register(dear.api);
+    await dear.stop();
+    const made = await storedHash(tables.USERS_TABLE, account.id);
+    const cheap = await startTestService({ ...tables, BCRYPT_COST: '4' });
+
+    for (const version of ['$2a$', '$2b$', '$2y$']) {
+      const imported = made.replace('$2b$', version);
+      await storeHash(tables.USERS_TABLE, account.id, imported);
+      await logIn(cheap.api, account);
+      expect(await storedHash(tables.USERS_TABLE, account.id)).toBe(imported);
+    }
+    await cheap.stop();
+  });
+
   it('raises a hash to the current cost at login, and the password stays good', async () => {
     const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
     const cheap = await startTestService({ ...tables, BCRYPT_COST: '4' });

@@ -136,6 +136,8 @@ describe('import-users', () => {
       [line({ password_hash: `${bcryptHash}.` })]: 'password_hash must be a bcrypt hash',
       [line({ password_hash: bcryptHash.replace('$04', '$03') })]: 'password_hash must be',
       [line({ password_hash: bcryptHash.replace('$04', '$32') })]: 'password_hash must be',
+      [line({ password_hash: bcryptHash.replace('$04', '$05') })]:
+        "password_hash must have a cost of at most 4, the service's BCRYPT_COST: raise that (setting bcryptCost) first.",
       [line({ created_at: '12:00' })]: 'created_at must be a time',
       [line({ created_at: 1_600_000_000 })]: 'created_at must be a time',
       [line({ created_at: '2023-02-29T00:00:00Z' })]: 'created_at must be a time',

@@ -156,8 +156,11 @@ describe('needsRehash', () => {
     ['of today', hashOf('2b', '04'), false],
     ['at a higher cost', hashOf('2b', '12'), false],
     ['at a lower cost', hashOf('2b', '03'), true],
-    ['of an older bcrypt', hashOf('2a', '04'), true],
-    ['of another bcrypt', hashOf('2y', '04'), true],
+    ['of an older bcrypt', hashOf('2a', '04'), false],
+    ['of another bcrypt', hashOf('2y', '04'), false],
+    ['of an older bcrypt at a higher cost', hashOf('2a', '14'), false],
+    ['of another bcrypt at a higher cost', hashOf('2y', '12'), false],
+    ['of another bcrypt at a lower cost', hashOf('2y', '03'), true],
     ['of today, of a reduced password', marker + hashOf('2b', '04'), false],
     ['at a lower cost, of a reduced password', marker + hashOf('2b', '03'), true],
   ])('has a hash %s be due: %s', (_, stored, due) => {

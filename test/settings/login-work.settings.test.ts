@@ -1,0 +1,70 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { serviceForThisFile } from '../acceptance.ts';
+import { countRounds } from '../bcrypt-work.ts';
+import { type Account, register, uniqueEmail } from '../client.ts';
+import { startTestService } from '../service.ts';
+import { invoke, stubSettings } from './invoke.ts';
+
+const service = await serviceForThisFile();
+stubSettings(service, { BCRYPT_COST: '6' });
+
+/** A user whose hash was made at a cost. */
+const registerAtCost = async (cost: number, password: string): Promise<Account> => {
+  const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
+  const other = await startTestService({ USERS_TABLE, AUDIT_TABLE, BCRYPT_COST: String(cost) });
+  const account = await register(other.api, { password });
+  await other.stop();
+  return account;
+};
+
+const long = 'x'.repeat(100);
+const accounts = new Map<string, Account>();
+beforeAll(async () => {
+  for (const cost of [4, 5, 6]) accounts.set(`cost ${cost}`, await registerAtCost(cost, 'p'));
+  accounts.set('cost 4, of a long password', await registerAtCost(4, long));
+});
+
+const loginUnder = async (answers: 'distinct' | 'uniform') => {
+  vi.resetModules();
+  vi.stubEnv('LOGIN_ANSWERS', answers);
+  const { handler } = await import('../../functions/auth/login.ts');
+  return async (of: string, password: string) => {
+    const json = { email: accounts.get(of)?.email ?? uniqueEmail(), password };
+    let status: number | undefined;
+    const rounds = await countRounds(async () => {
+      [status] = await invoke(handler, { json });
+    });
+    return [status, rounds];
+  };
+};
+
+describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=uniform', () => {
+  it.each(['no account', 'cost 4', 'cost 5', 'cost 6', 'cost 4, of a long password'])(
+    'is that of one hash of cost 6 when it is refused: %s',
+    async (of) => {
+      const logIn = await loginUnder('uniform');
+
+      expect(await logIn(of, 'wrong')).toEqual([401, 2 ** 6]);
+      expect(await logIn(of, `${long}wrong`)).toEqual([401, 2 ** 6]);
+    },
+  );
+
+  it('is the same when it succeeds, beside that of raising the hash, once', async () => {
+    const logIn = await loginUnder('uniform');
+
+    expect(await logIn('cost 5', 'p')).toEqual([200, 2 ** 6 + 2 ** 6]);
+    expect(await logIn('cost 5', 'p')).toEqual([200, 2 ** 6]);
+  });
+});
+
+describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=distinct', () => {
+  it.each([
+    ['no account', 404, 0],
+    ['cost 4', 401, 2 ** 4],
+    ['cost 6', 401, 2 ** 6],
+  ])('is no more than the comparison: %s', async (of, status, rounds) => {
+    const logIn = await loginUnder('distinct');
+
+    expect(await logIn(of, 'wrong')).toEqual([status, rounds]);
+  });
+});
