@@ -3,7 +3,12 @@ import { actions } from '../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries } from '../../lib/audit/store.ts';
 import { type ApiRequest, endpoint } from '../../lib/endpoint.ts';
 import { invalidParameter } from '../../lib/errors.ts';
-import { nextPageLink, parsePageRequest } from '../../lib/pagination.ts';
+import {
+  nextPageLink,
+  pageParameters,
+  parsePageRequest,
+  readParameters,
+} from '../../lib/pagination.ts';
 
 const parseUserIdFilter = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;
@@ -19,10 +24,10 @@ const parseActionFilter = (text: string | undefined) => {
   return action;
 };
 
-const parseFilter = ({ queryStringParameters: query = {} }: ApiRequest): AuditFilter => ({
-  userId: parseUserIdFilter(query.userId),
-  action: parseActionFilter(query.action),
-});
+const parseFilter = (request: ApiRequest): AuditFilter => {
+  const { userId, action } = readParameters(request, ['userId', 'action', ...pageParameters]);
+  return { userId: parseUserIdFilter(userId), action: parseActionFilter(action) };
+};
 
 /** GET /api/admin/audit-logs */
 export const handler = endpoint(

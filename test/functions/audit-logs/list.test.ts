@@ -190,6 +190,41 @@ describe('GET /api/admin/audit-logs', () => {
     );
   });
 
+  it.each([
+    ['resourceId=17', 'resourceId'],
+    ['user_id=5', 'user_id'],
+    ['from=', 'from'],
+    ['USERID=5', 'USERID'],
+    ['userId=1&constructor', 'constructor'],
+    ['__proto__=1', '__proto__'],
+    ['%5F_proto__=1', '__proto__'],
+    ['userId%20=1', 'userId '],
+    ['userId%5B%5D=1', 'userId[]'],
+    ['%zz=1', '%zz'],
+    ['x=1&y=2', 'x'],
+    ['=x', 'A parameter without a name'],
+    ['&=&', 'A parameter without a name'],
+  ])('answers 400 to the query %s, which it does not know', async (query, name) => {
+    expect(outcome(await get(`?${query}`))).toEqual(
+      refusal(400, `${name} is unknown; the parameters are userId, action, limit, cursor`),
+    );
+  });
+
+  it.each([
+    ['userId=1&userId=1', 'userId'],
+    ['action=READ&userId=1&action=READ', 'action'],
+    ['limit=1&%6Cimit=2', 'limit'],
+    ['cursor=x&cursor', 'cursor'],
+  ])('answers 400 to the query %s, which repeats a parameter', async (query, name) => {
+    expect(outcome(await get(`?${query}`))).toEqual(
+      refusal(400, `${name} must be given only once`),
+    );
+  });
+
+  it.each(['?', '?&', '?&&limit=1&'])('takes the empty parts of the query "%s"', async (query) => {
+    expect((await get(query)).status).toBe(200);
+  });
+
   const cursorOf = async (query: string) => {
     const [, next] = nextPage(await get(`?limit=1&${query}`))?.split('?') ?? [];
     return new URLSearchParams(next).get('cursor') ?? '';
@@ -220,7 +255,7 @@ describe('GET /api/admin/audit-logs', () => {
   });
 
   it('answers 403 to a user, before it looks at the parameters', async () => {
-    for (const query of ['', '?action=DROP', `?userId=${busy.id}`, '?cursor=x']) {
+    for (const query of ['', '?action=DROP', `?userId=${busy.id}`, '?cursor=x', '?x=1']) {
       expect(outcome(await get(query, busy.token))).toEqual(refusal(403, 'Forbidden'));
     }
   });
