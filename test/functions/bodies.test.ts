@@ -33,8 +33,8 @@ const notJson = [
   ['XML', '<name>n</name>'],
   ['a word', 'undefined'],
   ['white space', ' \n '],
-  ['a megabyte of white space', ' '.repeat(1_000_000)],
-  ['a megabyte of opening braces', '{"a":'.repeat(200_000)],
+  ['60 KB of white space', ' '.repeat(60_000)],
+  ['60 KB of opening braces', '{"a":'.repeat(12_000)],
   ['10,000 levels that are never closed', '['.repeat(10_000)],
 ] as const;
 
@@ -112,9 +112,10 @@ describe.each(endpoints)('$title', ({ send }) => {
     expect(answered).toEqual({ message: expect.stringMatching(/^Request body is not valid/) });
   });
 
-  it('answers 413 to nine megabytes of numbers', async () => {
-    const body = withField(`"x":[${'1,'.repeat(4_700_000)}1]`);
-
+  it.each([
+    ['64 KiB and a byte', `${text}${' '.repeat(64 * 1024 + 1 - text.length)}`],
+    ['nine megabytes of numbers', withField(`"x":[${'1,'.repeat(4_700_000)}1]`)],
+  ])('answers 413 to %s', async (_, body) => {
     const answer = await send({ headers: json, body });
 
     expect(outcome(answer)).toEqual(refusal(413, 'Request Entity Too Large'));

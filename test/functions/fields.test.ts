@@ -15,7 +15,7 @@ const badValues: Readonly<Record<Field, readonly (readonly [string, readonly unk
     ['name must be well-formed Unicode', illFormed],
     [
       'name must be at most 100 characters',
-      ['x'.repeat(101), '😀'.repeat(101), 'x'.repeat(1_000_000)],
+      ['x'.repeat(101), '😀'.repeat(101), 'x'.repeat(60_000)],
     ],
   ],
   email: [
@@ -23,7 +23,7 @@ const badValues: Readonly<Record<Field, readonly (readonly [string, readonly unk
     ['email must be well-formed Unicode', illFormed.map((text) => `a@${text}`)],
     [
       'email must be at most 191 characters',
-      [`${'x'.repeat(190)}@b`, `${'😀'.repeat(190)}@b`, `${'x'.repeat(1_000_000)}@b`],
+      [`${'x'.repeat(190)}@b`, `${'😀'.repeat(190)}@b`, `${'x'.repeat(60_000)}@b`],
     ],
     [
       'email must be a valid email address',
@@ -38,7 +38,7 @@ const badValues: Readonly<Record<Field, readonly (readonly [string, readonly unk
     ['password must be well-formed Unicode', illFormed],
     [
       'password must be at most 255 characters',
-      ['x'.repeat(256), '😀'.repeat(256), 'x'.repeat(1_000_000)],
+      ['x'.repeat(256), '😀'.repeat(256), 'x'.repeat(60_000)],
     ],
   ],
 };

@@ -46,17 +46,21 @@ const withoutUndefined = (fields: Readonly<Record<string, string | undefined>>) 
 
 const actionNames = fc.constantFrom('CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT');
 
+const unknownParameter = fc
+  .constantFrom('role', '__proto__', 'constructor', '', 'user_id', 'userid', 'limit ')
+  .map((name) => Object.fromEntries([[name, 'admin']]));
+
 const query = (known: Surroundings): fc.Arbitrary<Record<string, string> | undefined> =>
   fc.option(
     fc
       .record({
+        unknown: mostly(fc.constant(undefined), unknownParameter),
         limit: mostly(fc.integer({ min: 1, max: 100 }).map(String), anyNumeral),
         cursor: mostly(fc.constantFrom(undefined, ...known.cursors), anyText),
         userId: mostly(fc.option(knownId(known), { nil: undefined }), anyNumeral),
         action: mostly(fc.option(actionNames, { nil: undefined }), anyText),
-        role: fc.constant('admin'),
       })
-      .map(withoutUndefined),
+      .map(({ unknown, ...known }) => withoutUndefined({ ...known, ...unknown })),
     { nil: undefined },
   );
 

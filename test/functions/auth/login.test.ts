@@ -64,7 +64,7 @@ describe('POST /api/login', () => {
   it.each([
     ['not an address', () => 'someone'],
     ['longer than any registered one', () => `${'x'.repeat(5000)}@example.org`],
-    ['a megabyte long', () => 'x'.repeat(1_000_000)],
+    ['60 KB long', () => 'x'.repeat(60_000)],
     ['ill-formed Unicode', () => `\ud800${uniqueEmail()}`],
     ['a NUL', () => `\0${uniqueEmail()}`],
   ])('answers 404 to an email that is %s', async (_, email) => {
@@ -76,7 +76,7 @@ describe('POST /api/login', () => {
   it.each([
     ['another password', () => randomUUID()],
     ['the password with white space after it', (password: string) => `${password} `],
-    ['a megabyte of password', () => 'x'.repeat(1_000_000)],
+    ['60 KB of password', () => 'x'.repeat(60_000)],
     ['ill-formed Unicode', (password: string) => `${password}\ud800`],
   ])('answers 401 to %s', async (_, wrong) => {
     const { email, password } = await register(api);

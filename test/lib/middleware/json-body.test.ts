@@ -57,7 +57,7 @@ describe('A body that the gateway hands on in base64', () => {
 });
 
 describe('The size of a body', () => {
-  const limit = 1024 * 1024;
+  const limit = 64 * 1024;
   const tooLarge = [413, { message: 'Request Entity Too Large' }];
   /** An object of so many bytes. */
   const objectOf = (bytes: number, character = 'x') => {
@@ -68,7 +68,7 @@ describe('The size of a body', () => {
   it.each([
     ['as text', false, (body: string) => body],
     ['in base64', true, base64],
-  ])('may be 1 MB and no byte more, handed on %s', async (_, isBase64Encoded, encode) => {
+  ])('may be 64 KiB and no byte more, handed on %s', async (_, isBase64Encoded, encode) => {
     const [largest] = await send(encode(objectOf(limit)), { isBase64Encoded });
     const larger = await send(encode(objectOf(limit + 1)), { isBase64Encoded });
 
