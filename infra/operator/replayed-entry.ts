@@ -55,7 +55,9 @@ const isText = (value: unknown): value is string =>
 const isTextOrNull = (value: unknown) => value === null || value === '' || isText(value);
 
 const isTimestamp = (value: unknown) =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(value) && !!Date.parse(value);
+  typeof value === 'string' &&
+  /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value));
 
 const isPositive = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0;
 

@@ -43,15 +43,25 @@ const limits = {
 /** Milliseconds since 1970 at which ids begin: 2026-01-01. */
 const idEpoch = Date.UTC(2026, 0, 1);
 
-/** Ids of one millisecond. The ids stay under 2^53 until the year 2095. */
+/** Ids of one millisecond. */
 const idsPerMillisecond = 4096;
 
+/** Milliseconds that have ids under 2^53: until the year 2095. */
+const idPeriod = 2 ** 53 / idsPerMillisecond;
+
+/** Milliseconds since ids began. By a wrong clock, before or after their period, they come round. */
+const timeOfId = (now: Date): number => {
+  const time = (now.getTime() - idEpoch) % idPeriod;
+  return time < 0 ? time + idPeriod : time;
+};
+
 /**
- * A time-ordered id without a counter: the millisecond, then a random tail.
+ * A safe integer, not negative, without a counter: the millisecond, then a random tail. It is
+ * ordered by time as long as the clock shows a time from 2026 to 2095.
  * @param random an integer from 0 up to, not including, its argument
  */
 export const makeAuditId = (now: Date, random: (below: number) => number = randomInt): number =>
-  (now.getTime() - idEpoch) * idsPerMillisecond + random(idsPerMillisecond);
+  timeOfId(now) * idsPerMillisecond + random(idsPerMillisecond);
 
 const cut = (value: string | number | undefined, limit: number): string | null => {
   if (value == null || value === '') return null;

@@ -18,11 +18,14 @@ import {
 
 const service = await operatedServiceForThisFile();
 
-const newEntry = (agent: string): AuditEntry =>
-  makeEntry({
-    ...{ user_id: 7, action: 'DELETE', resource: 'users', resource_id: 8, result: 'SUCCESS' },
-    ...{ ip_address: '192.0.2.1', user_agent: agent, details: { reason: 'a {brace} "quoted"' } },
-  });
+const newEntry = (agent: string, now = new Date()): AuditEntry =>
+  makeEntry(
+    {
+      ...{ user_id: 7, action: 'DELETE', resource: 'users', resource_id: 8, result: 'SUCCESS' },
+      ...{ ip_address: '192.0.2.1', user_agent: agent, details: { reason: 'a {brace} "quoted"' } },
+    },
+    { now },
+  );
 
 const logged = (entry: unknown, writeId: unknown = randomUUID()) => ({
   ...{ level: 'error', event: 'audit-entry-not-written', fault: 'TimeoutError', writeId, entry },
@@ -97,17 +100,20 @@ describe('replay-audit', () => {
     expect(await entriesBy(service, other)).toMatchObject([{ id: entry.id }]);
   });
 
-  it('has the query find what it wrote', async () => {
-    const agent = uniqueAgent();
-    const entry = newEntry(agent);
-    await replay(service, [JSON.stringify(logged(entry))]);
+  it.each([undefined, '2025-06-30T12:00:00.000Z', '1970-01-01T00:00:00.000Z'])(
+    'has the query find what it wrote of an entry of %s',
+    async (time) => {
+      const now = time === undefined ? new Date() : new Date(time);
+      const entry = newEntry(uniqueAgent(), now);
+      await replay(service, [JSON.stringify(logged(entry))]);
 
-    const { body } = await service.api('GET', '/api/admin/audit-logs?userId=7&action=DELETE', {
-      token: service.adminToken,
-    });
+      const { body } = await service.api('GET', '/api/admin/audit-logs?action=DELETE', {
+        token: service.adminToken,
+      });
 
-    expect(body.data).toContainEqual(entry);
-  });
+      expect(body.data).toContainEqual(entry);
+    },
+  );
 
   it('reports malformed lines by their numbers, and writes the others', async () => {
     const agent = uniqueAgent();

@@ -120,16 +120,19 @@ describe('makeAuditId', () => {
     expect(asked).toEqual([4096]);
   });
 
-  it.each(['2026-01-01T00:00:00.000Z', '2050-06-30T12:00:00.000Z', '2094-12-31T23:59:59.999Z'])(
-    'is a safe integer that is not negative at %s',
-    (time) => {
-      for (const random of [lowest, highest]) {
-        const id = makeAuditId(new Date(time), random);
-        expect(Number.isSafeInteger(id)).toBe(true);
-        expect(id).toBeGreaterThanOrEqual(0);
-      }
-    },
-  );
+  it.each([
+    ...['2026-01-01T00:00:00.000Z', '2050-06-30T12:00:00.000Z', '2094-12-31T23:59:59.999Z'],
+    ...['1901-12-13T20:45:52.000Z', '1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z'],
+    ...['2025-12-31T23:59:59.999Z', '2095-09-07T15:47:35.552Z', '2262-04-11T23:47:16.854Z'],
+  ])('is a safe integer that is not negative by a clock that shows %s', (time) => {
+    const next = new Date(Date.parse(time) + 1);
+    for (const random of [lowest, highest]) {
+      const id = makeAuditId(new Date(time), random);
+      expect(Number.isSafeInteger(id)).toBe(true);
+      expect(id).toBeGreaterThanOrEqual(0);
+      expect(makeAuditId(next, random)).not.toBe(id);
+    }
+  });
 
   it('draws a tail within its bounds when none is passed in', () => {
     for (let i = 0; i < 1000; i += 1) {

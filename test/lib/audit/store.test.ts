@@ -106,6 +106,38 @@ describe('listEntries', () => {
   });
 });
 
+describe('listEntries, of entries that were made by a wrong clock', () => {
+  /** Ids of a millisecond, each shard's. */
+  const tails = [0, 1, 2, 3, 4, 5, 6, 7];
+  const times = [
+    '1969-12-31T23:59:59.999Z',
+    '1970-01-01T00:00:00.000Z',
+    '2025-12-31T23:59:59.999Z',
+  ];
+  const entries = times.flatMap((time) =>
+    tails.map((tail) =>
+      makeEntry(
+        { user_id: 88, action: 'EXPORT', resource: 'clocks', result: 'SUCCESS' },
+        { now: new Date(time), random: () => tail },
+      ),
+    ),
+  );
+  beforeAll(async () => {
+    for (const entry of entries) await writeEntry(entry, { writeId: randomUUID() });
+  });
+
+  it.each<AuditFilter>([
+    {},
+    { action: 'EXPORT' },
+    { userId: 88 },
+    { userId: 88, action: 'EXPORT' },
+  ])('yields all of them for %j, each once, newest first', async (filter) => {
+    const found = (await readAll(filter, 5)).filter(({ resource }) => resource === 'clocks');
+
+    expect(found).toEqual(entries.toSorted(newestFirst));
+  });
+});
+
 describe('writeEntry', { timeout: 90_000 }, () => {
   it('writes 2,000 entries at once under 2,000 ids, and all can be read', async () => {
     const userId = 77;
