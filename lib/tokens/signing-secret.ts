@@ -21,21 +21,46 @@ export const retirementDelay = activationDelay + refreshInterval + tokenLifetime
 
 const keyOf = ({ value }: SecretVersion): Uint8Array => new TextEncoder().encode(value);
 
-/** Whether nothing is alive that the version before this one signed. */
-const standsAlone = ({ createdAt }: SecretVersion, now: number): boolean =>
-  now - createdAt.getTime() >= retirementDelay;
+/** A moment, in milliseconds, as two clocks show it. */
+export interface Moment {
+  /** Since 1970. This clock may be set back. */
+  readonly wall: number;
+  /** Since this process began. This clock may stand still while a function is frozen. */
+  readonly monotonic: number;
+}
+
+const present = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
+
+/** Milliseconds from one moment to another, by the clock that shows more of them. */
+const elapsed = (from: Moment, to: Moment): number =>
+  Math.max(to.wall - from.wall, to.monotonic - from.monotonic);
+
+/** When a version was made that is seen now for the first time. */
+const creation = ({ createdAt }: SecretVersion, now: Moment): Moment => {
+  const wall = createdAt.getTime();
+  return { wall, monotonic: now.monotonic - Math.max(0, now.wall - wall) };
+};
+
+/** Whether nothing is alive that the version before one of this age signed. */
+const standsAlone = (age: number): boolean => age >= retirementDelay;
 
 /**
  * Which keys sign and verify at a moment, so that a rotation logs nobody out: first both verify
  * and the old one signs, then the new one signs, and a day later the old one is forgotten.
- * @param now milliseconds since 1970
+ * @param age milliseconds since the current version was made
  */
-export const keysInForce = ({ current, previous }: SecretVersions, now: number): SigningKeys => {
-  if (!previous || standsAlone(current, now)) return [keyOf(current)];
-  return now - current.createdAt.getTime() < activationDelay
+export const keysInForce = ({ current, previous }: SecretVersions, age: number): SigningKeys => {
+  if (!previous || standsAlone(age)) return [keyOf(current)];
+  return age < activationDelay
     ? [keyOf(previous), keyOf(current)]
     : [keyOf(current), keyOf(previous)];
 };
+
+/** What was read, and when its current version was made. */
+interface Known {
+  readonly versions: SecretVersions;
+  readonly created: Moment;
+}
 
 /**
  * Keeps the secret at hand and reads it again every {@link refreshInterval}. While it cannot be
@@ -43,34 +68,39 @@ export const keysInForce = ({ current, previous }: SecretVersions, now: number):
  */
 export const cachedKeys = (
   read: (known?: SecretVersions) => Promise<SecretVersions>,
-  clock: () => number = Date.now,
+  clock: () => Moment = present,
 ): (() => Promise<SigningKeys>) => {
-  let versions: SecretVersions | undefined;
-  let readAt = Number.NEGATIVE_INFINITY;
+  let known: Known | undefined;
+  let readAt: Moment | undefined;
   let isSettled = false;
   let reading: Promise<void> | undefined;
 
   const refresh = async () => {
     try {
-      versions = await read(isSettled ? versions : undefined);
+      const versions = await read(isSettled ? known?.versions : undefined);
+      const { current } = versions;
+      const created =
+        current.id === known?.versions.current.id ? known.created : creation(current, clock());
+      known = { versions, created };
       // Secrets Manager is eventually consistent: right after a rotation, the version before may
       // not be what was read, and would be relied on for as long as this process lives.
-      isSettled = clock() - versions.current.createdAt.getTime() >= activationDelay;
+      isSettled = elapsed(created, clock()) >= activationDelay;
     } catch (error) {
-      if (!versions) throw error;
+      if (!known) throw error;
       logError('signing-secret-not-read', describeFault(error));
     }
     readAt = clock();
   };
 
   return async () => {
-    if (clock() - readAt >= refreshInterval) {
+    if (!readAt || elapsed(readAt, clock()) >= refreshInterval) {
       reading ??= refresh().finally(() => {
         reading = undefined;
       });
       await reading;
     }
-    return keysInForce(versions as SecretVersions, clock());
+    const { versions, created } = known as Known;
+    return keysInForce(versions, elapsed(created, clock()));
   };
 };
 
@@ -80,5 +110,5 @@ export const cachedKeys = (
  *   the file system's errors while it cannot be read and never was
  */
 export const signingKeys = cachedKeys((known) =>
-  readSecret(known, (current) => standsAlone(current, Date.now())),
+  readSecret(known, ({ createdAt }) => standsAlone(Date.now() - createdAt.getTime())),
 );

@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SecretVersion, SecretVersions } from '../../../lib/tokens/secret-source.ts';
 import { readSecret } from '../../../lib/tokens/secret-source.ts';
-import { cachedKeys, keysInForce, type SigningKeys } from '../../../lib/tokens/signing-secret.ts';
+import {
+  cachedKeys,
+  keysInForce,
+  type Moment,
+  type SigningKeys,
+} from '../../../lib/tokens/signing-secret.ts';
 
 const second = 1000;
 const hour = 3600 * second;
+const day = 24 * hour;
 
 const version = (id: string, createdAt: number): SecretVersion => ({
   id,
@@ -18,6 +24,9 @@ const version = (id: string, createdAt: number): SecretVersion => ({
 const names = (keys: SigningKeys) =>
   keys.map((key) => new TextDecoder().decode(key).replace(/-x+$/, ''));
 
+/** Two clocks that agree. */
+const both = (now: number): Moment => ({ wall: now, monotonic: now });
+
 describe('keysInForce', () => {
   const rotated: SecretVersions = {
     current: version('new', 1_000 * hour),
@@ -25,7 +34,7 @@ describe('keysInForce', () => {
   };
 
   it('has the only version sign at once', () => {
-    expect(names(keysInForce({ current: version('only', 5 * hour) }, 5 * hour))).toEqual(['only']);
+    expect(names(keysInForce({ current: version('only', 5 * hour) }, 0))).toEqual(['only']);
   });
 
   it.each([
@@ -35,7 +44,7 @@ describe('keysInForce', () => {
     ['while a token of the old one may live', 24 * hour + 179 * second, ['new', 'old']],
     ['once the last of them is dead', 24 * hour + 180 * second, ['new']],
   ])('%s signs with the first and verifies with all of them', (_, age, expected) => {
-    expect(names(keysInForce(rotated, 1_000 * hour + age))).toEqual(expected);
+    expect(names(keysInForce(rotated, age))).toEqual(expected);
   });
 });
 
@@ -47,7 +56,7 @@ describe('cachedKeys', () => {
         reads += 1;
         return { current: version(`v${reads}`, 0) };
       },
-      () => now,
+      () => both(now),
     );
 
     const together = await Promise.all([keys(), keys(), keys()]);
@@ -73,7 +82,7 @@ describe('cachedKeys', () => {
         if (broken) throw Object.assign(new Error('secret text'), { name: 'TimeoutError' });
         return { current: version('v1', 0) };
       },
-      () => now,
+      () => both(now),
     );
     await keys();
 
@@ -92,7 +101,7 @@ describe('cachedKeys', () => {
     const rotated = { current: version('new', -second), previous: version('old', -hour) };
     const read = vi.fn(async (known?: SecretVersions) => known ?? rotated);
     read.mockResolvedValueOnce({ current: rotated.current });
-    const keys = cachedKeys(read, () => now);
+    const keys = cachedKeys(read, () => both(now));
     await keys();
 
     now = hour;
@@ -107,13 +116,74 @@ describe('cachedKeys', () => {
   ])('that has read a rotation %s', async (_, age, known) => {
     let now = hour + age * second;
     const read = vi.fn(async (_known?: SecretVersions) => ({ current: version('v1', hour) }));
-    const keys = cachedKeys(read, () => now);
+    const keys = cachedKeys(read, () => both(now));
     await keys();
 
     now += 60 * second;
     await keys();
 
     expect(read.mock.calls).toEqual([[undefined], [known]]);
+  });
+
+  const start = 1_000 * hour;
+  /** What the clocks show some milliseconds after they showed `start` and 0. */
+  const wrongClocks: readonly [string, (elapsed: number) => Moment][] = [
+    [
+      'the wall clock was set back by five hours',
+      (elapsed) => ({ wall: start - 5 * hour + elapsed, monotonic: elapsed }),
+    ],
+    ['the monotonic clock stood still', (elapsed) => ({ wall: start + elapsed, monotonic: 0 })],
+  ];
+
+  it.each(wrongClocks)('reads again after a minute when %s', async (_, clocksAfter) => {
+    let now: Moment = { wall: start, monotonic: 0 };
+    const read = vi.fn(async () => ({ current: version('v1', 0) }));
+    const keys = cachedKeys(read, () => now);
+    await keys();
+
+    now = clocksAfter(59 * second);
+    await keys();
+    const before = read.mock.calls.length;
+    now = clocksAfter(60 * second);
+    await keys();
+
+    expect([before, read.mock.calls.length]).toEqual([1, 2]);
+  });
+
+  it.each(wrongClocks)('has a rotation go on in time when %s', async (_, clocksAfter) => {
+    let now: Moment = { wall: start, monotonic: 0 };
+    const rotatedAt = start - 60 * second;
+    const rotated = { current: version('new', rotatedAt), previous: version('old', 0) };
+    const keys = cachedKeys(
+      async () => rotated,
+      () => now,
+    );
+    await keys();
+
+    const found: string[][] = [];
+    for (const elapsed of [59 * second, 60 * second, day + 119 * second, day + 120 * second]) {
+      now = clocksAfter(elapsed);
+      found.push(names(await keys()));
+    }
+
+    expect(found).toEqual([['old', 'new'], ['new', 'old'], ['new', 'old'], ['new']]);
+  });
+
+  it('has a new version sign after two minutes though the wall clock is hours behind', async () => {
+    let now: Moment = { wall: start - 5 * hour, monotonic: 0 };
+    const rotated = { current: version('new', start), previous: version('old', 0) };
+    const keys = cachedKeys(
+      async () => rotated,
+      () => now,
+    );
+
+    const first = names(await keys());
+    now = { wall: now.wall + 120 * second, monotonic: 120 * second };
+
+    expect([first, names(await keys())]).toEqual([
+      ['old', 'new'],
+      ['new', 'old'],
+    ]);
   });
 
   it('rejects while nothing has been read yet, and recovers', async () => {
@@ -135,7 +205,7 @@ describe('cachedKeys', () => {
     const instance = () =>
       cachedKeys(
         async () => secret,
-        () => now,
+        () => both(now),
       );
     const [early, late] = [instance(), instance()];
     await early();
