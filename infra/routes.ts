@@ -216,8 +216,17 @@ export const functions: readonly FunctionDefinition[] = [
 /** What a browser on another origin may send and read. The origins are a setting. */
 export const cors = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  requestHeaders: ['authorization', 'content-type'],
-  responseHeaders: ['link', 'retry-after', 'x-request-id'],
+  requestHeaders: [
+    'authorization',
+    'content-type',
+    // The tracing libraries of browsers add these to every request of a page.
+    'traceparent',
+    'tracestate',
+    'baggage',
+    'sentry-trace',
+    'x-amzn-trace-id',
+  ],
+  responseHeaders: ['apigw-requestid', 'link', 'retry-after', 'x-request-id'],
   /** Seconds for which a browser may keep the answer to a preflight request. */
   maxAge: 3600,
 } as const;

@@ -69,8 +69,11 @@ describe('the HTTP API', () => {
     expect(only({}, 'AWS::ApiGatewayV2::Api')?.Properties.CorsConfiguration).toEqual({
       AllowOrigins: ['*'],
       AllowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      AllowHeaders: ['authorization', 'content-type'],
-      ExposeHeaders: ['link', 'retry-after', 'x-request-id'],
+      AllowHeaders: [
+        ...['authorization', 'content-type', 'traceparent', 'tracestate', 'baggage'],
+        ...['sentry-trace', 'x-amzn-trace-id'],
+      ],
+      ExposeHeaders: ['apigw-requestid', 'link', 'retry-after', 'x-request-id'],
       MaxAge: 3600,
     });
   });

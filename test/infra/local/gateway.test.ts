@@ -219,8 +219,8 @@ describe('The local gateway, of pages of other origins', () => {
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-allow-methods')?.split(',')).toContain('PUT');
     expect(headers.get('access-control-allow-headers')?.split(',')).toEqual([
-      'authorization',
-      'content-type',
+      ...['authorization', 'content-type', 'traceparent', 'tracestate', 'baggage'],
+      ...['sentry-trace', 'x-amzn-trace-id'],
     ]);
     expect(Number(headers.get('access-control-max-age'))).toBeGreaterThan(0);
   });
@@ -238,7 +238,9 @@ describe('The local gateway, of pages of other origins', () => {
 
     expect(status).toBe(expected);
     expect(headers.get('access-control-allow-origin')).toBe('*');
-    expect(headers.get('access-control-expose-headers')?.split(',')).toContain('link');
+    expect(headers.get('access-control-expose-headers')?.split(',')).toEqual([
+      ...['apigw-requestid', 'link', 'retry-after', 'x-request-id'],
+    ]);
   });
 
   it('says nothing of this to whoever names no origin', async () => {
