@@ -230,6 +230,8 @@ export const startProxy = async (
   };
 
   const server = createServer(async (incoming, response) => {
+    // An operator's command asks whether anybody is there before it relies on it.
+    if (incoming.method === 'GET') return void response.end();
     try {
       const received = await read(incoming);
       const request = describe(incoming.headers, received);

@@ -1,35 +1,54 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { logUnwritten, writeEntry } from '../../lib/audit/record.ts';
-import { faultName } from '../../lib/errors.ts';
+import { DomainError, faultName, httpErrors } from '../../lib/errors.ts';
 import { Failure } from './failure.ts';
 
-/** What an operator's command did; who typed it is unknown to the service. */
-export interface Operation
-  extends Pick<AuditedAction, 'action' | 'resource' | 'resource_id' | 'details'> {
+/** Who does something, and by which command. */
+export interface Author {
+  /** As the audit log names it. */
   readonly command: string;
-  /** SUCCESS unless it says otherwise. */
-  readonly result?: AuditedAction['result'];
+  /** The ARN of the AWS identity; for the service on this machine, the account there. */
+  readonly operator: string;
 }
 
-const newEntry = ({ command, result = 'SUCCESS', ...operation }: Operation) =>
-  makeEntry({ ...operation, result, user_agent: `operator ${command}` });
+/** What an operator's command did. */
+export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | 'resource_id'> {
+  readonly author: Author;
+  /** SUCCESS unless it says otherwise. */
+  readonly result?: AuditedAction['result'];
+  /** Besides who did it. */
+  readonly details?: object;
+}
+
+const newEntry = ({ author, result = 'SUCCESS', details, ...operation }: Operation) =>
+  makeEntry({
+    ...operation,
+    result,
+    user_agent: `operator ${author.command}`,
+    details: { ...details, operator: author.operator },
+  });
+
+/** Writes an entry, or prints it. @returns in the second case, the end of a sentence that says so */
+const writeOrPrint = async (operation: Operation): Promise<string | undefined> => {
+  const entry = newEntry(operation);
+  const writeId = randomUUID();
+  try {
+    await writeEntry(entry, { writeId });
+    return undefined;
+  } catch (error) {
+    logUnwritten(error, writeId, entry);
+    return `its audit entry could not be written (${faultName(error)}): save the line above and write it by replay-audit.`;
+  }
+};
 
 /**
  * Records what a command has done.
  * @throws {Failure} when the entry could not be written; it is then printed, so that it can be
  */
 export const recordOperation = async (operation: Operation): Promise<void> => {
-  const entry = newEntry(operation);
-  const writeId = randomUUID();
-  try {
-    await writeEntry(entry, { writeId });
-  } catch (error) {
-    logUnwritten(error, writeId, entry);
-    throw new Failure(
-      `What the command did is done, but its audit entry could not be written (${faultName(error)}): save the line above and write it by replay-audit.`,
-    );
-  }
+  const unwritten = await writeOrPrint(operation);
+  if (unwritten) throw new Failure(`What the command did is done, but ${unwritten}`);
 };
 
 /**
@@ -39,9 +58,71 @@ export const recordOperation = async (operation: Operation): Promise<void> => {
 export const recordIntention = async (operation: Operation): Promise<void> => {
   try {
     await writeEntry(newEntry(operation), { writeId: randomUUID() });
-  } catch (error) {
+  } catch (cause) {
     throw new Failure(
-      `Nothing was done, because the audit entry could not be written (${faultName(error)}).`,
+      `Nothing was done, because the audit entry could not be written (${faultName(cause)}).`,
+      { cause },
     );
   }
 };
+
+/** Nothing was done, for a reason that is no fault. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof Failure || (error instanceof DomainError && httpErrors[error.code].status < 500);
+
+interface SdkError {
+  readonly $fault?: 'client' | 'server';
+  /** Set on whatever happens once a request is made. */
+  readonly $metadata?: { readonly attempts?: number };
+}
+
+/**
+ * Whether what ended with a fault may have been done nevertheless, because the store's answer did
+ * not come. Only a refusal of the first attempt says that no attempt was successful.
+ */
+export const mayHaveHappened = (error: unknown): boolean => {
+  if (error instanceof Failure) return mayHaveHappened(error.cause);
+  if (error instanceof DomainError) {
+    return error.code === 'STORAGE_FAULT' && error.mayHaveHappened !== false;
+  }
+  const { $fault, $metadata } = (error ?? {}) as SdkError;
+  return $metadata !== undefined && !($fault === 'client' && $metadata.attempts === 1);
+};
+
+/** What an entry says of a fault. */
+export const faultDetails = (error: unknown) => ({
+  error: faultName(error),
+  ...(mayHaveHappened(error) ? { outcome: 'unknown' } : {}),
+});
+
+/**
+ * Makes a change and records it: as SUCCESS when it is made, as FAILURE when a fault ends it. A
+ * refusal, which changes nothing, leaves no entry.
+ * @param check tells the engineer how to see whether a change was made whose outcome is not known
+ * @throws {Failure} when that is so, or when the entry of a change that was made could not be
+ *   written; and whatever else `change` throws
+ */
+export const recordChange = async (
+  operation: Operation,
+  change: () => Promise<void>,
+  { check }: { check: string },
+): Promise<void> => {
+  try {
+    await change();
+  } catch (error) {
+    if (isRefusal(error)) throw error;
+    const details = { ...faultDetails(error), ...operation.details };
+    const unwritten = await writeOrPrint({ ...operation, result: 'FAILURE', details });
+    if (unwritten) console.error(`The command failed, and ${unwritten}`);
+    if (!mayHaveHappened(error)) throw error;
+    const entry = unwritten ? '' : '; its audit entry says so';
+    throw new Failure(
+      `It is not known whether the change was made (${faultName(error)})${entry}. ${check}`,
+      { cause: error },
+    );
+  }
+  await recordOperation(operation);
+};
+
+/** How to see whether a change of roles was made. */
+export const seeAdmins = 'See list-admins before you try again.';

@@ -1,9 +1,9 @@
+import type { Author } from './audit.ts';
 import type { Target } from './target.ts';
 
 /** A command as it was typed, and the service it is for. */
 export interface Invocation {
-  /** As the audit log names the command. */
-  readonly command: string;
+  readonly author: Author;
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly target: Target;

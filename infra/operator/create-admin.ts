@@ -1,8 +1,9 @@
 import { DomainError } from '../../lib/errors.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { parseEmail, parseName, parsePassword } from '../../lib/users/schema.ts';
 import { findUserByEmail, insertUser } from '../../lib/users/store.ts';
-import { recordOperation } from './audit.ts';
+import { recordChange, seeAdmins } from './audit.ts';
 import type { Run } from './commands.ts';
 import { Failure } from './failure.ts';
 import { readNewPassword } from './prompt.ts';
@@ -19,23 +20,28 @@ const failureOf = (error: unknown): unknown => {
   return rule === undefined ? error : new Failure(`The ${rule}.`);
 };
 
-const create = async (givenEmail: string, givenName: string): Promise<number> => {
+/** The admin to store, with an id of its own. */
+const prepare = async (givenEmail: string, givenName: string): Promise<StoredUser> => {
   const [email, name] = [parseEmail(givenEmail), parseName(givenName)];
   const { user } = await findUserByEmail(email);
   if (user) throw exists();
   const password = parsePassword(await readNewPassword());
-  const admin = await prepareUser({ name, email, password }, 'admin');
-  await insertUser(admin);
-  return admin.id;
+  return prepareUser({ name, email, password }, 'admin');
 };
 
-export const run: Run = async ({ command, operands: [email = ''], options }) => {
-  let id: number;
+export const run: Run = async ({ author, operands: [email = ''], options }) => {
   try {
-    id = await create(email, String(options.name ?? 'Administrator'));
+    const admin = await prepare(email, String(options.name ?? 'Administrator'));
+    const [{ id }, details] = [admin, { role: 'admin' }];
+    await recordChange(
+      { author, action: 'CREATE', resource: 'users', resource_id: id, details },
+      async () => {
+        await insertUser(admin);
+        console.log(`Made the admin with id ${id}.`);
+      },
+      { check: seeAdmins },
+    );
   } catch (error) {
     throw failureOf(error);
   }
-  console.log(`Made the admin with id ${id}.`);
-  await recordOperation({ command, action: 'CREATE', resource: 'users', resource_id: id });
 };

@@ -1,5 +1,5 @@
 import { demoteAdmin, listAdmins } from '../../lib/users/admins.ts';
-import { recordOperation } from './audit.ts';
+import { recordChange, seeAdmins } from './audit.ts';
 import type { Run } from './commands.ts';
 import { Failure } from './failure.ts';
 import { requireUser } from './users.ts';
@@ -13,15 +13,22 @@ const demoteBesideAnother = async (id: number): Promise<boolean> => {
   return false;
 };
 
-export const run: Run = async ({ command, operands: [email = ''] }) => {
-  const { id, role } = await requireUser(email);
-  if (role !== 'admin') throw new Failure('This user is no admin.');
+const demote = async (id: number): Promise<void> => {
   if (!(await demoteBesideAnother(id))) {
     throw new Failure(
       'This is the last admin, without whom nobody could manage users: make another one before, by create-admin or promote.',
     );
   }
   console.log(`User ${id} is no admin any more. A token it has is good for a day at most.`);
-  const details = { fields: ['role'] };
-  await recordOperation({ command, action: 'UPDATE', resource: 'users', resource_id: id, details });
+};
+
+export const run: Run = async ({ author, operands: [email = ''] }) => {
+  const { id, role } = await requireUser(email);
+  if (role !== 'admin') throw new Failure('This user is no admin.');
+  const details = { fields: ['role'], role: { from: role, to: 'user' } };
+  await recordChange(
+    { author, action: 'UPDATE', resource: 'users', resource_id: id, details },
+    () => demote(id),
+    { check: seeAdmins },
+  );
 };

@@ -1,6 +1,6 @@
 import type { StoredUser } from '../../lib/users/items.ts';
 import { scanUsers } from '../../lib/users/transfer.ts';
-import { recordIntention } from './audit.ts';
+import { type Author, recordIntention } from './audit.ts';
 import type { Run } from './commands.ts';
 import { Failure } from './failure.ts';
 import { createPrivateFile } from './files.ts';
@@ -14,8 +14,8 @@ const lineOf = ({ id, name, email, role, created_at, password_hash }: StoredUser
   `${JSON.stringify({ id, name, email, role, created_at, password_hash })}\n`;
 
 /** @returns how many users were written */
-const writeAll = async (command: string, write: Write): Promise<number> => {
-  await recordIntention({ command, action: 'EXPORT', resource: 'users' });
+const writeAll = async (author: Author, write: Write): Promise<number> => {
+  await recordIntention({ author, action: 'EXPORT', resource: 'users' });
   const progress = startProgress(process.stderr);
   const interruption = catchInterruption();
   let count = 0;
@@ -36,10 +36,10 @@ const writeAll = async (command: string, write: Write): Promise<number> => {
 const toStandardOutput: Write = (text) =>
   new Promise((resolve) => process.stdout.write(text, resolve));
 
-const toFile = async (command: string, name: string): Promise<number> => {
+const toFile = async (author: Author, name: string): Promise<number> => {
   const { handle, discard } = await createPrivateFile(name);
   try {
-    const count = await writeAll(command, (text) => handle.appendFile(text));
+    const count = await writeAll(author, (text) => handle.appendFile(text));
     await handle.sync();
     await handle.close();
     return count;
@@ -49,11 +49,11 @@ const toFile = async (command: string, name: string): Promise<number> => {
   }
 };
 
-export const run: Run = async ({ command, operands: [name = ''] }) => {
+export const run: Run = async ({ author, operands: [name = ''] }) => {
   if (name === '-' && process.stdout.isTTY) {
     throw new Failure('Password hashes are not shown on a terminal: name a file, or use a pipe.');
   }
   const count =
-    name === '-' ? await writeAll(command, toStandardOutput) : await toFile(command, name);
+    name === '-' ? await writeAll(author, toStandardOutput) : await toFile(author, name);
   console.error(`Exported ${count.toLocaleString('en')} users.`);
 };

@@ -47,9 +47,9 @@ const problemOf = (stopped: string | undefined, { rejected }: Tally): string | u
   return 'The lines above were left out: correct them and run the same command again, which skips who is there already.';
 };
 
-export const run: Run = async ({ command, operands: [name = ''] }) => {
+export const run: Run = async ({ author, operands: [name = ''] }) => {
   const input = await openInput(name);
-  const operation = { command, action: 'CREATE', resource: 'users' } as const;
+  const operation = { author, action: 'CREATE', resource: 'users' } as const;
   await recordIntention({ ...operation, details: { stage: 'begun' } });
 
   const tally: Tally = { imported: 0, present: 0, rejected: 0 };

@@ -15,7 +15,7 @@ const main = async (args: readonly string[]): Promise<void> => {
   const target = await openTarget(request.target);
   try {
     const { run } = await command.load();
-    await run({ ...request, command: request.name, target });
+    await run({ ...request, author: { command: request.name, operator: target.operator }, target });
   } finally {
     await target.close();
   }

@@ -42,7 +42,7 @@ const replayAll = async (lines: AsyncIterable<Line>, tally: Tally): Promise<stri
   }
 };
 
-export const run: Run = async ({ command, operands: [name = ''] }) => {
+export const run: Run = async ({ author, operands: [name = ''] }) => {
   const { chunks } = await openInput(name);
   const tally: Tally = { written: 0, ignored: 0, malformed: 0 };
   const stopped = await replayAll(readLines(chunks, { maxBytes }), tally);
@@ -52,7 +52,7 @@ export const run: Run = async ({ command, operands: [name = ''] }) => {
 
   const problem = stopped ?? (tally.malformed ? 'The lines above could not be replayed.' : '');
   const recorded = recordOperation({
-    command,
+    author,
     action: 'CREATE',
     resource: 'audit-logs',
     result: problem ? 'FAILURE' : 'SUCCESS',

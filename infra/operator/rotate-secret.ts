@@ -3,7 +3,7 @@ import { readSecret, type SecretVersion } from '../../lib/tokens/secret-source.t
 import { activationDelay, retirementDelay } from '../../lib/tokens/signing-secret.ts';
 import { writePrivately } from '../local/running.ts';
 import { makeSecretVersion } from '../local/settings.ts';
-import { recordOperation } from './audit.ts';
+import { recordChange } from './audit.ts';
 import type { Run } from './commands.ts';
 import { Failure } from './failure.ts';
 import type { Target } from './target.ts';
@@ -11,15 +11,17 @@ import type { Target } from './target.ts';
 type Stored = NonNullable<Target['signingSecret']>;
 type NewVersion = ReturnType<typeof makeSecretVersion>;
 
+/** Milliseconds that one request to store it may take. */
+const requestTimeout = 5000;
+
 const store = async (to: Stored, fresh: NewVersion, current: SecretVersion): Promise<void> => {
   if ('file' in to) return writePrivately(to.file, JSON.stringify([fresh, current]));
-  const client = new SecretsManagerClient();
+  const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
+  const client = new SecretsManagerClient({ requestHandler });
   const { id, value } = fresh;
   // Becomes AWSCURRENT, and the one before AWSPREVIOUS.
-  await client.send(
-    new PutSecretValueCommand({ SecretId: to.arn, SecretString: value, ClientRequestToken: id }),
-  );
-  client.destroy();
+  const put = { SecretId: to.arn, SecretString: value, ClientRequestToken: id };
+  await client.send(new PutSecretValueCommand(put)).finally(() => client.destroy());
 };
 
 const after = (date: Date, delay: number): string =>
@@ -30,19 +32,8 @@ const tooEarly = ({ createdAt }: SecretVersion): Failure =>
     `The secret was rotated within the last day: tokens of the version before it may still be in use, and would be refused. Rotate after ${after(createdAt, retirementDelay)}, or, after a leak, with --force now.`,
   );
 
-export const run: Run = async ({ command, options, target: { signingSecret } }) => {
-  if (!signingSecret) {
-    throw new Failure(
-      'The signing secret is not kept in the data folder: this service has it from JWT_SECRET. Set that to another value and start it again; everyone has to log in anew.',
-    );
-  }
-  const { current, previous } = await readSecret();
-  const retiresTokens = previous && Date.now() - current.createdAt.getTime() < retirementDelay;
-  if (retiresTokens && !options.force) throw tooEarly(current);
-
-  const fresh = makeSecretVersion();
-  await store(signingSecret, fresh, current);
-  const rotatedAt = new Date(fresh.createdAt);
+const report = ({ createdAt }: NewVersion, { retiresTokens }: { retiresTokens: boolean }): void => {
+  const rotatedAt = new Date(createdAt);
   console.log(`Rotated at ${after(rotatedAt, 0)}.
 The new secret signs from ${after(rotatedAt, activationDelay)} on; until then the one before does.
 Tokens of the one before are good until they expire, ${after(rotatedAt, retirementDelay)} at the latest.
@@ -50,10 +41,26 @@ From then on the secret can be rotated again.`);
   if (retiresTokens) {
     console.log('Tokens of the version before those two are refused within a minute from now.');
   }
-  await recordOperation({
-    command,
-    action: 'UPDATE',
-    resource: 'signing-secret',
-    resource_id: fresh.id,
-  });
+};
+
+export const run: Run = async ({ author, options, target: { signingSecret } }) => {
+  if (!signingSecret) {
+    throw new Failure(
+      'The signing secret is not kept in the data folder: this service has it from JWT_SECRET. Set that to another value and start it again; everyone has to log in anew.',
+    );
+  }
+  const { current, previous } = await readSecret();
+  const isRecent = Date.now() - current.createdAt.getTime() < retirementDelay;
+  const retiresTokens = previous !== undefined && isRecent;
+  if (retiresTokens && !options.force) throw tooEarly(current);
+
+  const fresh = makeSecretVersion();
+  await recordChange(
+    { author, action: 'UPDATE', resource: 'signing-secret', resource_id: fresh.id },
+    async () => {
+      await store(signingSecret, fresh, current);
+      report(fresh, { retiresTokens });
+    },
+    { check: 'Try again without --force: where the secret was rotated, that is refused.' },
+  );
 };

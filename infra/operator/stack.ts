@@ -1,4 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
+import { faultName } from '../../lib/errors.ts';
 import { Failure } from './failure.ts';
 
 /** Where the parts of a deployed service are. */
@@ -51,4 +53,30 @@ export const findStack = async (name: string): Promise<DeployedService> => {
       BCRYPT_COST: output('BcryptCost'),
     },
   };
+};
+
+/** Milliseconds. */
+const callerTimeout = 5000;
+
+/**
+ * The ARN of whoever the credentials are for. Asking needs no permission.
+ * @throws {Failure} when AWS does not say: no command does anything without its author's name
+ */
+export const findCaller = async (): Promise<string> => {
+  const client = new STSClient({
+    maxAttempts: 2,
+    requestHandler: { requestTimeout: callerTimeout, throwOnRequestTimeout: true },
+  });
+  try {
+    const { Arn } = await client.send(new GetCallerIdentityCommand());
+    if (Arn) return Arn;
+    throw new Error('No ARN');
+  } catch (cause) {
+    throw new Failure(
+      `Nothing was done, because AWS STS does not say who you are (${faultName(cause)}), which the audit log keeps: check the network.`,
+      { cause },
+    );
+  } finally {
+    client.destroy();
+  }
 };

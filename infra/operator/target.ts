@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { accountName } from '../local/account.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
 import { type RunningService, readRunning } from '../local/running.ts';
 import { environmentDefaults, secretFile } from '../local/settings.ts';
@@ -10,6 +11,8 @@ export type TargetName = { readonly stack: string } | { readonly folder: string 
 
 /** The service that a command works on. */
 export interface Target {
+  /** Who works on it: the ARN of the AWS identity, or the account on this machine. */
+  readonly operator: string;
   /** Absent when the secret is a value of the service's environment, which nothing can rotate. */
   readonly signingSecret?: { readonly arn: string } | { readonly file: string };
   close(): Promise<void>;
@@ -40,11 +43,12 @@ const refuseLocalEngine = (): void => {
 const openStack = async (name: string): Promise<Target> => {
   refuseLocalEngine();
   // Only here, as it takes a while to load.
-  const { findStack } = await import('./stack.ts');
+  const { findCaller, findStack } = await import('./stack.ts');
   const { usersTable, auditTable, signingSecret: arn, settings } = await findStack(name);
+  const operator = await findCaller();
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
   setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
-  return { signingSecret: { arn }, close: async () => undefined };
+  return { operator, signingSecret: { arn }, close: async () => undefined };
 };
 
 /** Milliseconds within which a running service's engine answers. */
@@ -81,7 +85,7 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
     ...settings,
     ...(file ? { JWT_SECRET_FILE: file } : {}),
   });
-  return { ...(file ? { signingSecret: { file } } : {}), close };
+  return { operator: accountName(), ...(file ? { signingSecret: { file } } : {}), close };
 };
 
 /** Starts the engine on the folder of a service that does not run, for as long as the command. */

@@ -33,7 +33,10 @@ describe('create-admin', () => {
     expect(stdout).toBe(`Made the admin with id ${id}.\n`);
     expect(profile.body.data).toMatchObject({ name: 'Ada Lovelace', role: 'admin' });
     expect(await lastEntry()).toMatchObject(
-      operatorEntry('create-admin', { action: 'CREATE', resource_id: String(id) }),
+      operatorEntry('create-admin', {
+        ...{ action: 'CREATE', resource_id: String(id) },
+        details: { role: 'admin' },
+      }),
     );
   });
 
@@ -102,7 +105,7 @@ describe('promote', () => {
       operatorEntry('promote', {
         action: 'UPDATE',
         resource_id: String(account.id),
-        details: '{"fields":["role"]}',
+        details: { fields: ['role'], role: { from: 'user', to: 'admin' } },
       }),
     );
   });
@@ -135,7 +138,7 @@ describe('demote', () => {
       operatorEntry('demote', {
         action: 'UPDATE',
         resource_id: String(account.id),
-        details: '{"fields":["role"]}',
+        details: { fields: ['role'], role: { from: 'admin', to: 'user' } },
       }),
     );
     expect(await listedAdmins()).not.toContain(account.email);

@@ -75,11 +75,11 @@ describe('import-users', () => {
     expect(stderr).not.toContain(bcryptHash);
     expect((await service.users()).length - before).toBe(4);
     expect(await lastEntries()).toMatchObject([
-      operatorEntry('import-users', { action: 'CREATE', details: '{"stage":"begun"}' }),
+      operatorEntry('import-users', { action: 'CREATE', details: { stage: 'begun' } }),
       operatorEntry('import-users', {
         action: 'CREATE',
         result: 'FAILURE',
-        details: '{"stage":"finished","imported":4,"present":0,"rejected":1}',
+        details: { stage: 'finished', imported: 4, present: 0, rejected: 1 },
       }),
     ]);
   });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, inject, onTestFinished } from 'vitest';
 import type { AuditEntry } from '../../../lib/audit/entry.ts';
@@ -123,14 +123,25 @@ export const operatedServiceForThisTest = (
   environment?: Readonly<Record<string, string>>,
 ): Promise<OperatedService> => operatedService(onTestFinished, environment);
 
-/** An entry of a command, as far as it is not told from others by id and time. */
-export const operatorEntry = (command: string, fields: Partial<AuditEntry>) => ({
+/**
+ * An entry of a command, as far as it is not told from others by id and time.
+ * @param details besides `operator`, which is the account that runs the tests unless given
+ */
+export const operatorEntry = (
+  command: string,
+  {
+    details: { operator = userInfo().username, ...details } = {},
+    ...fields
+  }: Partial<Omit<AuditEntry, 'details'>> & {
+    details?: { operator?: string; [name: string]: unknown };
+  },
+) => ({
   user_id: null,
   resource: 'users',
   resource_id: null,
   ip_address: null,
   user_agent: `operator ${command}`,
   result: 'SUCCESS',
-  details: null,
+  details: JSON.stringify({ ...details, operator }),
   ...fields,
 });

@@ -79,7 +79,7 @@ describe('replay-audit', () => {
       operatorEntry('replay-audit', {
         action: 'CREATE',
         resource: 'audit-logs',
-        details: '{"written":2,"ignored":0,"malformed":0}',
+        details: { written: 2, ignored: 0, malformed: 0 },
       }),
     );
   });

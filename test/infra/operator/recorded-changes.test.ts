@@ -1,0 +1,185 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { register, uniqueEmail } from '../../client.ts';
+import { type EngineProxy, faults, startProxy } from '../../proxy.ts';
+import { arn, awsForThisTest } from './aws.ts';
+import {
+  type OperatedService,
+  operate,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from './operator.ts';
+
+interface Proxied {
+  readonly service: OperatedService;
+  readonly proxy: EngineProxy;
+  /** Has DynamoDB do what a command writes to the users table, and every answer to it be lost. */
+  loseAnswers(operation: string): void;
+}
+
+const proxied = async (): Promise<Proxied> => {
+  const proxy = await startProxy(inject('engine'));
+  onTestFinished(() => proxy.stop());
+  const service = await operatedServiceForThisTest({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+  const table = service.environment.USERS_TABLE ?? '';
+  const loseAnswers = (operation: string) => proxy.impose({ fault: faults.lose, operation, table });
+  return { service, proxy, loseAnswers };
+};
+
+const userOf = async ({ users }: OperatedService, email: string) =>
+  (await users()).find((user) => user.email === email);
+
+const lost = { error: 'ECONNRESET', outcome: 'unknown' };
+const fromTo = (from: string, to: string) => ({ fields: ['role'], role: { from, to } });
+
+const notKnown =
+  /^It is not known whether the change was made \(ECONNRESET\); its audit entry says so\. /m;
+
+describe('A change that is made while the answer to it is lost', () => {
+  it('by promote leaves an entry that says so', async () => {
+    const { service, loseAnswers } = await proxied();
+    const { id, email } = await register(service.api);
+    loseAnswers('UpdateItem');
+
+    const { status, stderr } = await service.operate(['promote', email]);
+
+    expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
+    expect(await userOf(service, email)).toMatchObject({ role: 'admin' });
+    expect(await service.entries()).toMatchObject([
+      operatorEntry('promote', {
+        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        details: { ...lost, ...fromTo('user', 'admin') },
+      }),
+    ]);
+  });
+
+  it('by demote leaves an entry that says so', async () => {
+    const { service, loseAnswers } = await proxied();
+    const { id, email } = await register(service.api);
+    await service.operate(['promote', email]);
+    loseAnswers('TransactWriteItems');
+
+    const { status, stderr } = await service.operate(['demote', email]);
+
+    expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
+    expect(await userOf(service, email)).toMatchObject({ role: 'user' });
+    expect((await service.entries()).at(-1)).toMatchObject(
+      operatorEntry('demote', {
+        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        details: { ...lost, ...fromTo('admin', 'user') },
+      }),
+    );
+  });
+
+  it('by create-admin leaves an entry that names the new id', async () => {
+    const { service, loseAnswers } = await proxied();
+    const email = uniqueEmail();
+    loseAnswers('TransactWriteItems');
+
+    const { status, stderr } = await service.operate(['create-admin', email], 'p');
+
+    const made = await userOf(service, email);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
+    expect(made).toMatchObject({ role: 'admin' });
+    expect(await service.entries()).toMatchObject([
+      operatorEntry('create-admin', {
+        ...{ action: 'CREATE', resource_id: String(made?.id), result: 'FAILURE' },
+        details: { ...lost, role: 'admin' },
+      }),
+    ]);
+  });
+
+  it('has its entry printed, to be replayed, when that cannot be written either', async () => {
+    const { service, proxy } = await proxied();
+    const { id, email } = await register(service.api);
+    const { USERS_TABLE: table = '', AUDIT_TABLE: audit = '' } = service.environment;
+    proxy.impose(
+      { fault: faults.lose, operation: 'UpdateItem', table },
+      { fault: faults.reset, table: audit },
+    );
+
+    const { status, stderr } = await service.operate(['promote', email]);
+
+    proxy.impose();
+    const log = join(service.folder, `${randomUUID()}.log`);
+    await writeFile(log, stderr);
+    await service.operate(['replay-audit', log]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/could not be written.*replay-audit\.\nIt is not known whether/);
+    expect((await service.entries())[0]).toMatchObject(
+      operatorEntry('promote', {
+        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        details: { ...lost, ...fromTo('user', 'admin') },
+      }),
+    );
+  });
+});
+
+describe('A command on a deployed stack', () => {
+  const onStack = async (
+    args: readonly string[],
+    prepare: Partial<Record<string, 'lost answer' | 'AccessDeniedException'>> = {},
+  ) => {
+    const service = await operatedServiceForThisTest();
+    const aws = await awsForThisTest(service);
+    for (const [operation, mishap] of Object.entries(prepare)) aws.impose(operation, mishap);
+    const { environment } = aws;
+    const ended = await operate([...args, '--stack', 'accounts'], { environment });
+    return { aws, ...ended, entries: await service.entries() };
+  };
+  const rotation = { action: 'UPDATE', resource: 'signing-secret' } as const;
+
+  it('leaves an entry with the AWS identity that ran it', async () => {
+    const { aws, status, stderr, entries } = await onStack(['rotate-secret']);
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(aws.secret).toHaveLength(2);
+    expect(entries).toMatchObject([
+      operatorEntry('rotate-secret', {
+        ...{ ...rotation, resource_id: aws.secret[0]?.id ?? '' },
+        details: { operator: arn },
+      }),
+    ]);
+  });
+
+  it('does nothing while it is not known who runs it', async () => {
+    const silent = { GetCallerIdentity: 'lost answer' } as const;
+    const { aws, status, stderr, entries } = await onStack(['rotate-secret'], silent);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Nothing was done, because AWS STS does not say who you are/);
+    expect(aws.secret).toHaveLength(1);
+    expect(entries).toEqual([]);
+  });
+
+  it('leaves an entry of a secret that was rotated while the answer was lost', async () => {
+    const loses = { PutSecretValue: 'lost answer' } as const;
+    const { aws, status, stderr, entries } = await onStack(['rotate-secret'], loses);
+
+    expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
+    expect(aws.secret).toHaveLength(2);
+    expect(entries).toMatchObject([
+      operatorEntry('rotate-secret', {
+        ...{ ...rotation, resource_id: aws.secret[0]?.id ?? '', result: 'FAILURE' },
+        details: { ...lost, operator: arn },
+      }),
+    ]);
+  });
+
+  it('leaves an entry of a secret that AWS refused to rotate, which did not happen', async () => {
+    const refuses = { PutSecretValue: 'AccessDeniedException' } as const;
+    const { aws, status, stderr, entries } = await onStack(['rotate-secret'], refuses);
+
+    expect(status).toBe(1);
+    expect(stderr).toBe('The AWS credentials do not suffice: not authorized\n');
+    expect(aws.secret).toHaveLength(1);
+    expect(entries).toMatchObject([
+      operatorEntry('rotate-secret', {
+        ...{ ...rotation, resource_id: expect.any(String) as unknown as string, result: 'FAILURE' },
+        details: { error: 'AccessDeniedException', operator: arn },
+      }),
+    ]);
+  });
+});
