@@ -96,19 +96,29 @@ forgotten within a minute, and everyone has to log in anew.`,
   'import-users': {
     summary: 'bring users in from another system, with their password hashes',
     operands: ['FILE'],
+    options: {
+      ids: { type: 'string', value: 'NEW_FILE', help: 'lists old id, new id and email there' },
+    },
     help: `One JSON object a line: name, email, password_hash; role (user or admin) and created_at
-(ISO 8601) where known. Other fields are ignored; ids are given anew. Hashes are bcrypt's
-($2a$, $2b$, $2y$, of the service's BCRYPT_COST at most), or this service's own from
-export-users. A plain hash of a password over 72 bytes holds no more than its beginning, and
-that user cannot log in.
+where known, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC. Other fields are
+ignored; ids are given anew. Hashes are bcrypt's ($2a$, $2b$, $2y$, of the service's BCRYPT_COST
+at most), or this service's own from export-users. A plain hash of a password over 72 bytes holds
+no more than its beginning, and that user cannot log in.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
 
-A line that breaks a rule is reported by its number and left out, all others are imported.
-Interrupted by Ctrl-C or a fault, it goes on when it is run again: a user who is there with
-the same hash is skipped. So is every line that was good once the bad ones are corrected.`,
+A line that breaks rules is reported by its number and left out, all others are imported.
+Interrupted by Ctrl-C or a fault, it goes on when it is run again: a user whom the same line
+brought in is skipped, also after a login or a new password. So is every line that was good
+once the bad ones are corrected.
+
+With --ids, a new file that only you can read has one JSON object a line, for all who were
+brought in by this run or an earlier one; old_id is what the line has in its field id:
+
+  {"old_id":"9f1c","new_id":17,"email":"ada@example.com"}`,
     examples: [
       'import-users users.ndjson --stack accounts-production',
+      'import-users users.ndjson --ids ids.ndjson --stack accounts-production',
       'import-users users.ndjson --local',
     ],
     load: () => import('./import-users.ts'),

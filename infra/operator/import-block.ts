@@ -1,15 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '../../lib/errors.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
-import { findHashes } from '../../lib/users/transfer.ts';
+import { findHolders, importMark } from '../../lib/users/transfer.ts';
+import { type Author, mayHaveHappened, recordChange, recordIntention, seeAdmins } from './audit.ts';
 import type { Candidate, Rejection } from './import-lines.ts';
 
-/** How far an import has come: users and lines, counted as they are dealt with. */
-export interface Tally {
-  imported: number;
-  /** Were there with the same hash: an earlier run imported them. */
-  present: number;
-  rejected: number;
+/** An import under way, which is told of each line what became of it. */
+export interface Import {
+  readonly author: Author;
+  imported(candidate: Candidate, id: number): void;
+  present(candidate: Candidate, id: number): void;
+  reject(rejection: Rejection): void;
 }
 
 /** Users that are written at the same time. */
@@ -19,72 +20,93 @@ const concurrency = 16;
 const attempts = 6;
 const firstPause = 200;
 
-/** @throws {DomainError} what `work` throws, if a storage fault when it lasts for six seconds */
+const isStorageFault = (error: unknown): boolean =>
+  error instanceof DomainError && error.code === 'STORAGE_FAULT';
+
+/** Of two faults, the one to tell of. */
+const graver = (first: unknown, second: unknown): unknown =>
+  mayHaveHappened(first) ? first : second;
+
+/**
+ * @throws {DomainError} what `work` throws, if a storage fault when it lasts for six seconds; of
+ *   several faults, one after which the work may have been done
+ */
 const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
-  for (let attempt = 1; ; attempt += 1) {
+  let fault: unknown;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (fault) await pause(firstPause * 2 ** (attempt - 1));
     try {
       return await work();
     } catch (error) {
-      const passing = error instanceof DomainError && error.code === 'STORAGE_FAULT';
-      if (!passing || attempt === attempts) throw error;
-      await pause(firstPause * 2 ** (attempt - 1));
+      if (!isStorageFault(error)) throw error;
+      fault = graver(fault, error);
     }
   }
+  throw fault;
 };
 
 const anotherHash =
-  'has an email that is registered with another hash: it was there before, or has changed since it was imported';
+  'has an email that is registered with another hash: it was there before, or the line is not the one that was imported';
 
 /** Of the candidates, those whose email nobody has yet. */
 const findFresh = async (
   candidates: readonly Candidate[],
-  tally: Tally,
-  reject: (rejection: Rejection) => void,
+  { present, reject }: Import,
 ): Promise<readonly Candidate[]> => {
-  const hashes = await patiently(() => findHashes(candidates.map(({ user }) => user.email)));
-  return candidates.filter(({ line, user }, i) => {
-    const hash = hashes[i];
-    if (hash === user.password_hash) tally.present += 1;
-    else if (hash !== undefined) reject({ line, reason: anotherHash });
-    return hash === undefined;
+  const holders = await patiently(() => findHolders(candidates.map(({ user }) => user.email)));
+  return candidates.filter((candidate, i) => {
+    const holder = holders[i];
+    const { password_hash } = candidate.user;
+    if (!holder) return true;
+    const isSame =
+      holder.password_hash === password_hash || holder.import_mark === importMark(password_hash);
+    if (isSame) present(candidate, holder.id);
+    else reject({ line: candidate.line, reason: anotherHash });
+    return false;
   });
 };
 
-const insert = async (
-  { line, user }: Candidate,
-  id: number,
-  tally: Tally,
-  reject: (rejection: Rejection) => void,
-): Promise<void> => {
+/**
+ * Stores an admin. Whoever becomes one is named by an entry of its own, and before it is stored:
+ * the command may be killed before the second entry.
+ */
+const insertAdmin = async (author: Author, id: number, insert: () => Promise<void>) => {
+  const operation = { author, action: 'CREATE', resource: 'users', resource_id: id } as const;
+  const details = { role: 'admin' };
+  await recordIntention({ ...operation, details: { stage: 'begun', ...details } });
+  await recordChange({ ...operation, details }, insert, { check: seeAdmins });
+};
+
+const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {
+  const { user, line } = candidate;
+  const stored = { ...user, id, import_mark: importMark(user.password_hash) };
+  const store = () => patiently(() => insertUser(stored));
   try {
-    await patiently(() => insertUser({ ...user, id }));
-    tally.imported += 1;
+    await (user.role === 'admin' ? insertAdmin(run.author, id, store) : store());
+    run.imported(candidate, id);
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'EMAIL_REGISTERED') throw error;
-    reject({ line, reason: 'has an email that was registered just now' });
+    run.reject({ line, reason: 'has an email that was registered just now' });
   }
 };
 
 /**
  * Stores the users of a block who are not there yet, each of them whole or not at all, with ids in
  * the order of their lines.
- * @param tally is added to as users are stored
- * @throws {DomainError} STORAGE_FAULT, after the users under way
+ * @throws {DomainError} STORAGE_FAULT, after the users under way; of several, one after which a
+ *   user may be stored who is not known to be
+ * @throws {Failure} the same of an admin; or when an entry of an admin could not be written
  */
-export const importBlock = async (
-  candidates: readonly Candidate[],
-  tally: Tally,
-  reject: (rejection: Rejection) => void,
-): Promise<void> => {
+export const importBlock = async (candidates: readonly Candidate[], run: Import): Promise<void> => {
   if (candidates.length === 0) return;
-  const fresh = await findFresh(candidates, tally, reject);
+  const fresh = await findFresh(candidates, run);
   if (fresh.length === 0) return;
   const firstId = await patiently(() => allocateUserIds(fresh.length));
   const rest = fresh.entries();
   const work = async () => {
-    for (const [i, candidate] of rest) await insert(candidate, firstId + i, tally, reject);
+    for (const [i, candidate] of rest) await insert(candidate, firstId + i, run);
   };
   const ends = await Promise.allSettled(Array.from({ length: concurrency }, work));
-  const failed = ends.find((end) => end.status === 'rejected');
-  if (failed) throw failed.reason;
+  const faults = ends.filter((end) => end.status === 'rejected').map(({ reason }) => reason);
+  if (faults.length > 0) throw faults.find(mayHaveHappened) ?? faults[0];
 };

@@ -1,5 +1,5 @@
 import { emailKey } from '../../lib/users/user.ts';
-import { type ImportedUser, parseImportedUser } from './imported-user.ts';
+import { type ImportedLine, parseImportedLine } from './imported-user.ts';
 import type { Line } from './lines.ts';
 import { brokenRule } from './users.ts';
 
@@ -9,9 +9,8 @@ export interface Rejection {
   readonly reason: string;
 }
 
-export interface Candidate {
+export interface Candidate extends ImportedLine {
   readonly line: number;
-  readonly user: ImportedUser;
 }
 
 /** Lines that are dealt with together. */
@@ -29,7 +28,7 @@ type Judgement = Candidate | Rejection;
 
 const parse = (line: number, text: string, now: Date): Judgement => {
   try {
-    return { line, user: parseImportedUser(text, now) };
+    return { line, ...parseImportedLine(text, now) };
   } catch (error) {
     const reason = brokenRule(error);
     if (reason === undefined) throw error;

@@ -1,37 +1,76 @@
 import { faultName } from '../../lib/errors.ts';
-import { recordIntention, recordOperation } from './audit.ts';
+import {
+  type Author,
+  faultDetails,
+  type Operation,
+  recordIntention,
+  recordOperation,
+} from './audit.ts';
 import type { Run } from './commands.ts';
 import { explain, Failure } from './failure.ts';
 import { type Input, openInput } from './files.ts';
-import { importBlock, type Tally } from './import-block.ts';
-import { type Rejection, readBlocks } from './import-lines.ts';
+import { type IdList, openIdList } from './id-list.ts';
+import { type Import, importBlock } from './import-block.ts';
+import { readBlocks } from './import-lines.ts';
 import { catchInterruption } from './interruption.ts';
 import { readLines } from './lines.ts';
-import { startProgress } from './progress.ts';
+import { type Progress, startProgress } from './progress.ts';
 
 /** Bytes: several times what a line with the longest fields takes. */
 const maxBytes = 16_384;
 
-/** Imports until the end, a signal or a fault. @returns why it has stopped before the end */
-const importAll = async ({ chunks, size }: Input, tally: Tally): Promise<string | undefined> => {
-  const progress = startProgress(process.stderr);
-  const interruption = catchInterruption();
-  const reject = ({ line, reason }: Rejection) => {
+/** How far an import has come: users and lines, counted as they are dealt with. */
+interface Tally {
+  imported: number;
+  /** Were there: an earlier run imported them. */
+  present: number;
+  rejected: number;
+}
+
+/** Why an import has ended before the last line. */
+interface Stop {
+  readonly reason: string;
+  /** What the audit entry says of it. */
+  readonly details?: object;
+}
+
+const startImport = (author: Author, tally: Tally, ids: IdList, progress: Progress): Import => ({
+  author,
+  imported: (candidate, id) => {
+    tally.imported += 1;
+    ids.add(candidate, id);
+  },
+  present: (candidate, id) => {
+    tally.present += 1;
+    ids.add(candidate, id);
+  },
+  reject: ({ line, reason }) => {
     tally.rejected += 1;
     progress.line(`Line ${line}: ${reason}.`);
-  };
+  },
+});
+
+/** Imports until the end, a signal or a fault. */
+const importAll = async (
+  { chunks, size }: Input,
+  { author, tally, ids }: { author: Author; tally: Tally; ids: IdList },
+): Promise<Stop | undefined> => {
+  const progress = startProgress(process.stderr);
+  const interruption = catchInterruption();
+  const run = startImport(author, tally, ids, progress);
   const blocks = readBlocks(readLines(chunks, { maxBytes }), { now: new Date() });
   try {
     for await (const { candidates, rejections, last } of blocks) {
-      rejections.forEach(reject);
-      await importBlock(candidates, tally, reject);
+      rejections.forEach(run.reject);
+      await importBlock(candidates, run).finally(ids.write);
       const users = (tally.imported + tally.present).toLocaleString('en');
       progress.show(size ? Math.min(1, last.end / size) : undefined, `${users} users`);
-      if (interruption.requested) return `Interrupted after line ${last.number}.`;
+      if (interruption.requested) return { reason: `Interrupted after line ${last.number}.` };
     }
     return undefined;
   } catch (error) {
-    return `Stopped by a fault (${faultName(error)}).`;
+    if (error instanceof Failure) progress.line(error.message);
+    return { reason: `Stopped by a fault (${faultName(error)}).`, details: faultDetails(error) };
   } finally {
     progress.end();
     interruption.release();
@@ -41,28 +80,42 @@ const importAll = async ({ chunks, size }: Input, tally: Tally): Promise<string 
 const summary = ({ imported, present, rejected }: Tally): string =>
   `Imported: ${imported}. There already: ${present}. Lines rejected: ${rejected}.`;
 
-const problemOf = (stopped: string | undefined, { rejected }: Tally): string | undefined => {
-  if (stopped) return `${stopped} Run the same command again: who is there already is skipped.`;
+const problemOf = (
+  stop: Stop | undefined,
+  { rejected }: Tally,
+  { listsIds }: { listsIds: boolean },
+): string | undefined => {
+  const again = `the same command again${listsIds ? ', with another file for --ids' : ''}`;
+  if (stop) return `${stop.reason} Run ${again}: who is there already is skipped.`;
   if (rejected === 0) return undefined;
-  return 'The lines above were left out: correct them and run the same command again, which skips who is there already.';
+  return `The lines above were left out: correct them and run ${again}, which skips who is there already.`;
 };
 
-export const run: Run = async ({ author, operands: [name = ''] }) => {
+/** Without an entry nothing is begun, and no file is left. */
+const begin = async (operation: Operation, ids: IdList): Promise<void> => {
+  try {
+    await recordIntention({ ...operation, details: { stage: 'begun' } });
+  } catch (error) {
+    await ids.discard();
+    throw error;
+  }
+};
+
+export const run: Run = async ({ author, operands: [name = ''], options }) => {
   const input = await openInput(name);
+  const ids = await openIdList(options.ids);
   const operation = { author, action: 'CREATE', resource: 'users' } as const;
-  await recordIntention({ ...operation, details: { stage: 'begun' } });
+  await begin(operation, ids);
 
   const tally: Tally = { imported: 0, present: 0, rejected: 0 };
-  const stopped = await importAll(input, tally);
+  const stop = await importAll(input, { author, tally, ids });
+  await ids.close();
   console.log(summary(tally));
 
-  const problem = problemOf(stopped, tally);
-  const details = { stage: stopped ? 'stopped' : 'finished', ...tally };
-  const recorded = recordOperation({
-    ...operation,
-    result: problem ? 'FAILURE' : 'SUCCESS',
-    details,
-  });
+  const problem = problemOf(stop, tally, { listsIds: options.ids !== undefined });
+  const details = { stage: stop ? 'stopped' : 'finished', ...stop?.details, ...tally };
+  const result = problem ? 'FAILURE' : 'SUCCESS';
+  const recorded = recordOperation({ ...operation, result, details });
   if (!problem) return recorded;
   await recorded.catch((error) => console.error(explain(error)));
   throw new Failure(problem);

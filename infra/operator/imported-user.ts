@@ -1,17 +1,39 @@
 import { config } from '../../lib/config.ts';
 import type { JsonObject } from '../../lib/endpoint.ts';
-import { invalidField } from '../../lib/errors.ts';
+import { DomainError, invalidField } from '../../lib/errors.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
 import { parseEmail, parseName, parseNewRole } from '../../lib/users/schema.ts';
+import { brokenRule } from './users.ts';
 
 /** A user of another system, who has no id here yet. */
 export type ImportedUser = Omit<StoredUser, 'id'>;
 
+export interface ImportedLine {
+  readonly user: ImportedUser;
+  /** What stands in the line's field id, to be written by JSON.stringify; null when it has none. */
+  readonly oldId: unknown;
+}
+
+interface ExactJson {
+  parse(
+    text: string,
+    revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): unknown;
+}
+
+/** As the standard has them, but not yet the types. */
+const { parse, rawJSON } = JSON as unknown as ExactJson;
+
+/** Keeps a number as it is written where JavaScript has none like it: ids may have 19 digits. */
+const keepNumber = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
+  typeof value === 'number' && String(value) !== source ? rawJSON(source) : value;
+
 const parseObject = (text: string): JsonObject => {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parse(text, keepNumber);
   } catch {
     // The parser's message quotes the line, and with it the hash.
     throw invalidField('the line', 'is not valid JSON');
@@ -41,33 +63,73 @@ const parseHash = (value: unknown): string => {
   return value;
 };
 
-const timestamp = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+/** ISO 8601, or as PostgreSQL prints it: a space for the T, and an offset without minutes. */
+const timestamp =
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d(?::\d\d)?)?$/;
 
 const daysOf = (year: string | undefined, month: string | undefined) =>
   new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
 
+/** @returns undefined for what is no such text or no day of the calendar */
+const parseTimestamp = (value: unknown): Date | undefined => {
+  const found = typeof value === 'string' ? timestamp.exec(value) : null;
+  if (!found) return undefined;
+  const [, year, month, day, time, offset] = found;
+  if (Number(day) > daysOf(year, month)) return undefined;
+  if (!offset) {
+    throw invalidField('created_at', 'must say its offset from UTC, as +02 or Z at its end');
+  }
+  const minutes = offset.length === 3 ? ':00' : '';
+  return new Date(`${year}-${month}-${day}T${time}${offset}${minutes}`);
+};
+
 const parseCreatedAt = (value: unknown, now: Date): string => {
   if (value === undefined || value === null) return now.toISOString();
-  const [text, year, month, day] = timestamp.exec(String(value)) ?? [];
-  const date = new Date(text ?? Number.NaN);
-  if (typeof value !== 'string' || !(date.getTime() >= 0) || Number(day) > daysOf(year, month)) {
+  const date = parseTimestamp(value);
+  if (!date || !(date.getTime() >= 0)) {
     throw invalidField('created_at', 'must be a time since 1970, as in 2026-01-31T09:05:00Z');
   }
   if (date > now) throw invalidField('created_at', 'must not be in the future');
   return date.toISOString();
 };
 
+const given = (body: JsonObject, name: string): unknown => {
+  if (body[name] == null) throw invalidField(name, 'is missing');
+  return body[name];
+};
+
+const parseGivenHash = (body: JsonObject): string => {
+  if (body.password_hash === null) {
+    throw invalidField('password_hash', 'is null: a user needs a password to be imported');
+  }
+  return parseHash(given(body, 'password_hash'));
+};
+
 /**
  * A line of an import.
- * @throws {DomainError} FIELD_INVALID, whose message names the rule and quotes nothing
+ * @throws {DomainError} FIELD_INVALID, whose message names every rule that is broken and quotes
+ *   nothing
  */
-export const parseImportedUser = (text: string, now: Date): ImportedUser => {
+export const parseImportedLine = (text: string, now: Date): ImportedLine => {
   const body = parseObject(text);
-  return {
-    name: parseName(body.name),
-    email: parseEmail(body.email),
-    role: parseNewRole(body, 'admin'),
-    created_at: parseCreatedAt(body.created_at, now),
-    password_hash: parseHash(body.password_hash),
+  const broken: string[] = [];
+  const read = <T>(parseField: () => T): T => {
+    try {
+      return parseField();
+    } catch (error) {
+      const rule = brokenRule(error);
+      if (rule === undefined) throw error;
+      broken.push(rule);
+      return undefined as T;
+    }
   };
+  const user = {
+    name: read(() => parseName(given(body, 'name'))),
+    email: read(() => parseEmail(given(body, 'email'))),
+    role: read(() => parseNewRole(body, 'admin')),
+    created_at: read(() => parseCreatedAt(body.created_at, now)),
+    password_hash: read(() => parseGivenHash(body)),
+  };
+  if (broken.length > 0) throw new DomainError('FIELD_INVALID', { message: broken.join('; ') });
+  return { user, oldId: body.id ?? null };
 };

@@ -5,8 +5,12 @@ import { send } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { emailKey, type User } from './user.ts';
 
-/** A user as stored: what {@link User} shows, and the hash that nothing shows. */
-export type StoredUser = User & { readonly password_hash: string };
+/** A user as stored: what {@link User} shows, and what nothing shows. */
+export type StoredUser = User & {
+  readonly password_hash: string;
+  /** Of an imported user: `importMark` of the hash that it came with. */
+  readonly import_mark?: string;
+};
 
 /** The key of a user item. */
 export const userKey = (id: number) => ({ pk: `user#${id}` });

@@ -1,4 +1,5 @@
 /** What moving many users in or out of the service needs of their table. */
+import { createHash } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
@@ -31,18 +32,28 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
 }
 
 /**
- * The password hashes of the holders of email addresses, in the order of the addresses; undefined
- * where nobody holds one.
+ * What tells that a hash was brought in by an import after a login or a change of the password has
+ * replaced it. It is a digest of all of the hash, the salt included, so that no password can be
+ * tried on it.
+ */
+export const importMark = (hash: string): string =>
+  createHash('sha256').update(hash).digest('base64url');
+
+/** Who holds an email address, as far as an import needs to know. */
+export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;
+
+/**
+ * The holders of email addresses, in the order of the addresses; undefined where nobody holds one.
  * @param emails at most 100, no two of them the same in another letter case
  * @throws {DomainError} STORAGE_FAULT
  */
-export const findHashes = async (
+export const findHolders = async (
   emails: readonly string[],
-): Promise<readonly (string | undefined)[]> => {
-  const holders = await getItems(emails.map(emailItemKey));
-  const held = holders.filter((item) => item !== undefined);
+): Promise<readonly (Holder | undefined)[]> => {
+  const emailItems = await getItems(emails.map(emailItemKey));
+  const held = emailItems.filter((item) => item !== undefined);
   if (held.length === 0) return emails.map(() => undefined);
   const users = await getItems(held.map(({ user_id }) => userKey(Number(user_id))));
-  const hashes = new Map(users.map((user) => [user?.id, user?.password_hash]));
-  return holders.map((item) => item && (hashes.get(item.user_id) as string | undefined));
+  const byId = new Map(users.map((user) => [user?.id, user as Holder | undefined]));
+  return emailItems.map((item) => item && byId.get(item.user_id));
 };

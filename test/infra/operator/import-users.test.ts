@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
 import { logIn, register, uniqueEmail } from '../../client.ts';
-import { operatedServiceForThisFile, operatorEntry } from './operator.ts';
+import {
+  operatedServiceForThisFile,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from './operator.ts';
 
 const service = await operatedServiceForThisFile();
 const { api, operate } = service;
@@ -63,6 +67,23 @@ describe('import-users', () => {
     expect(stdout).toContain(second);
   });
 
+  it('reads times as PostgreSQL prints them, in whatever zone', async () => {
+    const times = {
+      '2024-03-01 12:34:56.789+00': '2024-03-01T12:34:56.789Z',
+      '2024-03-01 12:34:56+02': '2024-03-01T10:34:56.000Z',
+      '2024-03-01 12:34:56.789123+05:30': '2024-03-01T07:04:56.789Z',
+      '2024-02-29 23:34:56.7-03': '2024-03-01T02:34:56.700Z',
+      '2024-03-01T12:34:56.789123+00:00': '2024-03-01T12:34:56.789Z',
+    };
+    const lines = Object.keys(times).map((created_at) => line({ created_at }));
+
+    const { status, stderr } = await importText(lines.join('\n'));
+
+    const stored = (await service.users()).slice(-lines.length);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stored.map(({ created_at }) => created_at)).toEqual(Object.values(times));
+  });
+
   it('reports the malformed line 3 of 5 by its number, and imports the others', async () => {
     const lines = [line(), line(), `{"name":"N","password_hash":"${bcryptHash}"`, line(), line()];
     const before = (await service.users()).length;
@@ -96,6 +117,57 @@ describe('import-users', () => {
     expect(ids.map((id) => id - Number(ids[0]))).toEqual([0, 1, 2, 3]);
   });
 
+  it('skips who has logged in or changed the password since, and keeps what they have', async () => {
+    const strong = await operatedServiceForThisTest({ BCRYPT_COST: '5' });
+    const file = join(strong.folder, 'users.ndjson');
+    const [raised, changed] = [uniqueEmail(), uniqueEmail()];
+    await writeFile(file, `${line({ email: raised })}\n${line({ email: changed })}`);
+    await strong.operate(['import-users', file]);
+    await logIn(strong.api, { email: raised, password });
+    const token = await logIn(strong.api, { email: changed, password });
+    const { body } = await strong.api('GET', '/api/profile', { token });
+    const json = { password: 'another' };
+    await strong.api('PUT', `/api/users/${body.data.id}`, { token, json });
+    const before = await strong.users();
+
+    const { status, stdout } = await strong.operate(['import-users', file]);
+
+    const hashes = before.slice(-2).map(({ password_hash }) => password_hash);
+    expect(hashes).not.toContain(bcryptHash);
+    expect([status, stdout]).toEqual([0, summary(0, 2, 0)]);
+    expect(await strong.users()).toEqual(before);
+  });
+
+  it('rejects a line whose hash is another than the one that its user was imported with', async () => {
+    const email = uniqueEmail();
+    await importText(line({ email }));
+
+    const { status, stderr } = await importText(line({ email, password_hash: await hash('q', 4) }));
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Line 1: has an email that is registered with another hash/);
+    expect(await logIn(api, { email, password })).toMatch(/^ey/);
+  });
+
+  it('leaves entries that name each admin whom it makes', async () => {
+    const before = (await service.entries()).length;
+
+    await importText([line(), line({ role: 'admin' }), line()].join('\n'));
+
+    const [, { id } = {}] = (await service.users()).slice(-3);
+    const [begun, ...entries] = (await service.entries()).slice(before);
+    const named = { action: 'CREATE' as const, resource_id: String(id) };
+    expect(begun).toMatchObject({ details: expect.stringContaining('"stage":"begun"') });
+    expect(entries).toMatchObject([
+      operatorEntry('import-users', { ...named, details: { stage: 'begun', role: 'admin' } }),
+      operatorEntry('import-users', { ...named, details: { role: 'admin' } }),
+      operatorEntry('import-users', {
+        ...{ action: 'CREATE' },
+        details: { stage: 'finished', imported: 3, present: 0, rejected: 0 },
+      }),
+    ]);
+  });
+
   it('changes no user who has the address already with another hash', async () => {
     const account = await register(api);
 
@@ -127,6 +199,12 @@ describe('import-users', () => {
     const reasons = {
       [line().slice(1)]: 'the line is not valid JSON',
       '[]': 'the line must be a JSON object',
+      [line({ name: undefined })]: 'name is missing.',
+      [line({ email: null })]: 'email is missing.',
+      [line({ password_hash: undefined })]: 'password_hash is missing.',
+      [line({ password_hash: null })]: 'password_hash is null: a user needs a password',
+      [line({ name: '', email: 'ada', role: 'root', password_hash: undefined })]:
+        'name must not be empty; email must be a valid email address; role must be one of user, admin; password_hash is missing.',
       [line({ name: 7 })]: 'name must be a string',
       [line({ name: ' ' })]: 'name must not be empty',
       [line({ name: 'x'.repeat(101) })]: 'name must be at most 100 characters',
@@ -139,6 +217,8 @@ describe('import-users', () => {
       [line({ password_hash: bcryptHash.replace('$04', '$05') })]:
         "password_hash must have a cost of at most 4, the service's BCRYPT_COST: raise that (setting bcryptCost) first.",
       [line({ created_at: '12:00' })]: 'created_at must be a time',
+      [line({ created_at: '2024-03-01 12:34:56.789' })]: 'created_at must say its offset from UTC',
+      [line({ created_at: '2024-03-01 12:34:56+2' })]: 'created_at must be a time',
       [line({ created_at: 1_600_000_000 })]: 'created_at must be a time',
       [line({ created_at: '2023-02-29T00:00:00Z' })]: 'created_at must be a time',
       [line({ created_at: '2999-01-01T00:00:00Z' })]: 'created_at must not be in the future',
@@ -167,6 +247,36 @@ describe('import-users', () => {
 
     expect(status).toBe(1);
     expect(stderr).toMatch(/^Line 1: is not valid UTF-8\./);
+  });
+
+  it('lists by --ids which id everyone had and has, when it is run again too', async () => {
+    const emails = Array.from({ length: 6 }, uniqueEmail);
+    const ids = ['"9f1c"', '17', '1234567890123456789', '1.50', 'null'];
+    const withId = (email: string | undefined, id: string) =>
+      line({ email }).replace('{', `{"id":${id},`);
+    const lines = [...ids.map((id, i) => withId(emails[i], id)), line({ email: emails[5] })];
+    const users = await file([...lines, line({ email: '' })].join('\n'));
+    const [first, second] = ['first.ndjson', 'second.ndjson'].map((name) =>
+      join(service.folder, name),
+    ) as [string, string];
+
+    const run = await operate(['import-users', users, '--ids', first]);
+    const again = await operate(['import-users', users, '--ids', second]);
+    const overwriting = await operate(['import-users', users, '--ids', second]);
+
+    const stored = await service.users();
+    const newIds = emails.map((email) => stored.find((user) => user.email === email)?.id);
+    const expected = [...ids, 'null'].map(
+      (id, i) => `{"old_id":${id},"new_id":${newIds[i]},"email":"${emails[i]}"}\n`,
+    );
+    const { mode } = await stat(first);
+    expect([run.stdout, again.stdout]).toEqual([summary(6, 0, 1), summary(0, 6, 1)]);
+    expect(run.stderr).toContain('again, with another file for --ids, which skips');
+    expect(await readFile(first, 'utf8')).toBe(expected.join(''));
+    expect(await readFile(second, 'utf8')).toBe(expected.join(''));
+    expect(mode & 0o777).toBe(0o600);
+    expect([overwriting.status, overwriting.stdout]).toEqual([1, '']);
+    expect(overwriting.stderr).toContain(`${second} exists already`);
   });
 
   it.each([

@@ -91,6 +91,32 @@ describe('A change that is made while the answer to it is lost', () => {
     ]);
   });
 
+  it('by import-users, of an admin, leaves an entry that names the new id', async () => {
+    const { service, loseAnswers } = await proxied();
+    const [file, email] = [join(service.folder, 'users.ndjson'), uniqueEmail()];
+    const password_hash = `$2b$04$${'a'.repeat(21)}e${'a'.repeat(30)}e`;
+    await writeFile(file, JSON.stringify({ name: 'N', email, password_hash, role: 'admin' }));
+    loseAnswers('TransactWriteItems');
+
+    const { status, stderr } = await service.operate(['import-users', file]);
+
+    const made = await userOf(service, email);
+    const named = { action: 'CREATE', resource_id: String(made?.id) } as const;
+    expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
+    expect(made).toMatchObject({ role: 'admin' });
+    expect(await service.entries()).toMatchObject(
+      [
+        { action: 'CREATE' as const, details: { stage: 'begun' } },
+        { ...named, details: { stage: 'begun', role: 'admin' } },
+        { ...named, result: 'FAILURE' as const, details: { ...lost, role: 'admin' } },
+        {
+          ...{ action: 'CREATE' as const, result: 'FAILURE' as const },
+          details: { stage: 'stopped', ...lost, imported: 0, present: 0, rejected: 0 },
+        },
+      ].map((fields) => operatorEntry('import-users', fields)),
+    );
+  });
+
   it('has its entry printed, to be replayed, when that cannot be written either', async () => {
     const { service, proxy } = await proxied();
     const { id, email } = await register(service.api);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
-import { findHashes, scanUsers } from '../../../lib/users/transfer.ts';
+import { findHolders, scanUsers } from '../../../lib/users/transfer.ts';
 import { uniqueEmail } from '../../client.ts';
 import { useOwnTables } from '../own-tables.ts';
 import { storedUser } from './stored-user.ts';
@@ -34,16 +34,20 @@ describe('scanUsers', () => {
   });
 });
 
-describe('findHashes', () => {
-  it('finds the hash of each holder in its place, in whatever letter case', async () => {
+describe('findHolders', () => {
+  it('finds each holder in its place, in whatever letter case', async () => {
     const [one, other] = [await insert(), await insert()];
 
-    const hashes = await findHashes([other.email.toUpperCase(), uniqueEmail(), one.email]);
+    const holders = await findHolders([other.email.toUpperCase(), uniqueEmail(), one.email]);
 
-    expect(hashes).toEqual([other.password_hash, undefined, one.password_hash]);
+    expect(holders).toMatchObject([
+      { id: other.id, password_hash: other.password_hash },
+      undefined,
+      { id: one.id, password_hash: one.password_hash },
+    ]);
   });
 
   it('finds none where nobody holds an address', async () => {
-    expect(await findHashes([uniqueEmail(), uniqueEmail()])).toEqual([undefined, undefined]);
+    expect(await findHolders([uniqueEmail(), uniqueEmail()])).toEqual([undefined, undefined]);
   });
 });
