@@ -154,7 +154,7 @@ const writeOperations: readonly string[] = ['PutItem', 'UpdateItem', 'DeleteItem
 
 const describe = (headers: IncomingHttpHeaders, body: Buffer): EngineRequest => {
   const operation = String(headers['x-amz-target']).split('.')[1] ?? '';
-  const { ClientRequestToken: _, ...content } = JSON.parse(body.toString());
+  const { ClientRequestToken: _, ...content } = JSON.parse(body.toString() || '{}');
   const items: readonly Record<string, { TableName: string }>[] = content.TransactItems ?? [];
   const named = items.flatMap((item) => Object.values(item).map(({ TableName }) => TableName));
   const batched = Object.keys(content.RequestItems ?? {});
@@ -230,8 +230,6 @@ export const startProxy = async (
   };
 
   const server = createServer(async (incoming, response) => {
-    // An operator's command asks whether anybody is there before it relies on it.
-    if (incoming.method === 'GET') return void response.end();
     try {
       const received = await read(incoming);
       const request = describe(incoming.headers, received);

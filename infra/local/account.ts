@@ -1,10 +1,10 @@
 import { userInfo } from 'node:os';
 
-/** Who runs this process: the account on this machine, by its number where it has no name. */
-export const accountName = (): string => {
+/** Who runs this process: the name of the account on this machine, or its number without one. */
+export const localAccount = (): string => {
   try {
     return userInfo().username;
   } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
+    return `uid ${process.getuid?.()}`;
   }
 };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { accountName } from '../local/account.ts';
+import { localAccount } from '../local/account.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
 import { type RunningService, readRunning } from '../local/running.ts';
 import { environmentDefaults, secretFile } from '../local/settings.ts';
@@ -85,7 +85,7 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
     ...settings,
     ...(file ? { JWT_SECRET_FILE: file } : {}),
   });
-  return { operator: accountName(), ...(file ? { signingSecret: { file } } : {}), close };
+  return { operator: localAccount(), ...(file ? { signingSecret: { file } } : {}), close };
 };
 
 /** Starts the engine on the folder of a service that does not run, for as long as the command. */
