@@ -29,16 +29,19 @@ const newEntry = ({ author, result = 'SUCCESS', details, ...operation }: Operati
     details: { ...details, operator: author.operator },
   });
 
-/** Writes an entry, or prints it. @returns in the second case, the end of a sentence that says so */
-const writeOrPrint = async (operation: Operation): Promise<string | undefined> => {
+/** Writes an entry, or prints it. @returns in the second case, a sentence that says so */
+const writeOrPrint = async (operation: Operation): Promise<Failure | undefined> => {
   const entry = newEntry(operation);
   const writeId = randomUUID();
   try {
     await writeEntry(entry, { writeId });
     return undefined;
-  } catch (error) {
-    logUnwritten(error, writeId, entry);
-    return `its audit entry could not be written (${faultName(error)}): save the line above and write it by replay-audit.`;
+  } catch (cause) {
+    logUnwritten(cause, writeId, entry);
+    return new Failure(
+      `The audit entry could not be written (${faultName(cause)}): save the line above and write it by replay-audit.`,
+      { cause },
+    );
   }
 };
 
@@ -48,7 +51,9 @@ const writeOrPrint = async (operation: Operation): Promise<string | undefined> =
  */
 export const recordOperation = async (operation: Operation): Promise<void> => {
   const unwritten = await writeOrPrint(operation);
-  if (unwritten) throw new Failure(`What the command did is done, but ${unwritten}`);
+  if (!unwritten) return;
+  const { message, cause } = unwritten;
+  throw new Failure(`What the command did is done. ${message}`, { cause });
 };
 
 /**
@@ -66,6 +71,9 @@ export const recordIntention = async (operation: Operation): Promise<void> => {
   }
 };
 
+/** A change was asked for, and it is not known whether it was made. */
+class UnknownOutcome extends Failure {}
+
 /** Nothing was done, for a reason that is no fault. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Failure || (error instanceof DomainError && httpErrors[error.code].status < 500);
@@ -81,7 +89,7 @@ interface SdkError {
  * not come. Only a refusal of the first attempt says that no attempt was successful.
  */
 export const mayHaveHappened = (error: unknown): boolean => {
-  if (error instanceof Failure) return mayHaveHappened(error.cause);
+  if (error instanceof Failure) return error instanceof UnknownOutcome;
   if (error instanceof DomainError) {
     return error.code === 'STORAGE_FAULT' && error.mayHaveHappened !== false;
   }
@@ -113,10 +121,10 @@ export const recordChange = async (
     if (isRefusal(error)) throw error;
     const details = { ...faultDetails(error), ...operation.details };
     const unwritten = await writeOrPrint({ ...operation, result: 'FAILURE', details });
-    if (unwritten) console.error(`The command failed, and ${unwritten}`);
+    if (unwritten) console.error(unwritten.message);
     if (!mayHaveHappened(error)) throw error;
     const entry = unwritten ? '' : '; its audit entry says so';
-    throw new Failure(
+    throw new UnknownOutcome(
       `It is not known whether the change was made (${faultName(error)})${entry}. ${check}`,
       { cause: error },
     );
