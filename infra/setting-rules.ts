@@ -1,4 +1,5 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { originsRule, parseOrigins } from './origins.ts';
 
 /** A setting that is unknown or breaks a rule; names the setting and says the rule. */
 export class SettingError extends Error {
@@ -42,18 +43,10 @@ export const optional =
     return text;
   };
 
-const isOrigin = (text: string) =>
-  /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
-
 /** `*`, the default, or origins separated by commas. */
 export const origins: Reader<readonly string[]> = (setting, text = '*') => {
-  const list = text.split(',').map((origin) => origin.trim());
-  if (text !== '*' && !list.every(isOrigin)) {
-    throw new SettingError(
-      setting,
-      'must be * or a comma-separated list of origins such as https://app.example.com',
-    );
-  }
+  const list = parseOrigins(text);
+  if (!list) throw new SettingError(setting, originsRule);
   return list;
 };
 

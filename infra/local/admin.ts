@@ -1,9 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { makeEntry } from '../../lib/audit/entry.ts';
+import { logUnwritten, writeEntry } from '../../lib/audit/record.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
 import { updateUser } from '../../lib/users/changes.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { parseEmail, parseNewUser, parsePassword } from '../../lib/users/schema.ts';
 import { findUserByEmail, insertUser } from '../../lib/users/store.ts';
+import { localAccount } from './account.ts';
 
 export interface LocalAdmin {
   readonly email: string;
@@ -11,9 +15,44 @@ export interface LocalAdmin {
   readonly password?: string;
 }
 
+/** Records what a start did; an entry that cannot be written is logged whole, to be replayed. */
+const recordStart = async (action: 'CREATE' | 'UPDATE', id: number, details = {}) => {
+  const entry = makeEntry({
+    action,
+    resource: 'users',
+    resource_id: id,
+    user_agent: 'npm start',
+    result: 'SUCCESS',
+    details: { ...details, operator: localAccount() },
+  });
+  const writeId = randomUUID();
+  try {
+    await writeEntry(entry, { writeId });
+  } catch (error) {
+    logUnwritten(error, writeId, entry);
+  }
+};
+
 const create = async (email: string, password: string): Promise<void> => {
   const newUser = parseNewUser({ name: 'Administrator', email, password });
-  await insertUser(await prepareUser(newUser, 'admin'));
+  const admin = await prepareUser(newUser, 'admin');
+  await insertUser(admin);
+  await recordStart('CREATE', admin.id);
+};
+
+/** Gives a user, in one step, what it lacks of the role and the password. */
+const bringInLine = async (user: StoredUser, password: string): Promise<void> => {
+  const isPassword = await verifyPassword(password, user.password_hash);
+  const isAdmin = user.role === 'admin';
+  if (isPassword && isAdmin) return;
+  await updateUser(user.id, {
+    ...(isPassword ? {} : { password_hash: await hashPassword(password) }),
+    ...(isAdmin ? {} : { role: 'admin' }),
+  });
+  await recordStart('UPDATE', user.id, {
+    fields: [...(isPassword ? [] : ['password']), ...(isAdmin ? [] : ['role'])],
+    ...(isAdmin ? {} : { role: { from: user.role, to: 'admin' } }),
+  });
 };
 
 /** @throws {Error} naming the variable and the rule that it breaks */
@@ -31,14 +70,7 @@ const check = (email: string, password: string): void => {
 const ensureConfigured = async (email: string, password: string): Promise<LocalAdmin> => {
   check(email, password);
   const { user } = await findUserByEmail(email);
-  if (!user) {
-    await create(email, password);
-    return { email };
-  }
-  if (user.role !== 'admin') await updateUser(user.id, { role: 'admin' });
-  if (!(await verifyPassword(password, user.password_hash))) {
-    await updateUser(user.id, { password_hash: await hashPassword(password) });
-  }
+  await (user ? bringInLine(user, password) : create(email, password));
   return { email };
 };
 

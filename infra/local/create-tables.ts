@@ -3,6 +3,7 @@ import {
   DynamoDBClient,
   type KeySchemaElement,
   ResourceInUseException,
+  UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
 import { type KeyAttribute, type TableDefinition, tables } from '../../lib/dynamodb/tables.ts';
@@ -33,8 +34,26 @@ const createTable = (tableName: string, { partitionKey, indexes }: TableDefiniti
   });
 };
 
+/** Refusals that leave a table as it should be, or as well as the engine can have it. */
+const tolerable = [
+  // It has its time to live already.
+  'ValidationException',
+  // The engine deletes nothing by itself.
+  'UnknownOperationException',
+];
+
+/** Has the engine delete what has expired. */
+const setTimeToLive = async (client: DynamoDBClient, TableName: string, AttributeName: string) => {
+  const TimeToLiveSpecification = { AttributeName, Enabled: true };
+  try {
+    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  } catch (error) {
+    if (!tolerable.includes((error as Error).name)) throw error;
+  }
+};
+
 /**
- * Creates the tables that are not there yet.
+ * Creates the tables that are not there yet, and sets the time to live of all.
  * @param names the real name of each table, by its logical one
  */
 export const createTables = async (
@@ -50,6 +69,7 @@ export const createTables = async (
     } catch (error) {
       if (!(error instanceof ResourceInUseException)) throw error;
     }
+    if (table.timeToLive) await setTimeToLive(client, TableName, table.timeToLive);
   }
   client.destroy();
 };

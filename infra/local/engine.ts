@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, existsSync, globSync, mkdirSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, globSync, mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
+import { holdData, releaseData } from './engine-hold.ts';
 
 /** A DynamoDB engine on this machine. */
 export interface Engine {
@@ -11,6 +12,8 @@ export interface Engine {
   readonly endpoint: string;
   /** Absent when somebody else runs the engine. */
   readonly process?: ChildProcess;
+  /** Becomes how it ended (a signal or an exit code) once it ends without being stopped. */
+  readonly died?: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -90,13 +93,14 @@ const freePort = async (): Promise<number> => {
 /**
  * Runs a command that ends when this process does, however this process ends: the shell in front
  * leaves a watcher behind that reads a pipe whose other end only this process holds.
+ * @param hold a file descriptor for the command, and not its watcher, to have as long as it runs
  */
-const spawnTied = ({ command, args }: Launch): ChildProcess => {
+const spawnTied = ({ command, args }: Launch, hold: number | undefined): ChildProcess => {
   // What an engine writes is of the one who started it alone, whatever the folder.
   const watch =
-    'umask 077; exec 3<&0; (read -r _ <&3; kill $$ 2>/dev/null) & exec "$@" 3<&- </dev/null';
+    'umask 077; exec 4<&0; (exec 3<&-; read -r _ <&4; kill $$ 2>/dev/null) & exec "$@" 4<&- </dev/null';
   const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
-    stdio: ['pipe', 'ignore', 'ignore'],
+    stdio: ['pipe', 'ignore', 'ignore', hold ?? 'ignore'],
     // Out of the terminal's group: Ctrl-C is for this process, which stops the engine last.
     detached: true,
   });
@@ -109,13 +113,16 @@ const spawnTied = ({ command, args }: Launch): ChildProcess => {
 /** Milliseconds within which an engine must answer: a Java machine takes its time. */
 const startTimeout = 30_000;
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
 const waitUntilAnswering = async (
   endpoint: string,
   child: ChildProcess,
   folder: string | undefined,
 ): Promise<void> => {
   const deadline = Date.now() + startTimeout;
-  while (Date.now() < deadline && child.exitCode === null) {
+  while (Date.now() < deadline && !hasEnded(child)) {
     try {
       await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
       return;
@@ -127,6 +134,28 @@ const waitUntilAnswering = async (
   throw new Error(`The DynamoDB engine did not start at ${endpoint}${data}`);
 };
 
+/** Runs an engine on the data of a folder, when no other does any more. */
+const spawnOn = async (folder: string | undefined, command: Launch): Promise<ChildProcess> => {
+  if (!folder) return spawnTied(command, undefined);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const hold = await holdData(folder);
+  const child = spawnTied(command, hold);
+  closeSync(hold);
+  return child;
+};
+
+/** Milliseconds for an engine that is told to end. */
+const stopTimeout = 10_000;
+
+const endEngine = async (child: ChildProcess): Promise<void> => {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  const lastResort = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+  await ended;
+  clearTimeout(lastResort);
+};
+
 /** Starts an engine, or returns undefined when this machine does not have it. */
 const launch = async (
   name: EngineName,
@@ -135,16 +164,24 @@ const launch = async (
   const chosenPort = port ?? (await freePort());
   const command = launchers[name]({ port: chosenPort, folder });
   if (!command) return undefined;
-  if (folder) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const child = spawnTied(command);
-  const endpoint = `http://127.0.0.1:${chosenPort}`;
-  await waitUntilAnswering(endpoint, child, folder);
+  const child = await spawnOn(folder, command);
+  let stopping = false;
+  const died = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => stopping || resolve(signal ?? `exit code ${code}`));
+  });
   const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill();
-    await once(child, 'exit');
+    stopping = true;
+    await endEngine(child);
+    if (folder) releaseData(folder);
   };
-  return { name, endpoint, process: child, stop };
+  const endpoint = `http://127.0.0.1:${chosenPort}`;
+  try {
+    await waitUntilAnswering(endpoint, child, folder);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { name, endpoint, process: child, died, stop };
 };
 
 /** How to have each engine. */

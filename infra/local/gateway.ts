@@ -1,6 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { cors, type Route } from '../routes.ts';
+import { drainable } from './draining.ts';
 import { makeRequestId, toGatewayEvent } from './event.ts';
 
 /** What API Gateway allows an HTTP API (its quotas for HTTP APIs). */
@@ -183,39 +187,72 @@ const rawAnswers: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
+const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = rawAnswers[error.code ?? ''] ?? '400 Bad Request';
+  const body = JSON.stringify({ message: status.slice(4) });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+};
+
+/** What does for handlers on this machine what an API Gateway HTTP API does for functions in AWS. */
+export interface Gateway {
+  /** Takes a port, 0 for a free one. @returns the port @throws {Error} EADDRINUSE */
+  listen(port: number): Promise<number>;
+  /** Ends it when what it was asked is answered, or out of time. */
+  drain(): Promise<void>;
+}
+
 /**
- * An HTTP server that does for handlers on this machine what an API Gateway HTTP API does for
- * functions in AWS: routes, events in payload format 2.0, limits, CORS, its own errors.
+ * Makes an HTTP server of routes, events in payload format 2.0, limits, CORS and errors of its own.
+ * @param integrations until they are there, requests wait; when they cannot be had, clients are
+ *   cut off
  * @param origins the origins whose pages may read answers; `*` for all
  */
 export const createGateway = (
-  integrations: readonly Integration[],
+  integrations: Promise<readonly Integration[]>,
   { origins }: { origins: readonly string[] },
-): Server => {
-  const server = createServer({ maxHeaderSize: 256 * 1024 }, async (message, response) => {
+): Gateway => {
+  const server = createServer({ maxHeaderSize: 256 * 1024 });
+  const draining = drainable(server);
+  const tracked = ({ route, handler }: Integration): Integration => ({
+    route,
+    handler: (...request) => {
+      const result = handler(...request);
+      draining.track(result);
+      return result;
+    },
+  });
+  const ready = integrations.then((list) => list.map(tracked));
+  ready.catch(() => undefined);
+
+  server.on('request', async (message, response) => {
     const requestId = makeRequestId();
     response.setHeader('apigw-requestid', requestId);
     for (const [name, value] of Object.entries(corsHeaders(message, origins))) {
       response.setHeader(name, value);
     }
     try {
-      const result = await respond(integrations, message, requestId);
-      // A client that keeps sending on one connection would keep the server from closing.
-      if (!server.listening) response.setHeader('Connection', 'close');
+      const result = await respond(await ready, message, requestId);
+      if (draining.begun) response.setHeader('Connection', 'close');
       writeAnswer(response, result);
     } catch {
       // The client went away while its request was read.
       response.destroy();
     }
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') return socket.destroy();
-    const status = rawAnswers[error.code ?? ''] ?? '400 Bad Request';
-    const body = JSON.stringify({ message: status.slice(4) });
-    socket.end(
-      `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-        `Content-Length: ${body.length}\r\n\r\n${body}`,
-    );
-  });
-  return server;
+  server.on('clientError', refuseMalformed);
+  return {
+    listen: async (port) => {
+      server.listen(port);
+      await once(server, 'listening');
+      return (server.address() as AddressInfo).port;
+    },
+    drain: draining.drain,
+  };
 };

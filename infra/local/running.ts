@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What a running service leaves in its data folder for the operator's commands. */
 export interface RunningService {
-  readonly pid: number;
   readonly url: string;
   /** Address of its DynamoDB engine. */
   readonly endpoint: string;
@@ -18,7 +17,7 @@ export interface RunningService {
 
 const fileIn = (folder: string) => join(folder, 'service.json');
 
-/** What the file says, whether or not that service still runs; undefined when there is none. */
+/** What the file says, true for as long as its folder is locked; undefined when there is none. */
 export const readRunning = (folder: string): RunningService | undefined => {
   try {
     return JSON.parse(readFileSync(fileIn(folder), 'utf8'));
@@ -48,11 +47,9 @@ export const createPrivately = (file: string, text: string): void => {
   }
 };
 
-/** @returns what takes the file away again, unless another service has written it since */
-export const announceRunning = (folder: string, service: RunningService): (() => void) => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+/** Leaves word of a service in its data folder, which it has locked. */
+export const announceRunning = (folder: string, service: RunningService): void =>
   writePrivately(fileIn(folder), JSON.stringify(service));
-  return () => {
-    if (readRunning(folder)?.pid === service.pid) rmSync(fileIn(folder), { force: true });
-  };
-};
+
+/** Takes that word away. */
+export const forgetRunning = (folder: string): void => rmSync(fileIn(folder), { force: true });

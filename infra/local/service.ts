@@ -1,14 +1,12 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { config } from '../../lib/config.ts';
 import { functions } from '../routes.ts';
 import type { LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { lockFolder } from './folder-lock.ts';
 import { createGateway, type Integration, type LambdaHandler } from './gateway.ts';
-import { announceRunning } from './running.ts';
-import { environmentDefaults, type LocalSettings } from './settings.ts';
+import { announceRunning, forgetRunning, readRunning } from './running.ts';
+import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
 
 export interface LocalService {
   readonly url: string;
@@ -36,24 +34,28 @@ const loadIntegrations = async (): Promise<Integration[]> => {
   return loaded.flat();
 };
 
-const listen = async (server: Server, port: number): Promise<number> => {
-  server.listen(port);
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+/** Takes the data folder. @throws {Error} saying who has it, as far as that is known */
+const takeFolder = (folder: string): (() => void) => {
+  const unlock = lockFolder(folder);
+  if (unlock) return unlock;
+  const url = readRunning(folder)?.url;
+  throw new Error(
+    url
+      ? `A service runs on the data in ${folder} already (${url}): stop it, or set DATA_DIR to another folder.`
+      : `A command, or another service, uses the data in ${folder}: wait for it to end, or set DATA_DIR to another folder.`,
+  );
 };
 
 /** Tells the operator's commands where to find the service; nobody finds one without a folder. */
-const announce = ({ folder, signingSecret }: LocalSettings, engine: Engine, url: string) => {
-  if (!folder) return () => undefined;
+const announce = ({ folder, jwtSecret }: LocalSettings, endpoint: string, url: string): void => {
+  if (!folder) return;
   const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
-  const { JWT_SECRET_FILE: secretFile } = signingSecret;
-  return announceRunning(folder, {
-    pid: process.pid,
+  announceRunning(folder, {
     url,
-    endpoint: engine.endpoint,
+    endpoint,
     usersTable,
     auditTable,
-    ...(secretFile ? { secretFile } : {}),
+    ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
     settings: {
       PASSWORD_MIN_LENGTH: String(config.passwordMinLength),
       BCRYPT_COST: String(config.bcryptCost),
@@ -61,51 +63,48 @@ const announce = ({ folder, signingSecret }: LocalSettings, engine: Engine, url:
   });
 };
 
-/** Milliseconds for requests under way to be answered; none of them takes as long. */
-const closeTimeout = 6000;
-
-const close = async (server: Server): Promise<void> => {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeIdleConnections();
-  const lastResort = setTimeout(() => server.closeAllConnections(), closeTimeout);
-  await closed;
-  clearTimeout(lastResort);
+/** Has all that handlers need in place: environment, tables, secret, admin. */
+const prepare = async (settings: LocalSettings, endpoint: string) => {
+  setEnvironment(endpoint, signingSecret(settings));
+  // Whichever is out of range is refused now, not by the first request that needs it.
+  Object.values(config);
+  const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
+  await createTables(endpoint, { users, audit });
+  // Only now: what they import reads the environment.
+  const { ensureAdmin } = await import('./admin.ts');
+  const { signingKeys } = await import('../../lib/tokens/signing-secret.ts');
+  await signingKeys();
+  const integrations = await loadIntegrations();
+  return { integrations, admin: await ensureAdmin(settings.admin) };
 };
 
 /**
- * Starts the whole service in this process: engine, tables, admin, HTTP.
- * @param engine one that runs already; it is then not stopped with the service
- * @throws {Error} when there is no engine, a setting is out of range or the port is taken
+ * Starts the whole service in this process: its folder and port first, then engine, tables, admin.
+ * @throws {Error} when the folder is in use, there is no engine, a setting is out of range or the
+ *   port is taken
  */
-export const startService = async (
-  settings: LocalSettings,
-  { engine: given }: { engine?: Engine } = {},
-): Promise<LocalService> => {
-  const engine = given ?? (await startEngine({ folder: settings.folder }));
+export const startService = async (settings: LocalSettings): Promise<LocalService> => {
+  const { folder, corsOrigins: origins } = settings;
+  const unlock = folder ? takeFolder(folder) : () => undefined;
+  const opening = Promise.withResolvers<readonly Integration[]>();
+  const gateway = createGateway(opening.promise, { origins });
+  let engine: Engine | undefined;
+  const stop = async () => {
+    if (folder) forgetRunning(folder);
+    await gateway.drain();
+    await engine?.stop();
+    unlock();
+  };
   try {
-    setEnvironment(engine.endpoint, settings.signingSecret);
-    // Whichever is out of range is refused now, not by the first request that needs it.
-    Object.values(config);
-    const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
-    await createTables(engine.endpoint, { users, audit });
-    // Only now: what they import reads the environment.
-    const { ensureAdmin } = await import('./admin.ts');
-    const { signingKeys } = await import('../../lib/tokens/signing-secret.ts');
-    await signingKeys();
-    const integrations = await loadIntegrations();
-    const admin = await ensureAdmin(settings.admin);
-    const server = createGateway(integrations, { origins: settings.corsOrigins });
-    const url = `http://localhost:${await listen(server, settings.port)}`;
-    const withdraw = announce(settings, engine, url);
-    const stop = async () => {
-      await close(server);
-      if (!given) await engine.stop();
-      withdraw();
-    };
+    const url = `http://localhost:${await gateway.listen(settings.port)}`;
+    engine = await startEngine({ folder });
+    const { integrations, admin } = await prepare(settings, engine.endpoint);
+    announce(settings, engine.endpoint, url);
+    opening.resolve(integrations);
     return { url, admin, engine, stop };
   } catch (error) {
-    if (!given) await engine.stop();
+    opening.reject(error);
+    await stop();
     throw error;
   }
 };

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { originsRule, parseOrigins } from '../origins.ts';
 import { createPrivately } from './running.ts';
 
 /** How the service runs on this machine (decisions, Running it on one machine). */
@@ -8,8 +9,8 @@ export interface LocalSettings {
   readonly port: number;
   /** Where data is kept between runs; undefined: nowhere. */
   readonly folder: string | undefined;
-  /** Where the signing secret is, as the variables that lib/tokens/secret-source.ts reads. */
-  readonly signingSecret: Readonly<Record<string, string>>;
+  /** The signing secret; undefined: one of the service's own. */
+  readonly jwtSecret: string | undefined;
   readonly corsOrigins: readonly string[];
   /** Absent unless both halves are set. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
@@ -41,13 +42,26 @@ export const makeSecretVersion = () => ({
   createdAt: new Date().toISOString(),
 });
 
-/** Made at the first start and kept, so that tokens outlive a restart. */
-const ownSecret = (folder: string | undefined): Readonly<Record<string, string>> => {
+/**
+ * Where the signing secret is, as the variables that lib/tokens/secret-source.ts reads. One of the
+ * service's own is made at the first start and kept, so that tokens outlive a restart: the folder
+ * must be there, and locked.
+ */
+export const signingSecret = ({
+  jwtSecret,
+  folder,
+}: LocalSettings): Readonly<Record<string, string>> => {
+  if (jwtSecret) return { JWT_SECRET: jwtSecret };
   if (!folder) return { JWT_SECRET: makeSecretVersion().value };
   const file = secretFile(folder);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (!existsSync(file)) createPrivately(file, JSON.stringify([makeSecretVersion()]));
   return { JWT_SECRET_FILE: file };
+};
+
+const readOrigins = (text: string | undefined): readonly string[] => {
+  const origins = parseOrigins(text || '*');
+  if (!origins) throw new Error(`CORS_ORIGINS ${originsRule}`);
+  return origins;
 };
 
 /** @throws {Error} naming the variable that is out of range */
@@ -57,8 +71,8 @@ export const readSettings = (env: Environment): LocalSettings => {
   return {
     port: parsePort(env.PORT),
     folder,
-    signingSecret: env.JWT_SECRET ? { JWT_SECRET: env.JWT_SECRET } : ownSecret(folder),
-    corsOrigins: (env.CORS_ORIGINS || '*').split(',').map((origin) => origin.trim()),
+    jwtSecret: env.JWT_SECRET || undefined,
+    corsOrigins: readOrigins(env.CORS_ORIGINS),
     admin: email && password ? { email, password } : undefined,
   };
 };

@@ -17,21 +17,28 @@ Admin: ${email}  password: ${password ?? 'the one in ADMIN_PASSWORD, or printed 
 Try:   curl -s ${password === undefined ? `${url}/api/v1/users` : attempt}`);
 };
 
-const stopOnSignal = (service: LocalService): void => {
-  let stopping = false;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, async () => {
-      if (stopping) return;
-      stopping = true;
-      await service.stop();
-      process.exit(0);
-    });
-  }
+/** Ends the process on a signal, or when the engine has ended by itself; in either case cleanly. */
+const endInTime = ({ engine, stop }: LocalService): void => {
+  let ending = false;
+  const end = async () => {
+    if (ending) return;
+    ending = true;
+    await stop();
+    process.exit();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
+  engine.died?.then((how) => {
+    console.error(
+      `The DynamoDB engine ${engine.name} has ended by itself (${how}): the service ends too.`,
+    );
+    process.exitCode = 1;
+    return end();
+  });
 };
 
 try {
   const service = await startService(readSettings(process.env));
-  stopOnSignal(service);
+  endInTime(service);
   announce(service);
 } catch (error) {
   console.error(explain(error as NodeJS.ErrnoException));

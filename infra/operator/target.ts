@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { localAccount } from '../local/account.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
+import { lockFolder, wasLocked } from '../local/folder-lock.ts';
 import { type RunningService, readRunning } from '../local/running.ts';
 import { environmentDefaults, secretFile } from '../local/settings.ts';
 import { Failure } from './failure.ts';
@@ -54,24 +55,18 @@ const openStack = async (name: string): Promise<Target> => {
 /** Milliseconds within which a running service's engine answers. */
 const silenceTimeout = 5000;
 
-/**
- * Whether a service runs on a folder.
- * @throws {Failure} when its engine is silent: a second engine may not open the data
- */
-const runsOn = async (folder: string, { pid, endpoint }: RunningService): Promise<boolean> => {
+/** @throws {Failure} when a running service's engine is silent or gone: a second may not open the data */
+const requireAnswer = async (folder: string, { endpoint }: RunningService): Promise<void> => {
   try {
-    process.kill(pid, 0);
     await fetch(endpoint, { signal: AbortSignal.timeout(silenceTimeout) });
-    return true;
-  } catch (error) {
-    if ((error as Error).name !== 'TimeoutError') return false;
+  } catch {
     throw new Failure(
       `A service runs on ${folder}, but its engine at ${endpoint} does not answer: try again, or stop that service.`,
     );
   }
 };
 
-type Reachable = Omit<RunningService, 'pid' | 'url'>;
+type Reachable = Omit<RunningService, 'url'>;
 
 const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
   const { endpoint, usersTable, auditTable, secretFile: file, settings } = service;
@@ -109,10 +104,30 @@ const startOnFolder = async (folder: string): Promise<Target> => {
   return useLocal(service, engine.stop);
 };
 
-const openFolder = async (folder: string): Promise<Target> => {
+/** Uses the engine of the service that has a folder. */
+const joinService = async (folder: string): Promise<Target> => {
   const running = readRunning(folder);
-  const runs = running && (await runsOn(folder, running));
-  return runs ? useLocal(running, async () => undefined) : startOnFolder(folder);
+  if (!running) {
+    throw new Failure(
+      `Another command, or a service that is starting or stopping, uses the data in ${folder}: try again when it has ended.`,
+    );
+  }
+  await requireAnswer(folder, running);
+  return useLocal(running, async () => undefined);
+};
+
+const openFolder = async (folder: string): Promise<Target> => {
+  // A folder that is no service's stays as it is.
+  const isService = wasLocked(folder) || engineOf(folder) !== undefined;
+  const unlock = isService ? lockFolder(folder) : () => undefined;
+  if (!unlock) return joinService(folder);
+  try {
+    const target = await startOnFolder(folder);
+    return { ...target, close: () => target.close().finally(unlock) };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
 };
 
 /**

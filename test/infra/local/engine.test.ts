@@ -9,7 +9,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
@@ -164,24 +163,6 @@ describe('npm start', () => {
 `);
   });
 
-  it('says that its port is taken, ends with 1 and leaves no engine behind', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    cleanUps.push(() => other.close());
-    const { port } = other.address() as { port: number };
-    const data = temporaryFolder();
-
-    const { code, output } = await startInVain('.', {
-      PATH: process.env.PATH ?? '',
-      PORT: String(port),
-      DATA_DIR: data,
-    });
-
-    expect(code).toBe(1);
-    expect(output).toBe('The port is in use by another program: set PORT to a free one.\n');
-    expect(await comesTrue(() => processesWith(data).length === 0)).toBe(true);
-  });
-
   const admin = { ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: '123456789' };
   it.each([
     [
@@ -199,6 +180,14 @@ describe('npm start', () => {
     [{ PASSWORD_MIN_LENGTH: '10', ...admin }, 'ADMIN_PASSWORD must be at least 10 characters'],
     [{ ...admin, ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL must be a valid email address'],
     [{ STORAGE_PATIENCE: '0' }, 'Environment variable STORAGE_PATIENCE must be'],
+    [
+      { CORS_ORIGINS: 'localhost:3000' },
+      'CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
+    ],
+    [
+      { CORS_ORIGINS: 'https://one.example.org,https://two.example.org/' },
+      'CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
+    ],
     [{ PORT: 'http' }, 'PORT must be a number from 0 to 65535, not http'],
   ])('says in one line what is wrong with %j, and ends with 1', async (settings, message) => {
     const { code, output } = await startInVain('.', {

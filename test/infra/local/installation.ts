@@ -55,7 +55,7 @@ export const startInVain = async (
   return { code, output };
 };
 
-const commandLine = (pid: string): string => {
+export const commandLine = (pid: string): string => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {

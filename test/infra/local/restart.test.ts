@@ -1,57 +1,18 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, inject, it } from 'vitest';
 import { register } from '../../client.ts';
 import { lostAmong, startLoad } from '../../faults/load.ts';
-import { faults, startProxy } from '../../proxy.ts';
-import { brokenItems, scan } from '../../races/invariants.ts';
+import { type Fault, faults, startProxy } from '../../proxy.ts';
+import { brokenItems, scan, scanAudit } from '../../races/invariants.ts';
 import { startTestService, type TestService } from '../../service.ts';
-import { comesTrue, installWithout, processesWith } from './installation.ts';
+import { comesTrue } from './installation.ts';
+import { endGroup, ownEngineForThisFile, tables } from './own-engine.ts';
 
 /** What the service would keep of its own accord: engine, data, secret, in one folder. */
 describe('A service with an engine and a data folder of its own', { timeout: 90_000 }, () => {
-  const tables = { USERS_TABLE: 'users', AUDIT_TABLE: 'audit' };
-  let data: string;
-  let installation: ReturnType<typeof installWithout>;
-  beforeAll(() => {
-    data = mkdtempSync(join(tmpdir(), 'data-'));
-    // The second choice of engine is taken where the first is not installed.
-    installation = installWithout(...(inject('engineName') === 'dynoxide' ? [] : ['@dynoxide']));
-  });
-  afterAll(() => {
-    rmSync(data, { recursive: true });
-    installation.remove();
-  });
-
-  const started: TestService[] = [];
-  afterEach(() => {
-    for (const { process: child } of started.splice(0)) child?.kill('SIGKILL');
-  });
-  const start = async () => {
-    const service = await startTestService(
-      {
-        ...tables,
-        AWS_ENDPOINT_URL_DYNAMODB: '',
-        DATA_DIR: data,
-        JWT_SECRET: '',
-        ADMIN_PASSWORD: 'same-at-each-start',
-      },
-      { folder: installation.folder, ownGroup: true },
-    );
-    started.push(service);
-    return service;
-  };
-  const engineOf = () =>
-    String(JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')).endpoint);
-  const end = async ({ process: child }: TestService, signal: NodeJS.Signals) => {
-    const ended = child && once(child, 'exit');
-    // As a terminal does: to the whole group.
-    process.kill(-Number(child?.pid), signal);
-    return (await ended)?.[0];
-  };
+  const { start, running, isVacated } = ownEngineForThisFile();
 
   it.each([
     ['at once', false],
@@ -62,20 +23,17 @@ describe('A service with an engine and a data folder of its own', { timeout: 90_
     const load = startLoad(service);
     await comesTrue(() => load.acknowledged.length > 20);
 
-    await end(service, 'SIGKILL');
-    const [acknowledged] = await Promise.all([
-      load.stop(),
-      waits && comesTrue(() => processesWith(data).length === 0),
-    ]);
+    await endGroup(service.process, 'SIGKILL');
+    const [acknowledged] = await Promise.all([load.stop(), waits && isVacated()]);
     const restarted = await start();
 
     expect(acknowledged.length).toBeGreaterThan(20);
     expect(await lostAmong(restarted, acknowledged)).toEqual([]);
     const profile = await restarted.api('GET', '/api/profile', { token });
     expect(profile.status).toBe(200);
-    expect(brokenItems(await scan(engineOf(), tables.USERS_TABLE))).toEqual([]);
+    expect(brokenItems(await scan(running().endpoint, tables.USERS_TABLE))).toEqual([]);
     await restarted.stop();
-    expect(await comesTrue(() => processesWith(data).length === 0)).toBe(true);
+    expect(await isVacated()).toBe(true);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends cleanly on %s at work', async (signal) => {
@@ -92,12 +50,35 @@ describe('A service with an engine and a data folder of its own', { timeout: 90_
     const load = startLoad(watched);
     await comesTrue(() => load.acknowledged.length > 20);
 
-    const code = await end(service, signal);
+    const code = await endGroup(service.process, signal);
     await load.stop();
 
     expect(code).toBe(0);
     expect(new Set(statuses)).toEqual(new Set([201]));
-    expect(await comesTrue(() => processesWith(data).length === 0)).toBe(true);
+    expect(await isVacated()).toBe(true);
+  });
+});
+
+describe('A service whose engine ends by itself', { timeout: 90_000 }, () => {
+  const own = ownEngineForThisFile();
+
+  it('answers what it has begun, says so in one line and ends with 1', async () => {
+    const service = await own.start();
+    const account = await register(service.api);
+    const ended = service.process && once(service.process, 'exit');
+    own.signalEngine('SIGSTOP');
+    const begun = service.api('POST', '/api/login', { json: account });
+    await service.api('GET', '/api/v1/users');
+
+    own.signalEngine('SIGKILL');
+
+    expect((await begun).status).toBe(500);
+    expect((await ended)?.[0]).toBe(1);
+    expect(service.output().match(/^The DynamoDB engine .*$/gm)).toEqual([
+      `The DynamoDB engine ${inject('engineName')} has ended by itself (SIGKILL): the service ends too.`,
+    ]);
+    await expect(service.api('GET', '/api/v1/users')).rejects.toThrow();
+    expect(await own.isVacated()).toBe(true);
   });
 });
 
@@ -125,6 +106,57 @@ describe('A service that is told to end', () => {
       await proxy.stop();
     },
   );
+
+  /** Has the engine take as long for each request as storage allows with STORAGE_PATIENCE 10. */
+  const slowly: Fault = async (exchange) => {
+    await sleep(3500);
+    await faults.pass(exchange);
+  };
+
+  it.concurrent('answers also what takes the engine very long', async () => {
+    const proxy = await startProxy(inject('engine'));
+    const service = await startTestService({
+      AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+      STORAGE_PATIENCE: '10',
+    });
+    const account = await register(service.api);
+    proxy.forget();
+    proxy.impose({ fault: slowly });
+    const login = service.api('POST', '/api/login', { json: account });
+    await comesTrue(() => proxy.requests.length > 0);
+    const ended = service.process && once(service.process, 'exit');
+
+    service.process?.kill('SIGTERM');
+
+    expect((await login).status).toBe(200);
+    expect((await ended)?.[0]).toBe(0);
+    await proxy.stop();
+  });
+
+  it.concurrent('finishes what a client has begun that went away, its entry included', async () => {
+    const proxy = await startProxy(inject('engine'));
+    const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+    const account = await register(service.api);
+    proxy.forget();
+    proxy.impose({ fault: faults.delay });
+    const { port } = new URL(service.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    const json = JSON.stringify(account);
+    const type = 'Content-Type: application/json';
+    socket.write(
+      `POST /api/login HTTP/1.1\r\nHost: x\r\n${type}\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+    );
+    await comesTrue(() => proxy.requests.length > 0);
+    const ended = service.process && once(service.process, 'exit');
+
+    socket.destroy();
+    service.process?.kill('SIGTERM');
+
+    expect((await ended)?.[0]).toBe(0);
+    const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
+    expect(entries.filter(({ action }) => action === 'LOGIN')).toHaveLength(1);
+    await proxy.stop();
+  });
 
   it.concurrent('does not wait for a client that never finishes its request', async () => {
     const service = await startTestService();

@@ -8,6 +8,7 @@ import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
+import { lockFolder } from '../../../infra/local/folder-lock.ts';
 import { announceRunning } from '../../../infra/local/running.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { startTestService } from '../../service.ts';
@@ -168,10 +169,10 @@ describe('A command for the service on this machine', () => {
     const service = await startTestService({ DATA_DIR: folder, JWT_SECRET: '' });
     service.process?.kill('SIGKILL');
     await service.stop();
+    expect(existsSync(join(folder, 'service.json'))).toBe(true);
 
     const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
 
-    expect(existsSync(join(folder, 'service.json'))).toBe(true);
     expect(status).toBe(1);
     expect(stderr).toContain('There is no data in');
   });
@@ -182,10 +183,12 @@ describe('A command for the service on this machine', () => {
     await once(silent, 'listening');
     const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const tables = { usersTable: 'users', auditTable: 'audit' };
-    announceRunning(folder, { pid: process.pid, url: '', endpoint, ...tables, settings: {} });
+    const unlock = lockFolder(folder);
+    announceRunning(folder, { url: '', endpoint, ...tables, settings: {} });
 
     const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
     silent.close();
+    unlock?.();
 
     expect(status).toBe(1);
     expect(stderr).toContain(`its engine at ${endpoint} does not answer: try again`);

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { userInfo } from 'node:os';
+import { describe, expect, inject, it } from 'vitest';
+import { logIn, register } from '../../client.ts';
+import { scanAudit } from '../../races/invariants.ts';
+import { startTestService } from '../../service.ts';
+
+/** Starts services on the same tables, one after the other. */
+const onOwnTables = () => {
+  const names = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
+  return {
+    start: (environment: Readonly<Record<string, string>> = {}) =>
+      startTestService({ ...names, ...environment }),
+    /** The entries of starts, oldest first. */
+    entries: async () =>
+      [...(await scanAudit(inject('engine'), names.AUDIT_TABLE))]
+        .filter(({ user_agent }) => user_agent === 'npm start')
+        .sort((a, b) => a.id - b.id),
+  };
+};
+
+/** The entry of a start, as far as it is not told from others by id and time. */
+const startEntry = (action: string, id: number, details: object) =>
+  expect.objectContaining({
+    action,
+    user_id: null,
+    resource: 'users',
+    resource_id: String(id),
+    ip_address: null,
+    user_agent: 'npm start',
+    result: 'SUCCESS',
+    details: JSON.stringify({ ...details, operator: userInfo().username }),
+  });
+
+describe('The admin of a start', () => {
+  it.each([
+    ['the one of the settings', {}],
+    ['one with a random password', { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' }],
+  ])('leaves an entry when it is made: %s', async (_, environment) => {
+    const { start, entries } = onOwnTables();
+
+    const service = await start(environment);
+    await service.stop();
+
+    expect(await entries()).toEqual([startEntry('CREATE', 1, {})]);
+  });
+
+  it('leaves none when a later start finds all as it wants it', async () => {
+    const { start, entries } = onOwnTables();
+    const fixed = { ADMIN_PASSWORD: 'the same at each start' };
+
+    await (await start(fixed)).stop();
+    await (await start(fixed)).stop();
+
+    expect(await entries()).toHaveLength(1);
+  });
+
+  it('leaves one that names what was changed of a user to make it the admin', async () => {
+    const { start, entries } = onOwnTables();
+    const service = await start();
+    const user = await register(service.api);
+    await service.stop();
+
+    const promoting = { ADMIN_EMAIL: user.email, ADMIN_PASSWORD: user.password };
+    await (await start(promoting)).stop();
+    const again = await start({ ...promoting, ADMIN_PASSWORD: 'another one' });
+    await logIn(again.api, { email: user.email, password: 'another one' });
+    await again.stop();
+
+    expect((await entries()).slice(1)).toEqual([
+      startEntry('UPDATE', user.id, { fields: ['role'], role: { from: 'user', to: 'admin' } }),
+      startEntry('UPDATE', user.id, { fields: ['password'] }),
+    ]);
+  });
+
+  it('is changed in one step where role and password differ', async () => {
+    const { start, entries } = onOwnTables();
+    const service = await start();
+    const user = await register(service.api);
+    await service.stop();
+
+    await (await start({ ADMIN_EMAIL: user.email, ADMIN_PASSWORD: 'another one' })).stop();
+
+    expect((await entries()).slice(1)).toEqual([
+      startEntry('UPDATE', user.id, {
+        fields: ['password', 'role'],
+        role: { from: 'user', to: 'admin' },
+      }),
+    ]);
+  });
+});

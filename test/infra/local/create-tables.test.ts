@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { DescribeTimeToLiveCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
+import { describe, expect, inject, it } from 'vitest';
+import { createTables } from '../../../infra/local/create-tables.ts';
+import { useOwnTables } from '../../lib/own-tables.ts';
+import { engineClient } from '../../races/invariants.ts';
+
+describe('createTables', () => {
+  const client = engineClient(inject('engine'));
+  const timeToLive = async (TableName: string) => {
+    const described = await client.send(new DescribeTimeToLiveCommand({ TableName }));
+    const { TimeToLiveStatus, AttributeName } = described.TimeToLiveDescription ?? {};
+    return [TimeToLiveStatus, AttributeName];
+  };
+
+  it('has the engine delete what has expired, of the tables that say so', async () => {
+    const { users, audit } = await useOwnTables();
+
+    expect(await timeToLive(users)).toEqual(['ENABLED', 'expires_at']);
+    expect(await timeToLive(audit)).toEqual(['DISABLED', undefined]);
+  });
+
+  it('does so for tables that were made without, and is content with those that have it', async () => {
+    const names = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
+    await useOwnTables();
+    await createTables(inject('engine'), names);
+    await client.send(
+      new UpdateTimeToLiveCommand({
+        TableName: names.users,
+        TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: false },
+      }),
+    );
+
+    await createTables(inject('engine'), names);
+    await createTables(inject('engine'), names);
+
+    expect(await timeToLive(names.users)).toEqual(['ENABLED', 'expires_at']);
+  });
+});

@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { engineOf } from '../../../infra/local/engine.ts';
+import { lockFolder } from '../../../infra/local/folder-lock.ts';
+import { register } from '../../client.ts';
+import { operate } from '../operator/operator.ts';
+import { processesWith } from './installation.ts';
+import { endGroup, ownEngineForThisFile } from './own-engine.ts';
+
+/** Starts that try for one folder in the same instant. */
+const rivals = 3;
+
+/** What the others are told, in one line, according to how far the first one has come. */
+const refusalToRivals =
+  /\(1\):\n(A service runs on|A command, or another service, uses) the data in [^\n]+\.\n$/;
+
+describe('A data folder', { timeout: 90_000 }, () => {
+  const own = ownEngineForThisFile();
+  const { data } = own;
+
+  it('is not opened by a service whose port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as { port: number };
+    const untouched = join(data, 'untouched');
+
+    const { code, output } = await own.startInVain({ PORT: String(port), DATA_DIR: untouched });
+
+    expect(code).toBe(1);
+    expect(output).toBe('The port is in use by another program: set PORT to a free one.\n');
+    expect(engineOf(untouched)).toBeUndefined();
+  });
+
+  it('belongs to exactly one of the services that start at once', async () => {
+    const starts = await Promise.allSettled(Array.from({ length: rivals }, () => own.start()));
+
+    const services = starts.filter((start) => start.status === 'fulfilled');
+    const refusals = starts.filter((start) => start.status === 'rejected');
+    expect(services).toHaveLength(1);
+    for (const { reason } of refusals) expect(String(reason)).toMatch(refusalToRivals);
+    for (const { value } of services) await value.stop();
+    expect(await own.isVacated()).toBe(true);
+  });
+
+  it('is refused to a second service in one sentence that says where the first one is', async () => {
+    const first = await own.start();
+
+    const { code, output } = await own.startInVain();
+    const open = readdirSync(data).filter((name) => statSync(join(data, name)).mode & 0o077);
+
+    const url = first.url.replace('127.0.0.1', 'localhost');
+    expect([code, output]).toEqual([
+      1,
+      `A service runs on the data in ${data} already (${url}): stop it, or set DATA_DIR to another folder.\n`,
+    ]);
+    expect(open).toEqual([]);
+    await register(first.api);
+    await first.stop();
+    expect(await own.isVacated()).toBe(true);
+  });
+
+  it('has no second engine before the one of a killed service has ended', async () => {
+    const killed = await own.start();
+    own.signalEngine('SIGSTOP');
+    await endGroup(killed.process, 'SIGKILL');
+
+    const { code, output } = await own.startInVain();
+    own.signalEngine('SIGCONT');
+    const next = await own.start();
+
+    expect([code, output]).toEqual([
+      1,
+      `A DynamoDB engine that nobody uses still has the data in ${data} open: end that process first.\n`,
+    ]);
+    await next.stop();
+    expect(await own.isVacated()).toBe(true);
+  });
+
+  it('is taken from a dead service by a command, whatever now answers in its place', async () => {
+    const killed = await own.start();
+    await endGroup(killed.process, 'SIGKILL');
+    const file = join(data, 'service.json');
+    const left = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...left, endpoint: inject('engine') }));
+    const environment = { USERS_TABLE: left.usersTable, AUDIT_TABLE: left.auditTable };
+
+    const { status, stdout } = await operate(['list-admins', `--local=${data}`], { environment });
+
+    expect([status, stdout]).toEqual([0, expect.stringContaining('root@example.org')]);
+    expect(await own.isVacated()).toBe(true);
+  });
+
+  it('in the hands of a command is refused to a service and to another command', async () => {
+    const unlock = lockFolder(data);
+
+    const [start, command] = await Promise.all([
+      own.startInVain(),
+      operate(['list-admins', `--local=${data}`]),
+    ]);
+    unlock?.();
+
+    expect([start.code, start.output]).toEqual([
+      1,
+      `A command, or another service, uses the data in ${data}: wait for it to end, or set DATA_DIR to another folder.\n`,
+    ]);
+    expect([command.status, command.stderr]).toEqual([
+      1,
+      `Another command, or a service that is starting or stopping, uses the data in ${data}: try again when it has ended.\n`,
+    ]);
+    expect(processesWith(data)).toEqual([]);
+  });
+});

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, inject } from 'vitest';
+import type { RunningService } from '../../../infra/local/running.ts';
+import { startTestService, type TestService } from '../../service.ts';
+import {
+  comesTrue,
+  commandLine,
+  installWithout,
+  processesWith,
+  startInVain,
+} from './installation.ts';
+
+export const tables = { USERS_TABLE: 'users', AUDIT_TABLE: 'audit' };
+
+/** Settings with which a service starts an engine of its own and keeps its data in a folder. */
+const settingsFor = (data: string) => ({
+  ...tables,
+  AWS_ENDPOINT_URL_DYNAMODB: '',
+  DATA_DIR: data,
+  JWT_SECRET: '',
+  ADMIN_PASSWORD: 'same-at-each-start',
+});
+
+/** Whatever a service, or a start in vain, is given besides. */
+type Environment = Readonly<Record<string, string>>;
+
+/** What a test does with services that keep engine, data and secret in one folder. */
+export interface OwnEngine {
+  readonly data: string;
+  /** Where the code is. */
+  readonly installation: string;
+  start(environment?: Environment): Promise<TestService>;
+  startInVain(environment?: Environment): ReturnType<typeof startInVain>;
+  /** Starts the service as an engineer types it; the caller ends it. */
+  npmStart(): { readonly npm: ChildProcess; readonly output: () => string };
+  /** What the running service has announced. */
+  running(): RunningService;
+  /** Sends a signal to the engines whose data are in the folder. */
+  signalEngine(signal: NodeJS.Signals): void;
+  /** Waits until no process works on the folder, and says whether that came to be. */
+  isVacated(): Promise<boolean>;
+}
+
+/** A folder for the services of one test file, on the engine that is tested. */
+export const ownEngineForThisFile = (): OwnEngine => {
+  const data = mkdtempSync(join(tmpdir(), 'data-'));
+  // The second choice of engine is taken where the first is not installed.
+  const left = inject('engineName') === 'dynoxide' ? [] : ['@dynoxide'];
+  const { folder: installation, remove } = installWithout(...left);
+  const started: (ChildProcess | undefined)[] = [];
+  afterEach(() => {
+    for (const child of started.splice(0)) child?.kill('SIGKILL');
+  });
+  afterAll(() => {
+    rmSync(data, { recursive: true });
+    remove();
+  });
+
+  // Without the shell in front of an engine, whose watcher has the same words.
+  const engines = () => processesWith(data).filter((pid) => !commandLine(pid).includes('umask'));
+  return {
+    data,
+    installation,
+    start: async (environment = {}) => {
+      const settings = { ...settingsFor(data), ...environment };
+      const service = await startTestService(settings, { folder: installation, ownGroup: true });
+      started.push(service.process);
+      return service;
+    },
+    startInVain: (environment = {}) => {
+      const PATH = process.env.PATH ?? '';
+      return startInVain(installation, { PATH, PORT: '0', ...settingsFor(data), ...environment });
+    },
+    npmStart: () => {
+      const settings = { PORT: '0', ...settingsFor(data), ADMIN_EMAIL: 'root@example.org' };
+      const npm = spawn('npm', ['start'], {
+        cwd: installation,
+        env: { ...process.env, ...settings },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
+      started.push(npm);
+      let written = '';
+      for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text) => (written += text));
+      return { npm, output: () => written };
+    },
+    running: () => JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')),
+    signalEngine: (signal) => {
+      for (const pid of engines()) process.kill(Number(pid), signal);
+    },
+    isVacated: () => comesTrue(() => processesWith(data).length === 0),
+  };
+};
+
+/** Sends a signal to a service and its group, as a terminal does. @returns its exit code */
+export const endGroup = async (child: ChildProcess | undefined, signal: NodeJS.Signals) => {
+  const ended = child && once(child, 'exit');
+  process.kill(-Number(child?.pid), signal);
+  return (await ended)?.[0];
+};
