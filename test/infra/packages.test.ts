@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+
+interface LockedPackage {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly resolved?: string;
+  /** Lies in the archive of the package around it, whose hash counts for it too. */
+  readonly inBundle?: boolean;
+  readonly hasInstallScript?: boolean;
+}
+
+const lockfile: { packages: Record<string, LockedPackage> } = JSON.parse(
+  readFileSync('package-lock.json', 'utf8'),
+);
+const packages = Object.entries(lockfile.packages).filter(([path]) => path !== '');
+
+const pathsOf = (concerned: (entry: LockedPackage) => unknown): readonly string[] =>
+  packages.filter(([, entry]) => concerned(entry)).map(([path]) => path);
+
+describe('What npm ci brings', () => {
+  it('has its hash in the lockfile, or is part of a package that has', () => {
+    expect(pathsOf((entry) => !entry.integrity && !entry.inBundle)).toEqual([]);
+    expect(packages.length).toBeGreaterThan(100);
+  });
+
+  it('comes from the registry that npm is set to', () => {
+    expect(pathsOf(({ resolved }) => resolved)).toEqual([]);
+  });
+
+  it('is run by no install script, which could bring more', () => {
+    expect(readFileSync('.npmrc', 'utf8')).toContain('ignore-scripts=true\n');
+    // esbuild's makes its command start faster, and is not needed.
+    expect(pathsOf(({ hasInstallScript }) => hasInstallScript)).toEqual(['node_modules/esbuild']);
+  });
+
+  it('is the same Node on every platform that it has one for', () => {
+    const versions = packages.filter(([path]) => /^node_modules\/node-(linux|darwin)/.test(path));
+    expect(new Set(versions.map(([, { version }]) => version)).size).toBe(1);
+  });
+});
+
+describe('A command run by a Node that is too old', () => {
+  const run = (version: string) => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
+      Object.defineProperty(process, 'version', { value: 'v${version}' });`;
+    const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
+    const options = { encoding: 'utf8' } as const;
+    return spawnSync(process.execPath, [...nodeOptions, 'infra/node-version.js'], options);
+  };
+
+  it('ends with one sentence that says which is needed', () => {
+    const { status, stderr } = run('20.20.2');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Node 24 or newer must be on the PATH, which has v20\.20\.2, .*\.\n$/);
+  });
+
+  it.each(['24.0.0', '26.1.0'])('does not end when Node is %s', (version) => {
+    expect(run(version)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it.each(['start', 'operator', 'test'])('says so by npm run %s', (name) => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(scripts[name]).toMatch(/^node (--import )?(\.\/)?infra\/node-version\.js /);
+  });
+});
