@@ -1,8 +1,13 @@
-/** How properties are run: each file prints how much it tried, and the SEED that tries it again. */
+/**
+ * How properties are run: the same cases each time, or those of SEED, a number or `random`. Each
+ * file prints how much it tried, and the SEED that tries it again.
+ */
 import fc from 'fast-check';
 import { afterAll, expect, vi } from 'vitest';
 
-const seed = process.env.SEED ? Number(process.env.SEED) : Math.trunc(Math.random() * 2 ** 31);
+const { SEED = '1' } = process.env;
+const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
+if (!Number.isInteger(seed)) throw new Error('SEED must be a whole number, or random');
 
 // Thousands of cases take their time on a busy machine.
 vi.setConfig({ testTimeout: 180_000 });

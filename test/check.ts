@@ -1,0 +1,97 @@
+/**
+ * `npm run check`: the whole gate, whose outcome is the same at each run. `npm run check:long` runs
+ * all tests on both engines with seeds of its own, and the soak: what time or chance decides too.
+ * Mutation testing takes hours and stays a command of its own, `npm run mutate`.
+ *
+ * Goes on after a failure, and closes with the sum of the test reports.
+ */
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+
+interface Step {
+  /** Arguments of npm. */
+  readonly command: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The test report that it writes. */
+  readonly report?: string;
+}
+
+const engines = ['dynoxide', 'dynamodb-local'] as const;
+type EngineName = (typeof engines)[number];
+
+const service = (ENGINE: EngineName): Step => ({
+  ...{ command: 'test', env: { ENGINE }, report: `tests-${ENGINE}` },
+});
+const properties = (ENGINE: EngineName): Step => ({
+  ...{ command: 'run test:properties', env: { ENGINE }, report: `properties-${ENGINE}` },
+});
+const long = (ENGINE: EngineName): Step => ({
+  ...{ command: 'run test:long', env: { ENGINE }, report: `long-${ENGINE}` },
+});
+
+const code: readonly Step[] = [
+  { command: 'run lint' },
+  { command: 'run types' },
+  { command: 'run test:stack', report: 'tests-stack' },
+  { command: 'run synth' },
+];
+const rehearsal: Step = { command: 'run rehearse', report: 'tests-deployed' };
+
+const gate: readonly Step[] = [
+  service('dynoxide'),
+  ...code,
+  properties('dynoxide'),
+  service('dynamodb-local'),
+  rehearsal,
+];
+const everything: readonly Step[] = [
+  ...code,
+  ...engines.flatMap((engine) => [service(engine), properties(engine), long(engine)]),
+  rehearsal,
+  { command: 'run soak', env: { SOAK_SECONDS: '120' } },
+];
+
+const reportFile = (name: string) => `.reports/${name}.json`;
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** What a report says; one that is missing, or says that something else failed, is a failure. */
+const countIn = (name: string): Count => {
+  try {
+    const report = JSON.parse(readFileSync(reportFile(name), 'utf8'));
+    const { numPassedTests: passed, numFailedTests: failed, success } = report;
+    return { passed, failed: success ? failed : Math.max(failed, 1) };
+  } catch {
+    console.log(`FAILED: ${reportFile(name)} is missing`);
+    return { passed: 0, failed: 1 };
+  }
+};
+
+/** Runs one step; a failure that no report counts is one. */
+const run = ({ command, env = {}, report }: Step): Count => {
+  const title = [...Object.entries(env).map((pair) => pair.join('=')), 'npm', command].join(' ');
+  console.log(`\n== ${title}`);
+  const begun = performance.now();
+  if (report) rmSync(reportFile(report), { force: true });
+  const options = { stdio: 'inherit', env: { ...process.env, ...env } } as const;
+  const { status } = spawnSync('npm', command.split(' '), options);
+  const { passed, failed } = report ? countIn(report) : { passed: 0, failed: 0 };
+  const seconds = ((performance.now() - begun) / 1000).toFixed(0);
+  console.log(`${status === 0 ? 'ok' : 'FAILED'}: ${title}, ${seconds} s`);
+  return { passed, failed: status === 0 ? failed : Math.max(failed, 1) };
+};
+
+const isLong = process.argv[2] === 'long';
+if (isLong) {
+  // One seed for the whole run, which tries all of it again.
+  process.env.SEED ??= String(randomInt(2 ** 31));
+  console.log(`SEED=${process.env.SEED}`);
+}
+const counts = (isLong ? everything : gate).map(run);
+const sum = (of: keyof Count) => counts.reduce((total, count) => total + count[of], 0);
+console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
+process.exitCode = sum('failed') === 0 && sum('passed') > 0 ? 0 : 1;
