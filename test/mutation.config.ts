@@ -4,6 +4,8 @@ const all = [
   'test/{functions,lib}/**/*.test.ts',
   'test/settings/*.settings.test.ts',
   'test/races/*.test.ts',
+  'test/model/interleavings.test.ts',
+  'test/faults/storage-patience.test.ts',
   'test/properties/login-protection.test.ts',
 ];
 

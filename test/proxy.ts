@@ -229,7 +229,8 @@ export const startProxy = async (
     consumed.entries += ScannedCount;
   };
 
-  const server = createServer(async (incoming, response) => {
+  // Nor closes one that the service may be about to use again.
+  const server = createServer({ keepAliveTimeout: 0 }, async (incoming, response) => {
     try {
       const received = await read(incoming);
       const request = describe(incoming.headers, received);

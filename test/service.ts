@@ -19,7 +19,7 @@ export interface TestService {
 }
 
 /** Milliseconds for the service to be ready. */
-const startTimeout = 20_000;
+const startTimeout = 60_000;
 
 const deployed = (url: string): TestService => {
   const { ADMIN_EMAIL: email = '', ADMIN_PASSWORD: password = '', JWT_SECRET = '' } = process.env;

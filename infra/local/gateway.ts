@@ -218,7 +218,9 @@ export const createGateway = (
   integrations: Promise<readonly Integration[]>,
   { origins }: { origins: readonly string[] },
 ): Gateway => {
-  const server = createServer({ maxHeaderSize: 256 * 1024 });
+  // Longer than clients and proxies keep a connection: one that is closed as they use it again looks
+  // to them like a request that failed.
+  const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 65_000 });
   const draining = drainable(server);
   const tracked = ({ route, handler }: Integration): Integration => ({
     route,

@@ -40,8 +40,9 @@ const installation = (...left: readonly string[]): string => {
   return folder;
 };
 
+/** Whether nobody listens there; whoever is only slow is waited for. */
 const refuses = (endpoint: string) =>
-  fetch(endpoint, { signal: AbortSignal.timeout(1000) }).then(
+  fetch(endpoint).then(
     () => false,
     () => true,
   );

@@ -35,7 +35,7 @@ export const installWithout = (...left: readonly string[]) => {
 };
 
 /** Milliseconds for a service that does not come up to say so. */
-const endTimeout = 20_000;
+const endTimeout = 60_000;
 
 /** Starts the service where it cannot start, and waits for its end. */
 export const startInVain = async (
@@ -68,7 +68,7 @@ export const processesWith = (text: string): readonly string[] =>
   existsSync('/proc') ? readdirSync('/proc').filter((pid) => commandLine(pid).includes(text)) : [];
 
 /** Questions, a tenth of a second apart, until something is so: an engine takes its time to end. */
-const maxQuestions = 100;
+const maxQuestions = 500;
 
 /** Waits until something is so, and says whether it came to be. */
 export const comesTrue = async (isSo: () => boolean | Promise<boolean>): Promise<boolean> => {

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from 'bcryptjs';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { type EngineProxy, type Fault, faults, holdBack, startProxy } from '../../proxy.ts';
 import { brokenItems, scan } from '../../races/invariants.ts';
 import { type OperatedService, operatedServiceForThisTest } from './operator.ts';
 
@@ -17,21 +18,33 @@ const writeUsers = async ({ folder }: OperatedService): Promise<string> => {
   return name;
 };
 
-/** Milliseconds for the first users to appear. */
-const patience = 20_000;
+interface ProxiedService extends OperatedService {
+  readonly proxy: EngineProxy;
+}
 
-const waitForUsers = async (service: OperatedService): Promise<void> => {
-  for (const deadline = Date.now() + patience; Date.now() < deadline; ) {
-    const { body } = await service.api('GET', '/api/users?limit=2', { token: service.adminToken });
-    if (body.length > 1) return;
-  }
-  throw new Error('No user was imported');
+const proxiedServiceForThisTest = async (): Promise<ProxiedService> => {
+  const proxy = await startProxy(inject('engine'));
+  onTestFinished(() => proxy.stop());
+  const service = await operatedServiceForThisTest({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+  return { ...service, proxy };
 };
 
-const interrupt = async (service: OperatedService, file: string, signal: NodeJS.Signals) => {
+/** The user at whose insertion an import is interrupted: one in the middle of a block. */
+const interruptedAt = 150;
+
+/** Runs an import, and sends it a signal at a certain insertion, which waits for that. */
+const interrupt = async (service: ProxiedService, file: string, signal: NodeJS.Signals) => {
+  const { fault, reached, release } = holdBack();
+  let insertions = 0;
+  const atOne: Fault = (exchange) => {
+    insertions += 1;
+    return insertions === interruptedAt ? fault(exchange) : faults.pass(exchange);
+  };
+  service.proxy.impose({ fault: atOne, operation: 'TransactWriteItems' });
   const started = service.start(['import-users', file]);
-  await waitForUsers(service);
+  await Promise.race([reached, started.ended]);
   started.process.kill(signal);
+  release();
   return started.ended;
 };
 
@@ -44,7 +57,7 @@ const examine = async ({ users, environment }: OperatedService) => {
 
 describe('An import that is interrupted', () => {
   it('by Ctrl-C finishes its block, says how to go on, and goes on without a gap', async () => {
-    const service = await operatedServiceForThisTest();
+    const service = await proxiedServiceForThisTest();
     const file = await writeUsers(service);
 
     const first = await interrupt(service, file, 'SIGINT');
@@ -74,7 +87,7 @@ describe('An import that is interrupted', () => {
   });
 
   it('by a kill leaves no user half written, and is completed by another run', async () => {
-    const service = await operatedServiceForThisTest();
+    const service = await proxiedServiceForThisTest();
     const file = await writeUsers(service);
 
     await interrupt(service, file, 'SIGKILL');

@@ -98,7 +98,8 @@ describe('send', () => {
     });
 
     expect(await outcomeOf(work)).toEqual(expect.objectContaining({ code: 'STORAGE_FAULT' }));
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    // Without its own limit it would have taken the 25 s that a call may take here.
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 });
 

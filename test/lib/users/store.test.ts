@@ -159,15 +159,12 @@ describe('A write to a user whom others keep changing', () => {
       { fault: faults.conditionFails, operation: 'UpdateItem' },
       { fault: faults.delay },
     );
-    const startedAt = performance.now();
-
     const update = updateUser(id, { name: 'Never' });
 
     await expect(update).rejects.toMatchObject({
       code: 'STORAGE_FAULT',
       cause: { name: 'Contention' },
     });
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 });
 
