@@ -229,7 +229,7 @@ export const startProxy = async (
     consumed.entries += ScannedCount;
   };
 
-  // Nor closes one that the service may be about to use again.
+  // Keeps idle connections: one closed as the service uses it again would be such a fault, too.
   const server = createServer({ keepAliveTimeout: 0 }, async (incoming, response) => {
     try {
       const received = await read(incoming);
