@@ -60,7 +60,7 @@ describe('A command run by a Node that is too old', () => {
     expect(run(version)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it.each(['start', 'operator', 'test'])('says so by npm run %s', (name) => {
+  it.each(['start', 'operator', 'test', 'check'])('says so by npm run %s', (name) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(scripts[name]).toMatch(/^node (--import )?(\.\/)?infra\/node-version\.js /);
   });

@@ -51,7 +51,9 @@ const pairs = (rawHeaders: readonly string[]): [string, string][] =>
 /** Starts one on a port of its own; its requests reach the emulator as having come by TLS. */
 export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
   const { target, host, refuse, admit, keepsHeader = () => true } = options;
-  const agent = new Agent({ keepAlive: true });
+  // Neither side closes a connection as the other one uses it again: that would be a failed request.
+  const agent = new Agent({ keepAlive: false });
+  const keepAliveTimeout = 65_000;
 
   const forward = (incoming: IncomingMessage, outgoing: ServerResponse, done: () => void) => {
     const headers = { ...incoming.headers, 'x-forwarded-proto': 'https', ...(host && { host }) };
@@ -72,7 +74,12 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
   };
 
   const server = createServer(
-    { cert: readFileSync(certificateFile), key: readFileSync(keyFile), maxHeaderSize },
+    {
+      cert: readFileSync(certificateFile),
+      key: readFileSync(keyFile),
+      maxHeaderSize,
+      keepAliveTimeout,
+    },
     async (incoming, outgoing) => {
       if (refuse?.(incoming, outgoing)) return;
       const done = (await admit?.(incoming)) ?? (() => undefined);
