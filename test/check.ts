@@ -79,10 +79,11 @@ const run = ({ command, env = {}, report }: Step): Count => {
   if (report) rmSync(reportFile(report), { force: true });
   const options = { stdio: 'inherit', env: { ...process.env, ...env } } as const;
   const { status } = spawnSync('npm', command.split(' '), options);
-  const { passed, failed } = report ? countIn(report) : { passed: 0, failed: 0 };
+  const count = report ? countIn(report) : { passed: 0, failed: 0 };
+  const failed = status === 0 ? count.failed : Math.max(count.failed, 1);
   const seconds = ((performance.now() - begun) / 1000).toFixed(0);
-  console.log(`${status === 0 ? 'ok' : 'FAILED'}: ${title}, ${seconds} s`);
-  return { passed, failed: status === 0 ? failed : Math.max(failed, 1) };
+  console.log(`${failed === 0 ? 'ok' : 'FAILED'}: ${title}, ${seconds} s`);
+  return { ...count, failed };
 };
 
 const isLong = process.argv[2] === 'long';

@@ -34,8 +34,9 @@ export default defineConfig({
     // Most files wait for a service or an engine more than they compute; DynamoDB Local takes as
     // much of the machine as there is, and with more to do answers too late.
     maxWorkers: chosenEngine() === 'dynamodb-local' ? 1 : 2 * availableParallelism(),
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // For what hangs, not for what is slow.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     env: {
       // The least that bcrypt allows: the tests are about the service, not its hash's price.
       BCRYPT_COST: '4',

@@ -14,7 +14,7 @@ const synth = (context: object, nodeOptions: string[] = []) =>
   spawnSync(process.execPath, [...nodeOptions, 'infra/app.ts'], {
     cwd: root,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 120_000,
     env: {
       PATH: process.env.PATH,
       CDK_OUTDIR: output,
@@ -24,7 +24,7 @@ const synth = (context: object, nodeOptions: string[] = []) =>
 
 const report = () => JSON.parse(readFileSync(join(output, 'validation-report.json'), 'utf8'));
 
-describe('the CDK application', { timeout: 120_000 }, () => {
+describe('the CDK application', () => {
   it('makes a stack named after its stage, in which cdk-nag finds nothing to correct', () => {
     const { status, stderr } = synth(production);
 

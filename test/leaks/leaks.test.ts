@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { register } from '../client.ts';
 import { faults } from '../proxy.ts';
 import { callEverything, lastingFaults, type Run, startRun } from './run.ts';
 import { leaksIn } from './search.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
 
 const auditTable = ({ service }: Run) => service.environment.AUDIT_TABLE ?? '';
 

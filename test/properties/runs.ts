@@ -3,14 +3,11 @@
  * file prints how much it tried, and the SEED that tries it again.
  */
 import fc from 'fast-check';
-import { afterAll, expect, vi } from 'vitest';
+import { afterAll, expect } from 'vitest';
 
 const { SEED = '1' } = process.env;
 const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
 if (!Number.isInteger(seed)) throw new Error('SEED must be a whole number, or random');
-
-// Thousands of cases take their time on a busy machine.
-vi.setConfig({ testTimeout: 180_000 });
 
 let cases = 0;
 

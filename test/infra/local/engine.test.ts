@@ -61,7 +61,7 @@ const startOwner = async (folder: string): Promise<{ owner: ChildProcess; endpoi
   return { owner, endpoint: String(endpoint).trim() };
 };
 
-describe('startEngine', { timeout: 90_000 }, () => {
+describe('startEngine', () => {
   it('keeps data that only its owner may read, also in a folder that was there before', async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o755);

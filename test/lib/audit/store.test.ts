@@ -138,7 +138,7 @@ describe('listEntries, of entries that were made by a wrong clock', () => {
   });
 });
 
-describe('writeEntry', { timeout: 90_000 }, () => {
+describe('writeEntry', () => {
   it('writes 2,000 entries at once under 2,000 ids, and all can be read', async () => {
     const userId = 77;
     let begun = 0;
