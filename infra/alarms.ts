@@ -91,9 +91,9 @@ const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   {
     name: 'FailedLogins',
     description:
-      'More logins fail than succeed, at least 50 in five minutes: someone is guessing passwords. See the source addresses in the access log.',
+      'At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeed (200): someone is guessing passwords. Other responses count on neither side. See the source addresses in the access log.',
     metric: new MathExpression({
-      label: 'Failed logins, percent, when there are 50 or more',
+      label: 'Refused logins, percent of those refused or successful, when 50 or more',
       period,
       expression: 'IF(failed >= 50, 100 * failed / logins, 0)',
       usingMetrics: { failed: logMetrics.failedLogins, logins: logMetrics.logins },

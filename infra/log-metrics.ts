@@ -12,6 +12,7 @@ import { routeKey } from './http-api.ts';
 import { period } from './metrics.ts';
 
 export interface LogMetrics {
+  /** That succeeded or were refused. */
   readonly logins: Metric;
   readonly failedLogins: Metric;
   readonly unwrittenAuditEntries: Metric;
@@ -27,9 +28,11 @@ const writesAudit = ({ definition }: ServiceFunction) =>
   );
 
 /**
- * Unknown email, wrong password, too many attempts. A 400 is a malformed request, not an attempt.
+ * Wrong password, unknown email, too many attempts. A 400 is a malformed request, not an attempt:
+ * it costs nothing, and whoever guesses passwords could send as many as make the refusals few.
  */
 const refusals = ['401', '404', '429'];
+const outcomes = ['200', ...refusals];
 
 /**
  * The event that lib/audit/record.ts logs. A plain search: Lambda puts a prefix before the JSON
@@ -54,9 +57,10 @@ export const createLogMetrics = (
     '$.routeKey',
     functions.filter(isLogin).flatMap(({ definition }) => definition.routes.map(routeKey)),
   );
-  const refusedLogin = FilterPattern.all(login, anyOf('$.status', refusals));
-  count('LoginFilter', 'Logins', accessLogs, login);
-  count('FailedLoginFilter', 'FailedLogins', accessLogs, refusedLogin);
+  const loginsWith = (statuses: readonly string[]) =>
+    FilterPattern.all(login, anyOf('$.status', statuses));
+  count('LoginFilter', 'Logins', accessLogs, loginsWith(outcomes));
+  count('FailedLoginFilter', 'FailedLogins', accessLogs, loginsWith(refusals));
   for (const { node, logGroup } of functions.filter(writesAudit)) {
     count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, unwrittenAuditEntry);
   }

@@ -115,10 +115,19 @@ describe('an alarm', () => {
     );
   });
 
-  it('is raised when at least 50 logins, and half of all, are refused', () => {
+  it('is raised when at least 50 logins, and half of those that succeed or are refused, are refused', () => {
     expect(properties('FailedLogins').Threshold).toBe(50);
+    expect(properties('FailedLogins').AlarmDescription).toContain(
+      'refused (401, 404, 429), and no fewer than succeed (200)',
+    );
     expect(expression('FailedLogins')).toBe('IF(failed >= 50, 100 * failed / logins, 0)');
-    expect(filters('Logins')).toEqual([['AccessLogs', '{ $.routeKey = "POST /api/login" }']]);
+    // A malformed request (400), which costs nothing, must not outweigh what was refused.
+    expect(filters('Logins')).toEqual([
+      [
+        'AccessLogs',
+        '{ ($.routeKey = "POST /api/login") && (($.status = "200") || ($.status = "401") || ($.status = "404") || ($.status = "429")) }',
+      ],
+    ]);
     expect(filters('FailedLogins')).toEqual([
       [
         'AccessLogs',
