@@ -3,13 +3,14 @@ import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { ServiceStack } from './service-stack.ts';
 import { SettingError } from './setting-rules.ts';
-import { readSettings } from './settings.ts';
+import { laxerSettings, readSettings } from './settings.ts';
 
 try {
   const app = new App();
   const settings = readSettings(app.node.getAllContext());
   new ServiceStack(app, `accounts-${settings.stage}`, settings);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  for (const line of laxerSettings(settings)) console.error(line);
 } catch (error) {
   if (!(error instanceof SettingError)) throw error;
   console.error(error.message);

@@ -11,7 +11,11 @@ export class SettingError extends Error {
 }
 
 /** From the text given for a setting, or undefined, to its value. */
-export type Reader<T> = (setting: string, text: string | undefined) => T;
+export interface Reader<T> {
+  (setting: string, text: string | undefined): T;
+  /** Greater for a stricter value; absent where no value is stricter than another. */
+  readonly strictness?: (value: T) => number;
+}
 
 /** One of a list of words; the first is the default. */
 export const oneOf =
@@ -21,6 +25,10 @@ export const oneOf =
     if (!found) throw new SettingError(setting, `must be one of ${allowed.join(', ')}`);
     return found;
   };
+
+/** One of a list of words, from the laxest, which is the default, to the strictest. */
+export const fromLaxest = <T extends string>(words: readonly [T, ...T[]]): Reader<T> =>
+  Object.assign(oneOf(words), { strictness: (word: T) => words.indexOf(word) });
 
 /** A whole number within bounds. */
 export const integer =
@@ -33,6 +41,16 @@ export const integer =
     return value;
   };
 
+/** A number, the stricter the greater. */
+export const greaterIsStricter = (read: Reader<number>): Reader<number> =>
+  Object.assign(read, { strictness: (value: number) => value });
+
+/** How often something may be tried, the stricter the smaller; but 0 sets no limit. */
+export const limit = (otherwise: number): Reader<number> =>
+  Object.assign(integer(0, 1_000_000, otherwise), {
+    strictness: (value: number) => (value === 0 ? Number.NEGATIVE_INFINITY : -value),
+  });
+
 /** Text of a given form, which may be left out. */
 export const optional =
   (form: RegExp, description: string): Reader<string | undefined> =>
@@ -43,12 +61,16 @@ export const optional =
     return text;
   };
 
-/** `*`, the default, or origins separated by commas. */
-export const origins: Reader<readonly string[]> = (setting, text = '*') => {
+const readOrigins: Reader<readonly string[]> = (setting, text = '*') => {
   const list = parseOrigins(text);
   if (!list) throw new SettingError(setting, originsRule);
   return list;
 };
+
+/** `*`, the default, or origins separated by commas, any of which are stricter. */
+export const origins: Reader<readonly string[]> = Object.assign(readOrigins, {
+  strictness: (list: readonly string[]) => (list.includes('*') ? 0 : 1),
+});
 
 /** The numbers of days that CloudWatch Logs knows. */
 const retentions = Object.values(RetentionDays)

@@ -1,15 +1,20 @@
+import production from './production.json' with { type: 'json' };
 import type { FunctionVariable } from './routes.ts';
 import {
   concurrency,
+  fromLaxest,
+  greaterIsStricter,
   integer,
+  limit,
   oneOf,
   optional,
   origins,
+  type Reader,
   retention,
   SettingError,
 } from './setting-rules.ts';
 
-/** Every setting, with its default and its rule. */
+/** Every setting, with its default, its rule and, where one value is laxer than another, which. */
 const readers = {
   /** Whether data outlives the stack (production) or goes with it. */
   stage: oneOf(['development', 'production']),
@@ -34,21 +39,21 @@ const readers = {
   credentialsThrottleRate: integer(1, 100_000, 50),
   credentialsThrottleBurst: integer(1, 100_000, 100),
   /** Whether the in-memory variant is deployed at all. */
-  v1Users: oneOf(['on', 'off']),
+  v1Users: fromLaxest(['on', 'off']),
   /** How many copies of it may run at once, each with users of its own. */
   v1ReservedConcurrency: concurrency,
   /** Whether login tells an unknown email from a wrong password. */
-  loginAnswers: oneOf(['distinct', 'uniform']),
+  loginAnswers: fromLaxest(['distinct', 'uniform']),
   /** Whether a non-admin sees every user or only itself. */
-  userDirectory: oneOf(['open', 'closed']),
-  passwordMinLength: integer(1, 255, 1),
+  userDirectory: fromLaxest(['open', 'closed']),
+  passwordMinLength: greaterIsStricter(integer(1, 255, 1)),
   /** Base-2 logarithm of bcrypt's rounds: 10 is the least that OWASP advises; 14 takes seconds. */
-  bcryptCost: integer(10, 14, 10),
+  bcryptCost: greaterIsStricter(integer(10, 14, 10)),
   /** In 15 minutes, before logins are delayed; 0: never. */
-  loginFailuresPerAccount: integer(0, 1_000_000, 10),
-  loginFailuresPerAddress: integer(0, 1_000_000, 100),
+  loginFailuresPerAccount: limit(10),
+  loginFailuresPerAddress: limit(100),
   /** In 15 minutes, before registrations are delayed; 0: never. */
-  registrationsPerAddress: integer(0, 1_000_000, 0),
+  registrationsPerAddress: limit(0),
 };
 
 type Readers = typeof readers;
@@ -75,24 +80,60 @@ const requireKnown = (names: readonly string[]): void => {
   }
 };
 
+type Given = Readonly<Record<string, unknown>>;
+
+/** Settings that mean nothing one without the other. */
+const pairs = [
+  ['domainName', 'certificateArn'],
+] as const;
+
+/** Throttles of single routes, with that of the whole API, which they cannot exceed. */
+const bounds = [
+  ['credentialsThrottleRate', 'throttleRate'],
+  ['credentialsThrottleBurst', 'throttleBurst'],
+] as const;
+
+const requireConsistent = (settings: Settings): void => {
+  for (const [one, other] of [...pairs, ...pairs.map(([a, b]) => [b, a] as const)]) {
+    if (settings[one] && !settings[other]) {
+      throw new SettingError(other, `must be given together with ${one}`);
+    }
+  }
+  for (const [route, api] of bounds) {
+    if (settings[route] > settings[api]) {
+      throw new SettingError(route, `must not be above ${api}, which is ${settings[api]}`);
+    }
+  }
+};
+
 /**
- * Reads the settings of a deployment from the CDK's context (`-c name=value`).
+ * Reads the settings of a deployment from the CDK's context (`-c name=value`) and, for stage
+ * production, from infra/production.json, before which the context goes.
  * @throws {SettingError} on the first setting that is unknown or breaks its rule
  */
-export const readSettings = (context: Readonly<Record<string, unknown>>): Settings => {
-  requireKnown(Object.keys(context));
+export const readSettings = (context: Given, file: Given = production): Settings => {
+  const given = context.stage === 'production' ? { ...file, ...context } : context;
+  requireKnown(Object.keys(given));
   const values = Object.entries(readers).map(([setting, read]) => [
     setting,
-    read(setting, textOf(setting, context[setting])),
+    read(setting, textOf(setting, given[setting])),
   ]);
   const settings: Settings = Object.fromEntries(values);
-  if (settings.domainName && !settings.certificateArn) {
-    throw new SettingError('certificateArn', 'must be given together with domainName');
-  }
-  if (settings.certificateArn && !settings.domainName) {
-    throw new SettingError('domainName', 'must be given together with certificateArn');
-  }
+  requireConsistent(settings);
   return settings;
+};
+
+/** One line for each setting of stage production that is laxer than infra/production.json's. */
+export const laxerSettings = (settings: Settings, file: Given = production): string[] => {
+  if (settings.stage !== 'production') return [];
+  const entries = Object.entries(readers) as [keyof Settings, Reader<unknown>][];
+  return entries.flatMap(([name, read]) => {
+    const [value, usual] = [settings[name], read(name, textOf(name, file[name]))];
+    const { strictness } = read;
+    return strictness && strictness(value) < strictness(usual)
+      ? [`production: ${name}=${value} is laxer than ${usual}`]
+      : [];
+  });
 };
 
 /** The settings that functions read, as their environment variables. */

@@ -49,6 +49,16 @@ describe('the CDK application', () => {
     ]);
   });
 
+  it('warns of each setting that is laxer than production’s, and goes on', () => {
+    const { status, stderr } = synth({ ...production, passwordMinLength: 8, v1Users: 'on' });
+
+    expect(stderr).toBe(
+      'production: v1Users=on is laxer than off\n' +
+        'production: passwordMinLength=8 is laxer than 15\n',
+    );
+    expect(status).toBe(0);
+  });
+
   it('says in one line which setting is wrong, without a stack trace', () => {
     const { status, stderr } = synth({ stage: 'staging' });
 

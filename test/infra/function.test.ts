@@ -161,7 +161,7 @@ describe('the functions', () => {
         Properties: { RetentionInDays: 14 },
         DeletionPolicy: 'Delete',
       });
-      expect(logsOf({ stage: 'production' })).toMatchObject({
+      expect(logsOf({ stage: 'production', v1Users: 'on' })).toMatchObject({
         Properties: { RetentionInDays: 90 },
         DeletionPolicy: 'Retain',
       });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SettingError } from '../../infra/setting-rules.ts';
-import { functionVariables, readSettings } from '../../infra/settings.ts';
+import { functionVariables, laxerSettings, readSettings } from '../../infra/settings.ts';
 import { configFrom } from '../../lib/config.ts';
 
 const certificateArn = 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d';
@@ -30,6 +30,36 @@ describe('readSettings', () => {
     });
   });
 
+  it('has the settings of a public service in production without being told', () => {
+    expect(readSettings({ stage: 'production' })).toMatchObject({
+      v1Users: 'off',
+      loginAnswers: 'uniform',
+      userDirectory: 'closed',
+      passwordMinLength: 15,
+      registrationsPerAddress: 20,
+    });
+  });
+
+  it('takes from infra/production.json in production only, and -c goes before it', () => {
+    const file = { passwordMinLength: 20, alarmEmail: 'operator@example.com' };
+
+    expect(readSettings({ passwordMinLength: 8 }, file)).toEqual(
+      readSettings({ passwordMinLength: 8 }),
+    );
+    expect(readSettings({ stage: 'production', passwordMinLength: '8' }, file)).toMatchObject({
+      passwordMinLength: 8,
+      alarmEmail: 'operator@example.com',
+    });
+  });
+
+  it.each([
+    [{ passwordMinlength: 20 }, 'Setting passwordMinlength is unknown'],
+    [{ passwordMinLength: 256 }, 'Setting passwordMinLength must be a whole number from 1 to 255'],
+    [{ domainName: 'a.example' }, 'Setting certificateArn must be given together with domainName'],
+  ])('refuses %o in infra/production.json', (file, message) => {
+    expect(() => readSettings({ stage: 'production' }, file)).toThrow(message);
+  });
+
   it.each([
     ['stage', 'production', 'production'],
     ['corsOrigins', 'https://a.example', ['https://a.example']],
@@ -49,6 +79,9 @@ describe('readSettings', () => {
     ['passwordMinLength', '12', 12],
     ['bcryptCost', 12, 12],
     ['loginFailuresPerAccount', '0', 0],
+    // As much as the whole API takes is no more than it takes.
+    ['credentialsThrottleRate', '500', 500],
+    ['credentialsThrottleBurst', '1000', 1000],
   ])('reads %s from %o', (name, given, expected) => {
     expect(readSettings({ [name]: given })).toHaveProperty(name, expected);
   });
@@ -90,6 +123,8 @@ describe('readSettings', () => {
     ['loginFailuresPerAccount', 'ten', aWholeNumber(0, 1_000_000)],
     ['loginFailuresPerAddress', '1000001', aWholeNumber(0, 1_000_000)],
     ['registrationsPerAddress', '-1', aWholeNumber(0, 1_000_000)],
+    ['credentialsThrottleRate', '501', 'must not be above throttleRate, which is 500'],
+    ['credentialsThrottleBurst', '1001', 'must not be above throttleBurst, which is 1000'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
@@ -125,19 +160,71 @@ describe('readSettings', () => {
     expect(readSettings(context)).toEqual(readSettings({}));
   });
 
-  it('takes a domain name and a certificate together only', () => {
-    const domainName = 'accounts.example.com';
+  it.each([
+    [{ domainName: 'accounts.example.com', certificateArn }],
+  ])('takes %o together only', (pair) => {
+    expect(readSettings(pair)).toMatchObject(pair);
+    for (const [given, value] of Object.entries(pair)) {
+      const missing = Object.keys(pair).find((name) => name !== given);
+      expect(() => readSettings({ [given]: value })).toThrow(
+        `Setting ${missing} must be given together with ${given}`,
+      );
+    }
+  });
+});
 
-    expect(readSettings({ domainName, certificateArn })).toMatchObject({
-      domainName,
-      certificateArn,
-    });
-    expect(() => readSettings({ domainName })).toThrow(
-      'Setting certificateArn must be given together with domainName',
-    );
-    expect(() => readSettings({ certificateArn })).toThrow(
-      'Setting domainName must be given together with certificateArn',
-    );
+describe('laxerSettings', () => {
+  const file = {
+    corsOrigins: 'https://app.example.com',
+    v1Users: 'off',
+    loginAnswers: 'uniform',
+    userDirectory: 'closed',
+    passwordMinLength: 15,
+    registrationsPerAddress: 20,
+  };
+  const laxer = (given: Readonly<Record<string, unknown>>, stage = 'production') =>
+    laxerSettings(readSettings({ stage, ...given }, file), file);
+
+  it.each([
+    ['corsOrigins', '*', 'https://app.example.com'],
+    ['v1Users', 'on', 'off'],
+    ['loginAnswers', 'distinct', 'uniform'],
+    ['userDirectory', 'open', 'closed'],
+    ['passwordMinLength', '14', '15'],
+    ['registrationsPerAddress', '21', '20'],
+    ['registrationsPerAddress', '0', '20'],
+    // These are not in the file: what holds everywhere holds there too.
+    ['loginFailuresPerAccount', '11', '10'],
+    ['loginFailuresPerAddress', '0', '100'],
+  ])('says that %s=%s is laxer in production than %s', (name, value, usual) => {
+    expect(laxer({ [name]: value })).toEqual([
+      `production: ${name}=${value} is laxer than ${usual}`,
+    ]);
+  });
+
+  it('says so of a bcrypt cost that is lower than the file’s', () => {
+    const higher = { bcryptCost: 12 };
+
+    expect(
+      laxerSettings(readSettings({ stage: 'production', bcryptCost: 11 }, higher), higher),
+    ).toEqual(['production: bcryptCost=11 is laxer than 12']);
+  });
+
+  it('has a line for each', () => {
+    expect(laxer({ passwordMinLength: 1, userDirectory: 'open' })).toHaveLength(2);
+  });
+
+  it.each([
+    ['what the file says', {}],
+    ['what is stricter', { passwordMinLength: 16, registrationsPerAddress: 1, bcryptCost: 11 }],
+    ['other origins', { corsOrigins: 'https://other.example.com' }],
+    ['what is neither', { throttleRate: 5000, alarmEmail: 'other@example.com' }],
+  ])('says nothing of %s', (_, given) => {
+    expect(laxer(given)).toEqual([]);
+  });
+
+  it('says nothing of other stages', () => {
+    expect(laxer({ passwordMinLength: 1 }, 'development')).toEqual([]);
   });
 });
 
