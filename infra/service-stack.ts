@@ -1,7 +1,7 @@
 import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
+import { auditTable, type TableDefinition, usersTable } from '../lib/dynamodb/tables.ts';
 import { createAlarmTopic } from './alarm-topic.ts';
 import { createAlarms } from './alarms.ts';
 import { createDashboard } from './dashboard.ts';
@@ -11,7 +11,7 @@ import { createLogMetrics } from './log-metrics.ts';
 import { functions as functionDefinitions } from './routes.ts';
 import { functionVariables, type Settings } from './settings.ts';
 import { createSigningSecret } from './signing-secret.ts';
-import { createTable } from './table.ts';
+import { createTable, type Tables, takeOverTable } from './table.ts';
 
 const pascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
@@ -24,6 +24,15 @@ const createFunctions = (stack: Stack, settings: Settings, shared: SharedFunctio
       const props = { ...shared, definition, reservedConcurrency };
       return new ServiceFunction(stack, pascalCase(definition.name), props);
     });
+
+const tablesOf = (stack: Stack, settings: Settings, { keep }: { keep: boolean }): Tables => {
+  const table = (id: string, definition: TableDefinition, existing: string | undefined) =>
+    existing ? takeOverTable(stack, id, existing) : createTable(stack, id, definition, { keep });
+  return {
+    users: table('UsersTable', usersTable, settings.usersTableName),
+    audit: table('AuditTable', auditTable, settings.auditTableName),
+  };
+};
 
 /** The service in AWS. In production, whatever holds data outlives the stack. */
 export class ServiceStack extends Stack {
@@ -39,10 +48,7 @@ export class ServiceStack extends Stack {
       deletionProtectionEnabled: keep,
     };
 
-    const tables = {
-      users: createTable(this, 'UsersTable', usersTable, { keep }),
-      audit: createTable(this, 'AuditTable', auditTable, { keep }),
-    };
+    const tables = tablesOf(this, settings, { keep });
     const signingSecret = createSigningSecret(this, { keep });
 
     const variables = functionVariables(settings);

@@ -14,6 +14,8 @@ import {
   SettingError,
 } from './setting-rules.ts';
 
+const tableName = optional(/^[\w.-]{3,255}$/, 'the name of a DynamoDB table');
+
 /** Every setting, with its default, its rule and, where one value is laxer than another, which. */
 const readers = {
   /** Whether data outlives the stack (production) or goes with it. */
@@ -54,6 +56,9 @@ const readers = {
   loginFailuresPerAddress: limit(100),
   /** In 15 minutes, before registrations are delayed; 0: never. */
   registrationsPerAddress: limit(0),
+  /** Tables that another stack has left or that were restored, to use in place of own ones. */
+  usersTableName: tableName,
+  auditTableName: tableName,
 };
 
 type Readers = typeof readers;
@@ -85,6 +90,7 @@ type Given = Readonly<Record<string, unknown>>;
 /** Settings that mean nothing one without the other. */
 const pairs = [
   ['domainName', 'certificateArn'],
+  ['usersTableName', 'auditTableName'],
 ] as const;
 
 /** Throttles of single routes, with that of the whole API, which they cannot exceed. */

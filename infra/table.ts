@@ -1,15 +1,16 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { CfnWaitConditionHandle, RemovalPolicy } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
+  type ITable,
   ProjectionType,
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import type { KeyAttribute, TableDefinition } from '../lib/dynamodb/tables.ts';
 
-export type Tables = Readonly<Record<TableDefinition['name'], Table>>;
+export type Tables = Readonly<Record<TableDefinition['name'], Table | ITable>>;
 
 const keyTypes = { S: AttributeType.STRING, N: AttributeType.NUMBER };
 const attribute = ({ name, type }: KeyAttribute) => ({ name, type: keyTypes[type] });
@@ -44,4 +45,17 @@ export const createTable = (
     });
   }
   return table;
+};
+
+/**
+ * A table that is there already, made by another stack or restored from one's backup.
+ *
+ * What stands in the template under the id of an own table is a resource of another type that
+ * makes nothing. CloudFormation refuses to update a resource to another type, so that neither a
+ * stack with tables of its own leaves them for others, nor this one those for new, empty ones.
+ */
+export const takeOverTable = (scope: Construct, id: string, tableName: string): ITable => {
+  const place = new Construct(scope, id);
+  new CfnWaitConditionHandle(place, 'Resource');
+  return Table.fromTableName(place, 'Table', tableName);
 };

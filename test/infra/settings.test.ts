@@ -27,6 +27,8 @@ describe('readSettings', () => {
       loginFailuresPerAccount: 10,
       loginFailuresPerAddress: 100,
       registrationsPerAddress: 0,
+      usersTableName: undefined,
+      auditTableName: undefined,
     });
   });
 
@@ -125,6 +127,8 @@ describe('readSettings', () => {
     ['registrationsPerAddress', '-1', aWholeNumber(0, 1_000_000)],
     ['credentialsThrottleRate', '501', 'must not be above throttleRate, which is 500'],
     ['credentialsThrottleBurst', '1001', 'must not be above throttleBurst, which is 1000'],
+    ['usersTableName', 'my table', 'must be the name of a DynamoDB table'],
+    ['auditTableName', 'ab', 'must be the name of a DynamoDB table'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
@@ -162,6 +166,7 @@ describe('readSettings', () => {
 
   it.each([
     [{ domainName: 'accounts.example.com', certificateArn }],
+    [{ usersTableName: 'users-restored', auditTableName: 'audit-restored' }],
   ])('takes %o together only', (pair) => {
     expect(readSettings(pair)).toMatchObject(pair);
     for (const [given, value] of Object.entries(pair)) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
-import { production, resourcesOf, synthesise } from './template.ts';
+import { plainId, production, resourcesOf, synthesise, target } from './template.ts';
 
 const tables = (context = {}) => resourcesOf(synthesise(context), 'AWS::DynamoDB::Table');
 
@@ -79,5 +79,47 @@ describe('the tables', () => {
         Properties: { DeletionProtectionEnabled: false },
       });
     });
+  });
+});
+
+describe('tables that another stack has left', () => {
+  const names = { usersTableName: 'users-kept', auditTableName: 'audit-kept' };
+
+  /** A template whose references are replaced by what they lead to. */
+  const readable = (context: Readonly<Record<string, unknown>>) =>
+    JSON.stringify(synthesise(context).toJSON(), (_, value) =>
+      value?.Ref || value?.['Fn::GetAtt'] || value?.['Fn::Join'] ? target(value) : value,
+    );
+  const withoutTables = (template: string) => {
+    const { Resources, ...others } = JSON.parse(template);
+    const kept = Object.entries(Resources).filter(
+      ([id]) => !/^(Users|Audit)Table/.test(plainId(id)),
+    );
+    return { ...others, Resources: Object.fromEntries(kept) };
+  };
+
+  it.each([
+    ['development', {}],
+    ['production', production],
+  ])('are used in %s as the stack’s own would be', (_, settings) => {
+    const takenOver = readable({ ...settings, ...names })
+      .replaceAll('arn:AWS::Partition:dynamodb:AWS::Region:AWS::AccountId:table/', '')
+      .replaceAll('users-kept', 'UsersTable')
+      .replaceAll('audit-kept', 'AuditTable');
+
+    expect(withoutTables(takenOver)).toEqual(withoutTables(readable(settings)));
+    expect(resourcesOf(synthesise({ ...settings, ...names }), 'AWS::DynamoDB::Table').size).toBe(0);
+  });
+
+  it('are refused by a stack that has tables, and own ones by a stack that took these over', () => {
+    const resource = (context: Readonly<Record<string, unknown>>, id: string) =>
+      Object.entries(synthesise(context).toJSON().Resources).filter(([each]) => each === id);
+
+    // CloudFormation updates no resource to another type.
+    for (const id of Object.keys(synthesise().findResources('AWS::DynamoDB::Table'))) {
+      expect(resource(names, id)).toEqual([
+        [id, { Type: 'AWS::CloudFormation::WaitConditionHandle' }],
+      ]);
+    }
   });
 });
