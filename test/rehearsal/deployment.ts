@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type ApiClient, apiClient } from '../client.ts';
+import { type Account, type ApiClient, apiClient, logIn } from '../client.ts';
 import { run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { type Emulator, pythonProgram } from './emulator.ts';
 import { startGatewayEdge } from './gateway-edge.ts';
-import { type Outputs, stackName } from './stack.ts';
+import { type Assembly, deploy, type Outputs } from './stack.ts';
 import { requireThat } from './step.ts';
 import { credentials, region } from './workspace.ts';
 
@@ -17,19 +17,25 @@ export interface Admin {
 /** The service as the stack's outputs lead to it. */
 export interface Deployment {
   readonly emulator: Emulator;
+  readonly stackName: string;
   readonly outputs: Outputs;
   readonly edge: Edge;
   readonly api: ApiClient;
 }
 
-export const openDeployment = async (emulator: Emulator, outputs: Outputs): Promise<Deployment> => {
+export const openDeployment = async (
+  emulator: Emulator,
+  assembly: Assembly,
+): Promise<Deployment> => {
+  const { outputs } = await deploy(assembly, emulator.env);
+  const { stackName } = assembly;
   const edge = await startGatewayEdge(emulator.port, outputs.ApiUrl ?? '');
-  return { emulator, outputs, edge, api: apiClient(edge.url) };
+  return { emulator, stackName, outputs, edge, api: apiClient(edge.url) };
 };
 
 /** Runs a command of the operator on the deployed stack. */
 export const operate = (
-  { env }: Emulator,
+  { emulator: { env }, stackName }: Deployment,
   args: readonly string[],
   input = '',
 ): Promise<string> => {
@@ -38,9 +44,9 @@ export const operate = (
 };
 
 /** Creates the first administrator as an operator does: the password on standard input. */
-export const createAdmin = async (emulator: Emulator): Promise<Admin> => {
+export const createAdmin = async (deployment: Deployment): Promise<Admin> => {
   const admin = { email: 'root@example.org', password: `root-${randomUUID()}` };
-  await operate(emulator, ['create-admin', admin.email], `${admin.password}\n`);
+  await operate(deployment, ['create-admin', admin.email], `${admin.password}\n`);
   return admin;
 };
 
@@ -54,6 +60,19 @@ export const readSigningSecret = async ({ emulator, outputs }: Deployment): Prom
   client.destroy();
   requireThat(SecretString !== '', 'The signing secret has no value');
   return SecretString;
+};
+
+/** Logs a user in that was made before, and finds what was audited of it then and now. */
+export const requireData = async (
+  { api }: Deployment,
+  admin: Admin,
+  user: Account,
+): Promise<void> => {
+  await logIn(api, user);
+  const token = await logIn(api, admin);
+  const { body } = await api('GET', `/api/admin/audit-logs?userId=${user.id}`, { token });
+  const actions = body.data.map(({ action }: { action: string }) => action).join(' ');
+  requireThat(actions === 'LOGIN CREATE', `The audit log of a user holds ${actions}`);
 };
 
 /** The name of everything in the account that a stack can leave behind. */

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { type Account, logIn, register } from '../client.ts';
+import { register } from '../client.ts';
 import { endAll } from './command.ts';
 import {
   type Admin,
@@ -13,15 +13,25 @@ import {
   openDeployment,
   operate,
   readSigningSecret,
+  requireData,
   takeInventory,
 } from './deployment.ts';
 import { certificateFile } from './edge.ts';
 import { type Emulator, installEmulator, startEmulator } from './emulator.ts';
 import { rotateInTraffic } from './rotation.ts';
-import { bootstrap, deploy, destroy, requireNoDifference, synthesise, variant } from './stack.ts';
+import {
+  type Assembly,
+  bootstrap,
+  deploy,
+  destroy,
+  requireNoDifference,
+  synthesise,
+  variant,
+} from './stack.ts';
 import { requireThat, step } from './step.ts';
 import { requireSameTests, runSuite, type SuiteResult } from './suite.ts';
-import { withoutTableAccess } from './template.ts';
+import { withoutTableAccess, withVariable } from './template.ts';
+import { keepAndTakeOver } from './undo.ts';
 import { emptyRunFolder, runFolder } from './workspace.ts';
 
 /** Milliseconds for the whole of it, several times what it takes. */
@@ -40,16 +50,11 @@ const testDeployed = async (deployment: Deployment, admin: Admin, local: SuiteRe
   return deployed;
 };
 
-/** Logs a user in that was made before, and finds what was audited of it then and now. */
-const requireData = async ({ api }: Deployment, admin: Admin, user: Account): Promise<void> => {
-  await logIn(api, user);
-  const token = await logIn(api, admin);
-  const { body } = await api('GET', `/api/admin/audit-logs?userId=${user.id}`, { token });
-  const actions = body.data.map(({ action }: { action: string }) => action).join(' ');
-  requireThat(actions === 'LOGIN CREATE', `The audit log of a user holds ${actions}`);
-};
-
-const redeploy = async (deployment: Deployment, admin: Admin): Promise<string> => {
+const redeploy = async (
+  deployment: Deployment,
+  deployed: Assembly,
+  admin: Admin,
+): Promise<Assembly> => {
   const { emulator, api } = deployment;
   await step('Deploy the unchanged stack, synthesised anew', async () => {
     const again = await synthesise('again');
@@ -60,7 +65,7 @@ const redeploy = async (deployment: Deployment, admin: Admin): Promise<string> =
 
   const user = await register(api, { password: 'short' });
   const changed = await step('Deploy a changed stack and find the data intact', async () => {
-    const assembly = await synthesise('changed', { passwordMinLength: 12 });
+    const assembly = variant(deployed, 'changed', withVariable('PASSWORD_MIN_LENGTH', '12'));
     await deploy(assembly, emulator.env);
     const refused = await api('POST', '/api/auth/register', { json: { ...user, password: 'no' } });
     requireThat(refused.status === 400, `A password too short was answered ${refused.status}`);
@@ -79,7 +84,7 @@ const redeploy = async (deployment: Deployment, admin: Admin): Promise<string> =
   return changed;
 };
 
-const takeDown = async (emulator: Emulator, assembly: string, before: readonly string[]) => {
+const takeDown = async (emulator: Emulator, assembly: Assembly, before: readonly string[]) => {
   const madeByStack = async () =>
     (await takeInventory(emulator)).filter((name) => !before.includes(name));
   const deployed = await madeByStack();
@@ -98,10 +103,10 @@ const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void>
   const before = await takeInventory(emulator);
   const deployment = await step(
     'Deploy',
-    async () => openDeployment(emulator, (await deploy(first, emulator.env)).outputs),
+    () => openDeployment(emulator, first),
     ({ outputs }) => outputs.ApiUrl ?? '',
   );
-  const admin = await step('Create the first admin', () => createAdmin(emulator));
+  const admin = await step('Create the first admin', () => createAdmin(deployment));
   await step(
     'Run the acceptance tests against the deployed service',
     () => testDeployed(deployment, admin, local),
@@ -113,20 +118,21 @@ const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void>
       rotateInTraffic({
         api: deployment.api,
         admin,
-        rotate: () => operate(emulator, ['rotate-secret']),
+        rotate: () => operate(deployment, ['rotate-secret']),
         readSecret: () => readSigningSecret(deployment),
       }),
     ({ requests, switchedAfter, tokens }) =>
       `${requests} requests, none refused; the new version signs after ${switchedAfter.toFixed(0)} s; ` +
       `${tokens.signedByOld} tokens of the old and ${tokens.signedByNew} of the new version in use`,
   );
-  const assembly = await redeploy(deployment, admin);
+  const assembly = await redeploy(deployment, first, admin);
   deployment.edge.stop();
   await step(
     'Destroy the stack and find nothing left',
     () => takeDown(emulator, assembly, before),
     (gone) => `${gone} resources were there, none is`,
   );
+  await keepAndTakeOver(emulator, before);
 };
 
 const rehearse = async (): Promise<void> => {

@@ -4,7 +4,11 @@ import { run } from './command.ts';
 import { adaptToEmulator, changeTemplate, type Template } from './template.ts';
 import { account, region, runFolder } from './workspace.ts';
 
-export const stackName = 'accounts-development';
+/** A stack in a folder that `cdk synth` wrote. */
+export interface Assembly {
+  readonly folder: string;
+  readonly stackName: string;
+}
 
 type Env = Readonly<Record<string, string>>;
 
@@ -21,45 +25,46 @@ const cdk = (args: readonly string[], { env, timeout }: { env?: Env; timeout: nu
 export const synthesise = async (
   name: string,
   settings: Readonly<Record<string, string | number>> = {},
-): Promise<string> => {
-  const assembly = join(runFolder, name);
+): Promise<Assembly> => {
+  const folder = join(runFolder, name);
+  const stackName = `accounts-${settings.stage ?? 'development'}`;
   const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
-  await cdk(['synth', '--quiet', '--output', assembly, ...given], { timeout: 180_000 });
-  changeTemplate(assembly, stackName, adaptToEmulator);
-  return assembly;
+  await cdk(['synth', '--quiet', '--output', folder, ...given], { timeout: 180_000 });
+  changeTemplate(folder, stackName, adaptToEmulator);
+  return { folder, stackName };
 };
 
 /** A copy of what was synthesised, with another template. */
 export const variant = (
-  assembly: string,
+  { folder, stackName }: Assembly,
   name: string,
   change: (template: Template) => Template,
-): string => {
+): Assembly => {
   const copy = join(runFolder, name);
-  cpSync(assembly, copy, { recursive: true });
+  cpSync(folder, copy, { recursive: true });
   changeTemplate(copy, stackName, change);
-  return copy;
+  return { folder: copy, stackName };
 };
 
 /** Prepares the account for deployments with the CDK. */
-export const bootstrap = (assembly: string, env: Env): Promise<string> =>
-  cdk(['bootstrap', `aws://${account}/${region}`, '--app', assembly], { env, timeout: 120_000 });
+export const bootstrap = ({ folder }: Assembly, env: Env): Promise<string> =>
+  cdk(['bootstrap', `aws://${account}/${region}`, '--app', folder], { env, timeout: 120_000 });
 
 /** Deploys, and returns the stack's outputs and what the command printed. */
 export const deploy = async (
-  assembly: string,
+  { folder, stackName }: Assembly,
   env: Env,
 ): Promise<{ outputs: Outputs; printed: string }> => {
   const file = join(runFolder, 'outputs.json');
   const quietly = ['--require-approval', 'never', '--progress', 'events', '--ci'];
-  const args = ['deploy', '--app', assembly, '--outputs-file', file, ...quietly];
+  const args = ['deploy', '--app', folder, '--outputs-file', file, ...quietly];
   const printed = await cdk(args, { env, timeout: 300_000 });
   return { outputs: JSON.parse(readFileSync(file, 'utf8'))[stackName], printed };
 };
 
 /** @throws {Error} with the difference, when what is deployed is not what was synthesised */
-export const requireNoDifference = (assembly: string, env: Env): Promise<string> =>
-  cdk(['diff', '--app', assembly, '--fail'], { env, timeout: 120_000 });
+export const requireNoDifference = ({ folder }: Assembly, env: Env): Promise<string> =>
+  cdk(['diff', '--app', folder, '--fail'], { env, timeout: 120_000 });
 
-export const destroy = (assembly: string, env: Env): Promise<string> =>
-  cdk(['destroy', '--app', assembly, '--force'], { env, timeout: 180_000 });
+export const destroy = ({ folder }: Assembly, env: Env): Promise<string> =>
+  cdk(['destroy', '--app', folder, '--force'], { env, timeout: 180_000 });

@@ -74,6 +74,17 @@ export const adaptToEmulator = (template: Template): Template => {
   return referToSecretsByArn(template);
 };
 
+/** Gives an environment variable another value, in every function that has it. */
+export const withVariable =
+  (name: string, value: string) =>
+  (template: Template): Template => {
+    for (const [, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function')) {
+      const { Variables } = Properties.Environment as { Variables: Record<string, unknown> };
+      if (name in Variables) Variables[name] = value;
+    }
+    return template;
+  };
+
 /** Takes every permission on tables from a function's role, to see that it matters. */
 export const withoutTableAccess =
   (functionName: string) =>

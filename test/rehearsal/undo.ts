@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { register } from '../client.ts';
+import { run } from './command.ts';
+import { createAdmin, openDeployment, requireData, takeInventory } from './deployment.ts';
+import { type Emulator, pythonProgram } from './emulator.ts';
+import { type Assembly, destroy, synthesise } from './stack.ts';
+import { requireThat, step } from './step.ts';
+import { environment, root, runFolder } from './workspace.ts';
+
+/** The CDK is called with what was synthesised; of logs the emulator knows no protection. */
+const notHere = /^\s*(npx cdk|aws logs put-log-group-deletion-protection) .*\n/gm;
+
+/** The lines of README.md's section Undo that have a text among them. */
+const linesWith = (text: string): string => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const blocks = readme.slice(readme.indexOf('\n## Undo\n')).matchAll(/^```sh\n(.*?)^```$/gms);
+  const found = [...blocks].find(([, lines]) => lines?.includes(text));
+  requireThat(found !== undefined, `README.md, section Undo, has no lines with ${text}`);
+  return found?.[1]?.replace(notHere, '') ?? '';
+};
+
+/** Follows lines of README.md, in the folder of this run, where they may write. */
+const follow = (lines: string, { env }: Emulator): Promise<string> => {
+  const path = [dirname(pythonProgram('aws')), environment.PATH].join(delimiter);
+  const args = ['-e', '-c', `cd "$0"\n${lines}`, runFolder];
+  return run('sh', args, { env: { ...env, PATH: path }, timeout: 120_000 });
+};
+
+/** What outlives a production stack, in the words of the inventory. */
+const data = /^(dynamodb TableNames|logs logGroups|secretsmanager SecretList) /;
+
+/** What is in the account that was not there before. */
+const inventorySince = async (emulator: Emulator, before: readonly string[]) =>
+  (await takeInventory(emulator)).filter((name) => !before.includes(name));
+
+/** Deploys with the settings of production, and makes an admin and a user. */
+const deployWithData = async (emulator: Emulator, assembly: Assembly) => {
+  const deployment = await openDeployment(emulator, assembly);
+  const admin = await createAdmin(deployment);
+  const user = await register(deployment.api, { password: 'of fifteen or more' });
+  deployment.edge.stop();
+  return { outputs: deployment.outputs, admin, user };
+};
+
+type Made = Awaited<ReturnType<typeof deployWithData>>;
+
+/** Destroys a production stack as README.md says: all of its data must be left, and only they. */
+const destroyAndKeep = async (
+  emulator: Emulator,
+  assembly: Assembly,
+  before: readonly string[],
+): Promise<readonly string[]> => {
+  const there = (await inventorySince(emulator, before)).filter((name) => data.test(name));
+  const refusal = await destroy(assembly, emulator.env).catch(({ message }: Error) => message);
+  requireThat(/termination ?protection/i.test(refusal), `Destroyed although protected: ${refusal}`);
+  await follow(linesWith('list-stack-resources'), emulator);
+  await destroy(assembly, emulator.env);
+  const left = await inventorySince(emulator, before);
+  requireThat(left.join() === there.join(), `Kept: ${left.join(', ')}, not ${there.join(', ')}`);
+  return left;
+};
+
+const synthesiseFor = ({ outputs }: Made): Promise<Assembly> => {
+  const { UsersTableName: usersTableName = '', AuditTableName: auditTableName = '' } = outputs;
+  return synthesise('taking-over', { usersTableName, auditTableName });
+};
+
+const takeOver = async (
+  emulator: Emulator,
+  assembly: Assembly,
+  { admin, user }: Made,
+): Promise<void> => {
+  const deployment = await openDeployment(emulator, assembly);
+  await requireData(deployment, admin, user);
+  deployment.edge.stop();
+  await destroy(assembly, emulator.env);
+};
+
+/**
+ * Undoes a production stack by the lines of README.md, has a new one use its tables, and deletes
+ * in the end what is kept.
+ * @param before what was in the account before any stack
+ */
+export const keepAndTakeOver = async (
+  emulator: Emulator,
+  before: readonly string[],
+): Promise<void> => {
+  const assembly = await step('Synthesise the stack for production', () =>
+    synthesise('production', { stage: 'production' }),
+  );
+  const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
+  const [kept, next] = await step(
+    'Destroy it by the lines of README.md and find its data kept',
+    () => Promise.all([destroyAndKeep(emulator, assembly, before), synthesiseFor(made)]),
+    ([{ length }]) => `${length} tables, secrets and log groups`,
+  );
+  await step('Have a new stack take the tables over, log the user in, and destroy it', async () => {
+    await takeOver(emulator, next, made);
+    const left = await inventorySince(emulator, before);
+    requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
+  });
+  await step('Delete what was kept by the lines of README.md', async () => {
+    await follow(linesWith('delete-table'), emulator);
+    const left = await inventorySince(emulator, before);
+    // Secrets Manager keeps a deleted secret for a month.
+    const others = left.filter((name) => !name.startsWith('secretsmanager '));
+    requireThat(others.length === 0, `Left behind: ${others.join(', ')}`);
+  });
+};
