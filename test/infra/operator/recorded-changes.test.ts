@@ -143,6 +143,29 @@ describe('A change that is made while the answer to it is lost', () => {
   });
 });
 
+describe('A change that DynamoDB refuses', () => {
+  it('leaves an entry of a fault that changed nothing', async () => {
+    const { service, proxy } = await proxied();
+    const { id, email } = await register(service.api);
+    const table = service.environment.USERS_TABLE ?? '';
+    proxy.impose({ fault: faults.throughputExceeded, operation: 'UpdateItem', table });
+
+    const { status, stderr } = await service.operate(['promote', email]);
+
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The command failed: Provisioned/),
+    ]);
+    expect(await userOf(service, email)).toMatchObject({ role: 'user' });
+    expect(await service.entries()).toMatchObject([
+      operatorEntry('promote', {
+        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        details: { error: 'ProvisionedThroughputExceededException', ...fromTo('user', 'admin') },
+      }),
+    ]);
+  });
+});
+
 describe('A command on a deployed stack', () => {
   const onStack = async (
     args: readonly string[],
