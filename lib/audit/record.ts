@@ -22,7 +22,8 @@ const drawId = (entry: AuditEntry, writeId: string, draw: number): AuditEntry =>
 /**
  * Writes an entry under its id, or under another one of its millisecond when that is taken. The
  * same entry and write id leave one entry however often they are written.
- * @param deadline milliseconds since 1970; absent: as long as the store takes
+ * @param deadline in milliseconds of performance.now(), which no setting of the clock changes;
+ *   absent: as long as the store takes
  * @throws {Error} when it is not known to be written: STORAGE_FAULT, or no id was free
  */
 export const writeEntry = async (
@@ -30,7 +31,7 @@ export const writeEntry = async (
   { writeId, deadline }: { writeId: string; deadline?: number },
 ): Promise<void> => {
   for (let draw = 0; draw < maxDraws; draw += 1) {
-    const limit = deadline && { timeout: Math.max(1, deadline - Date.now()) };
+    const limit = deadline && { timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
     if (await insertEntry(drawId(entry, writeId, draw), { writeId, ...limit })) return;
   }
   throw new Error('No free audit id');
@@ -56,7 +57,7 @@ export const record = async (
     const { sourceIp, userAgent } = request.requestContext.http;
     const from = { resource: 'users', ip_address: sourceIp, user_agent: userAgent };
     entry = makeEntry({ ...action, ...from }, { now });
-    await writeEntry(entry, { writeId, deadline: now.getTime() + recordingTimeout });
+    await writeEntry(entry, { writeId, deadline: performance.now() + recordingTimeout });
   } catch (error) {
     logUnwritten(error, writeId, entry);
   }

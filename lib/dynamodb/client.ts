@@ -120,7 +120,7 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
   { timeout = callTimeout } = {},
 ): Promise<Output> => {
   const abortSignal = AbortSignal.timeout(timeout);
-  const deadline = Date.now() + timeout;
+  const deadline = performance.now() + timeout;
   let mayHaveHappened = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -128,7 +128,7 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
     } catch (cause) {
       mayHaveHappened ||= unsure.has(cause as object);
       const wait = Math.random() * passingPause * 2 ** attempt;
-      const again = attempt < passingAttempts && Date.now() + wait < deadline;
+      const again = attempt < passingAttempts && performance.now() + wait < deadline;
       if (!again || !isPassing(cause)) {
         throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened });
       }

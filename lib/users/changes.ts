@@ -135,8 +135,8 @@ const readThenWrite = async (
   id: number,
   write: (user: User) => Promise<boolean>,
 ): Promise<User> => {
-  const deadline = Date.now() + contentionTimeout;
-  while (Date.now() < deadline) {
+  const deadline = performance.now() + contentionTimeout;
+  while (performance.now() < deadline) {
     const user = await findUser(id);
     if (!user) throw new DomainError('USER_NOT_FOUND');
     if (await write(user)) return user;
