@@ -18,7 +18,7 @@ export interface TestService {
   stop(): Promise<void>;
 }
 
-/** Milliseconds for the service to be ready. */
+/** Milliseconds for the service to be ready: an engine of its own may be a Java machine. */
 const startTimeout = 60_000;
 
 const deployed = (url: string): TestService => {
@@ -70,6 +70,7 @@ const waitForUrl = async (child: ChildProcess, output: () => string): Promise<st
   // Its last words may come after its end.
   await sleep(100);
   const end = child.exitCode ?? child.signalCode ?? 'still starting';
+  child.kill('SIGKILL');
   throw new Error(`The service did not start (${end}):\n${output()}`);
 };
 

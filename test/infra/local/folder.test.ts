@@ -17,7 +17,7 @@ const rivals = 3;
 const refusalToRivals =
   /\(1\):\n(A service runs on|A command, or another service, uses) the data in [^\n]+\.\n$/;
 
-describe('A data folder', { timeout: 90_000 }, () => {
+describe('A data folder', { timeout: 180_000 }, () => {
   const own = ownEngineForThisFile();
   const { data } = own;
 

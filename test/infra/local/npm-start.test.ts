@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { apiClient } from '../../client.ts';
-import { comesTrue } from './installation.ts';
 import { ownEngineForThisFile } from './own-engine.ts';
 
-describe('npm start', { timeout: 90_000 }, () => {
+describe('npm start', { timeout: 180_000 }, () => {
   const own = ownEngineForThisFile();
 
   it.each([
@@ -12,10 +10,7 @@ describe('npm start', { timeout: 90_000 }, () => {
     ['Ctrl-C sends SIGINT to all', 'SIGINT', -1],
     ['SIGTERM is sent to all', 'SIGTERM', -1],
   ] as const)('ends cleanly when %s', async (_, signal, target) => {
-    const { npm, output } = own.npmStart();
-    const url = () => /Listening at (\S+)/.exec(output())?.[1];
-    await comesTrue(() => url() !== undefined);
-    const api = apiClient(String(url()).replace('localhost', '127.0.0.1'));
+    const { npm, api } = await own.npmStart();
     expect((await api('GET', '/api/v1/users')).status).toBe(200);
     const ended = once(npm, 'exit');
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, inject } from 'vitest';
 import type { RunningService } from '../../../infra/local/running.ts';
+import { type ApiClient, apiClient } from '../../client.ts';
 import { startTestService, type TestService } from '../../service.ts';
 import {
   comesTrue,
@@ -35,8 +36,8 @@ export interface OwnEngine {
   readonly installation: string;
   start(environment?: Environment): Promise<TestService>;
   startInVain(environment?: Environment): ReturnType<typeof startInVain>;
-  /** Starts the service as an engineer types it; the caller ends it. */
-  npmStart(): { readonly npm: ChildProcess; readonly output: () => string };
+  /** Starts the service as an engineer types it, and waits until it is ready. */
+  npmStart(): Promise<{ readonly npm: ChildProcess; readonly api: ApiClient }>;
   /** What the running service has announced. */
   running(): RunningService;
   /** Sends a signal to the engines whose data are in the folder. */
@@ -75,18 +76,22 @@ export const ownEngineForThisFile = (): OwnEngine => {
       const PATH = process.env.PATH ?? '';
       return startInVain(installation, { PATH, PORT: '0', ...settingsFor(data), ...environment });
     },
-    npmStart: () => {
+    npmStart: async () => {
       const settings = { PORT: '0', ...settingsFor(data), ADMIN_EMAIL: 'root@example.org' };
       const npm = spawn('npm', ['start'], {
         cwd: installation,
         env: { ...process.env, ...settings },
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['ignore', 'pipe', 'inherit'],
         detached: true,
       });
       started.push(npm);
-      let written = '';
-      for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (text) => (written += text));
-      return { npm, output: () => written };
+      let [output, url] = ['', ''];
+      for await (const text of npm.stdout.iterator({ destroyOnReturn: false })) {
+        output += text;
+        url = /Listening at (\S+)/.exec(output)?.[1] ?? '';
+        if (url) break;
+      }
+      return { npm, api: apiClient(url.replace('localhost', '127.0.0.1')) };
     },
     running: () => JSON.parse(readFileSync(join(data, 'service.json'), 'utf8')),
     signalEngine: (signal) => {

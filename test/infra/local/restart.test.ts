@@ -10,8 +10,11 @@ import { startTestService, type TestService } from '../../service.ts';
 import { comesTrue } from './installation.ts';
 import { endGroup, ownEngineForThisFile, tables } from './own-engine.ts';
 
+/** Requests of a load that is well under way, also on a machine with other work. */
+const few = 10;
+
 /** What the service would keep of its own accord: engine, data, secret, in one folder. */
-describe('A service with an engine and a data folder of its own', { timeout: 90_000 }, () => {
+describe('A service with an engine and a data folder of its own', { timeout: 180_000 }, () => {
   const { start, running, isVacated } = ownEngineForThisFile();
 
   it.each([
@@ -21,13 +24,13 @@ describe('A service with an engine and a data folder of its own', { timeout: 90_
     const service = await start();
     const { token } = await register(service.api);
     const load = startLoad(service);
-    await comesTrue(() => load.acknowledged.length > 20);
+    await comesTrue(() => load.acknowledged.length > few);
 
     await endGroup(service.process, 'SIGKILL');
     const [acknowledged] = await Promise.all([load.stop(), waits && isVacated()]);
     const restarted = await start();
 
-    expect(acknowledged.length).toBeGreaterThan(20);
+    expect(acknowledged.length).toBeGreaterThan(few);
     expect(await lostAmong(restarted, acknowledged)).toEqual([]);
     const profile = await restarted.api('GET', '/api/profile', { token });
     expect(profile.status).toBe(200);
@@ -48,7 +51,7 @@ describe('A service with an engine and a data folder of its own', { timeout: 90_
       },
     };
     const load = startLoad(watched);
-    await comesTrue(() => load.acknowledged.length > 20);
+    await comesTrue(() => load.acknowledged.length > few);
 
     const code = await endGroup(service.process, signal);
     await load.stop();
@@ -59,7 +62,7 @@ describe('A service with an engine and a data folder of its own', { timeout: 90_
   });
 });
 
-describe('A service whose engine ends by itself', { timeout: 90_000 }, () => {
+describe('A service whose engine ends by itself', { timeout: 180_000 }, () => {
   const own = ownEngineForThisFile();
 
   it('answers what it has begun, says so in one line and ends with 1', async () => {
