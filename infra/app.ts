@@ -1,9 +1,9 @@
 /** The CDK application: `npx cdk synth`, `npx cdk deploy -c stage=production`. */
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { ServiceStack } from './service-stack.ts';
 import { SettingError } from './setting-rules.ts';
 import { laxerSettings, readSettings } from './settings.ts';
+import { ServiceStack } from './stack/service-stack.ts';
 
 try {
   const app = new App();

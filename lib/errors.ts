@@ -66,7 +66,7 @@ const table = {
     message: 'No token provided, please try again',
     field: 'err',
   },
-  /** Its message and field are the operation's own: see `storageFault` in lib/endpoint.ts. */
+  /** Its message and field are the operation's own: see `storageFault` in lib/http/endpoint.ts. */
   STORAGE_FAULT: { status: 500, field: 'err' },
   UNEXPECTED_FAULT: {
     status: 500,

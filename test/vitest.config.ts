@@ -8,7 +8,7 @@ import { chosenEngine } from './engine.ts';
  */
 const folders = {
   /** About the stack, its bundles and the repository, not about an engine: run once. */
-  stack: 'test/infra/*.test.ts',
+  stack: 'test/infra/{*,stack/*}.test.ts',
   /** Thousands of cases from a seed, which is fixed unless SEED says otherwise; and leaks. */
   properties: 'test/{leaks,model,properties}/**/*.test.ts',
   /** What time or chance decides: races, faults under time limits, engines that stop. No gate. */

@@ -1,14 +1,15 @@
-import { adminOnly } from '../../lib/access.ts';
 import { actions } from '../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries } from '../../lib/audit/store.ts';
-import { type ApiRequest, endpoint } from '../../lib/endpoint.ts';
 import { invalidParameter } from '../../lib/errors.ts';
+import { adminOnly } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
 import {
   nextPageLink,
   pageParameters,
   parsePageRequest,
   readParameters,
-} from '../../lib/pagination.ts';
+} from '../../lib/http/pagination.ts';
+import type { ApiRequest } from '../../lib/http/request.ts';
 
 const parseUserIdFilter = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined;

@@ -1,6 +1,6 @@
-import { authenticated } from '../../lib/access.ts';
-import { endpoint } from '../../lib/endpoint.ts';
 import { DomainError } from '../../lib/errors.ts';
+import { authenticated } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
 import { findUser } from '../../lib/users/store.ts';
 
 /** GET /api/profile */

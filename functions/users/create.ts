@@ -1,6 +1,7 @@
-import { authenticated } from '../../lib/access.ts';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { endpoint } from '../../lib/endpoint.ts';
+import { authenticated } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { sourceOf } from '../../lib/http/request.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
 import { toUser } from '../../lib/users/items.ts';
 import { parseNewRole, parseNewUser } from '../../lib/users/schema.ts';
@@ -17,11 +18,11 @@ export const handler = endpoint(
     const { body, claims } = request;
     const role = parseNewRole(body, claims.role);
     const newUser = parseNewUser(body);
-    const byCaller = { action: 'CREATE', user_id: claims.id } as const;
-    const user = await recordingFaults(request, byCaller, () => prepareUser(newUser, role));
-    const creation = { ...byCaller, resource_id: user.id };
-    await recordingFaults(request, creation, () => insertUser(user, claims.id));
-    await record(request, { ...creation, result: 'SUCCESS' });
+    const attempt = { ...sourceOf(request), action: 'CREATE', user_id: claims.id } as const;
+    const user = await recordingFaults(attempt, () => prepareUser(newUser, role));
+    const creation = { ...attempt, resource_id: user.id };
+    await recordingFaults(creation, () => insertUser(user, claims.id));
+    await record({ ...creation, result: 'SUCCESS' });
     return { statusCode: 201, body: toUser({ ...user }) };
   },
 );

@@ -1,6 +1,7 @@
-import { adminOnly } from '../../lib/access.ts';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { endpoint } from '../../lib/endpoint.ts';
+import { adminOnly } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { sourceOf } from '../../lib/http/request.ts';
 import { deleteUser } from '../../lib/users/changes.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
 
@@ -10,12 +11,13 @@ export const handler = endpoint(
   async (request) => {
     const id = parseUserId(request.pathParameters?.id);
     const deletion = {
+      ...sourceOf(request),
       action: 'DELETE',
       user_id: request.claims.id,
       resource_id: id,
     } as const;
-    await recordingFaults(request, deletion, () => deleteUser(id));
-    await record(request, { ...deletion, result: 'SUCCESS' });
+    await recordingFaults(deletion, () => deleteUser(id));
+    await record({ ...deletion, result: 'SUCCESS' });
     return { statusCode: 204 };
   },
 );

@@ -1,6 +1,6 @@
-import { userDirectory } from '../../lib/access.ts';
-import { endpoint } from '../../lib/endpoint.ts';
 import { DomainError } from '../../lib/errors.ts';
+import { userDirectory } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
 import { findUser } from '../../lib/users/store.ts';
 

@@ -1,7 +1,8 @@
-import { authenticated } from '../../lib/access.ts';
 import { config } from '../../lib/config.ts';
-import { type AuthenticatedRequest, endpoint } from '../../lib/endpoint.ts';
-import { nextPageLink, parsePageRequest } from '../../lib/pagination.ts';
+import { authenticated } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { nextPageLink, parsePageRequest } from '../../lib/http/pagination.ts';
+import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { findUser, listUsers } from '../../lib/users/store.ts';
 
 const scope = 'users';

@@ -1,6 +1,7 @@
-import { selfOrAdmin } from '../../lib/access.ts';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { endpoint } from '../../lib/endpoint.ts';
+import { selfOrAdmin } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { sourceOf } from '../../lib/http/request.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { parseUserChanges, parseUserId, type UserChanges } from '../../lib/users/schema.ts';
@@ -27,11 +28,16 @@ export const handler = endpoint(
     const id = parseUserId(pathParameters?.id);
     const { password, ...rest } = changes;
     const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-    const change = { action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
-    const { before, after } = await recordingFaults(request, change, () =>
+    const change = {
+      ...sourceOf(request),
+      action: 'UPDATE',
+      user_id: claims.id,
+      resource_id: id,
+    } as const;
+    const { before, after } = await recordingFaults(change, () =>
       updateUser(id, { ...rest, ...hashed }, claims.id),
     );
-    await record(request, { ...change, result: 'SUCCESS', details: detailsOf(changes, before) });
+    await record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) });
     return { statusCode: 200, body: after };
   },
 );

@@ -1,4 +1,4 @@
-import { anyone, endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
 import { getMemoryUser } from './users-in-memory.ts';
 

@@ -1,4 +1,4 @@
-import type { Handler } from '../../lib/endpoint.ts';
+import type { Handler } from '../../lib/http/request.ts';
 import { handler as create } from './create.ts';
 import { handler as remove } from './delete.ts';
 import { handler as get } from './get.ts';

@@ -1,4 +1,4 @@
-import { anyone, endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { listMemoryUsers } from './users-in-memory.ts';
 
 /** GET /api/v1/users */

@@ -1,4 +1,4 @@
-import { anyone, endpoint } from '../../lib/endpoint.ts';
+import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { parseNameOrEmail, parseUserId } from '../../lib/users/schema.ts';
 import { changeMemoryUser } from './users-in-memory.ts';
 

@@ -72,7 +72,7 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
   await createTables(endpoint, { users, audit });
   // Only now: what they import reads the environment.
   const { ensureAdmin } = await import('./admin.ts');
-  const { signingKeys } = await import('../../lib/tokens/signing-secret.ts');
+  const { signingKeys } = await import('../../lib/auth/signing-secret.ts');
   await signingKeys();
   const integrations = await loadIntegrations();
   return { integrations, admin: await ensureAdmin(settings.admin) };

@@ -43,7 +43,7 @@ export const makeSecretVersion = () => ({
 });
 
 /**
- * Where the signing secret is, as the variables that lib/tokens/secret-source.ts reads. One of the
+ * Where the signing secret is, as the variables that lib/auth/secret-source.ts reads. One of the
  * service's own is made at the first start and kept, so that tokens outlive a restart: the folder
  * must be there, and locked.
  */

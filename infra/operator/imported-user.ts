@@ -1,9 +1,8 @@
 import { config } from '../../lib/config.ts';
-import type { JsonObject } from '../../lib/endpoint.ts';
 import { DomainError, invalidField } from '../../lib/errors.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
-import { parseEmail, parseName, parseNewRole } from '../../lib/users/schema.ts';
+import { type Fields, parseEmail, parseName, parseNewRole } from '../../lib/users/schema.ts';
 import { brokenRule } from './users.ts';
 
 /** A user of another system, who has no id here yet. */
@@ -30,7 +29,7 @@ const { parse, rawJSON } = JSON as unknown as ExactJson;
 const keepNumber = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
   typeof value === 'number' && String(value) !== source ? rawJSON(source) : value;
 
-const parseObject = (text: string): JsonObject => {
+const parseObject = (text: string): Fields => {
   let value: unknown;
   try {
     value = parse(text, keepNumber);
@@ -41,7 +40,7 @@ const parseObject = (text: string): JsonObject => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidField('the line', 'must be a JSON object');
   }
-  return value as JsonObject;
+  return value as Fields;
 };
 
 /** A refused login takes as long for everybody only while no hash costs more than the service's. */
@@ -93,12 +92,12 @@ const parseCreatedAt = (value: unknown, now: Date): string => {
   return date.toISOString();
 };
 
-const given = (body: JsonObject, name: string): unknown => {
+const given = (body: Fields, name: string): unknown => {
   if (body[name] == null) throw invalidField(name, 'is missing');
   return body[name];
 };
 
-const parseGivenHash = (body: JsonObject): string => {
+const parseGivenHash = (body: Fields): string => {
   if (body.password_hash === null) {
     throw invalidField('password_hash', 'is null: a user needs a password to be imported');
   }

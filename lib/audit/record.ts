@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { storageTime } from '../dynamodb/client.ts';
-import type { ApiRequest } from '../endpoint.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { logError } from '../log.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
@@ -42,21 +41,16 @@ export const logUnwritten = (error: unknown, writeId: string, entry?: AuditEntry
   logError('audit-entry-not-written', { fault: faultName(error), writeId, entry });
 
 /**
- * Records what was done, by whom, from where. Never throws and takes a second at most, as far as
+ * Records what was done to users, by whom, from where. Never throws and takes a second at most, as far as
  * STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, so that it can be
- * replayed (spec, Recording rule 3).
+ * replayed.
  */
-export const record = async (
-  request: ApiRequest,
-  action: Omit<AuditedAction, 'resource' | 'ip_address' | 'user_agent'>,
-): Promise<void> => {
+export const record = async (action: Omit<AuditedAction, 'resource'>): Promise<void> => {
   const writeId = randomUUID();
   let entry: AuditEntry | undefined;
   try {
     const now = new Date();
-    const { sourceIp, userAgent } = request.requestContext.http;
-    const from = { resource: 'users', ip_address: sourceIp, user_agent: userAgent };
-    entry = makeEntry({ ...action, ...from }, { now });
+    entry = makeEntry({ ...action, resource: 'users' }, { now });
     await writeEntry(entry, { writeId, deadline: performance.now() + recordingTimeout });
   } catch (error) {
     logUnwritten(error, writeId, entry);
@@ -75,15 +69,14 @@ export const faultDetails = (error: DomainError) => ({
  * @param action what is recorded of the failure
  */
 export const recordingFaults = async <T>(
-  request: ApiRequest,
-  action: Omit<AuditedAction, 'resource' | 'ip_address' | 'user_agent' | 'result' | 'details'>,
+  action: Omit<AuditedAction, 'resource' | 'result' | 'details'>,
   operation: () => Promise<T>,
 ): Promise<T> => {
   try {
     return await operation();
   } catch (error) {
     if (error instanceof DomainError && error.code === 'STORAGE_FAULT') {
-      await record(request, { ...action, result: 'FAILURE', details: faultDetails(error) });
+      await record({ ...action, result: 'FAILURE', details: faultDetails(error) });
     }
     throw error;
   }

@@ -1,10 +1,12 @@
 /** The rules of every field that a client may send (decisions, Input). */
 import { config } from '../config.ts';
-import type { JsonObject } from '../endpoint.ts';
 import { DomainError, invalidField } from '../errors.ts';
 import { isUserId, type Role, roles } from './user.ts';
 
-/** Characters (Unicode code points), spec, Limits. */
+/** An object that a client sent, whatever is in it. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Characters (Unicode code points). */
 const maxName = 100;
 const maxEmail = 191;
 const maxPassword = 255;
@@ -69,7 +71,7 @@ const parseRole = (value: unknown): Role => {
 };
 
 /** Own properties only: `constructor` and its like are never inherited from the prototype. */
-const field = (body: JsonObject, name: string): unknown =>
+const field = (body: Fields, name: string): unknown =>
   Object.hasOwn(body, name) ? body[name] : undefined;
 
 const isMissing = (value: unknown) =>
@@ -85,7 +87,7 @@ export interface NewUser {
  * The body of a registration, or of POST /api/users.
  * @throws {DomainError} FIELDS_REQUIRED, or FIELD_INVALID naming the field and the rule
  */
-export const parseNewUser = (body: JsonObject): NewUser => {
+export const parseNewUser = (body: Fields): NewUser => {
   const [name, email, password] = ['name', 'email', 'password'].map((key) => field(body, key));
   if (isMissing(name) || isMissing(email) || password === '' || password == null) {
     throw new DomainError('FIELDS_REQUIRED');
@@ -101,7 +103,7 @@ export const parseNewUser = (body: JsonObject): NewUser => {
  * The role of a new user: what an admin asks for, otherwise `user`.
  * @throws {DomainError} FORBIDDEN when a non-admin asks for role admin; FIELD_INVALID
  */
-export const parseNewRole = (body: JsonObject, caller: Role): Role => {
+export const parseNewRole = (body: Fields, caller: Role): Role => {
   const role = field(body, 'role');
   if (caller === 'admin') return role == null ? 'user' : parseRole(role);
   if (role === 'admin') throw new DomainError('FORBIDDEN');
@@ -109,7 +111,7 @@ export const parseNewRole = (body: JsonObject, caller: Role): Role => {
 };
 
 /** @throws {DomainError} CREDENTIALS_REQUIRED */
-export const parseCredentials = (body: JsonObject): { email: string; password: string } => {
+export const parseCredentials = (body: Fields): { email: string; password: string } => {
   const [email, password] = [field(body, 'email'), field(body, 'password')];
   if (typeof email !== 'string' || typeof password !== 'string' || isMissing(email) || !password) {
     throw new DomainError('CREDENTIALS_REQUIRED');
@@ -129,7 +131,7 @@ export interface UserChanges {
  * its own role back, as it got it, which changes nothing, but not another one.
  * @throws {DomainError} FORBIDDEN, NO_FIELDS_TO_UPDATE, or FIELD_INVALID
  */
-export const parseUserChanges = (body: JsonObject, caller: Role): UserChanges => {
+export const parseUserChanges = (body: Fields, caller: Role): UserChanges => {
   const role = field(body, 'role');
   if (caller !== 'admin' && role !== undefined && role !== caller) {
     throw new DomainError('FORBIDDEN');
@@ -152,7 +154,7 @@ type NameAndEmail = Pick<NewUser, 'name' | 'email'>;
  * The body of POST and PUT under /api/v1/users.
  * @throws {DomainError} NAME_AND_EMAIL_REQUIRED or FIELD_INVALID
  */
-export const parseNameAndEmail = (body: JsonObject): NameAndEmail => {
+export const parseNameAndEmail = (body: Fields): NameAndEmail => {
   const [name, email] = [field(body, 'name'), field(body, 'email')];
   if (isMissing(name) || isMissing(email)) throw new DomainError('NAME_AND_EMAIL_REQUIRED');
   return { name: parseName(name), email: parseEmail(email) };
@@ -162,7 +164,7 @@ export const parseNameAndEmail = (body: JsonObject): NameAndEmail => {
  * The body of PATCH under /api/v1/users: what is missing or empty is left out.
  * @throws {DomainError} FIELD_INVALID
  */
-export const parseNameOrEmail = (body: JsonObject): Partial<NameAndEmail> => {
+export const parseNameOrEmail = (body: Fields): Partial<NameAndEmail> => {
   const [name, email] = [field(body, 'name'), field(body, 'email')];
   return {
     ...(isMissing(name) ? {} : { name: parseName(name) }),

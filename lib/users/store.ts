@@ -103,13 +103,13 @@ export const findUser = async (id: number): Promise<User | undefined> => {
 /**
  * The user who holds an email address in any letter case, with the password hash, or undefined.
  * @param alongside keys of further items to read in the same request as the email item
- * @returns the user, and the further items in the order of their keys
+ * @returns the user, and the further items in the order of their keys, undefined where there is none
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findUserByEmail = async (
   email: string,
   { alongside = [] }: { alongside?: readonly ItemKey[] } = {},
-): Promise<{ user: StoredUser | undefined; items: readonly (object | undefined)[] }> => {
+): Promise<{ user: StoredUser | undefined; items: Awaited<ReturnType<typeof getItems>> }> => {
   const [emailItem, ...items] = await getItems([wantedEmailKey(email), ...alongside]);
   // Without a user, id 0 is read, which nobody has: both cases cost the same.
   const item = await getItem(userKey(Number(emailItem?.user_id ?? 0)));

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { production, withoutBundling } from './template.ts';
+import { production, withoutBundling } from './stack/template.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const output = mkdtempSync(join(tmpdir(), 'accounts-synth-'));

@@ -1,5 +1,5 @@
 import { afterAll, type MockInstance, vi } from 'vitest';
-import type { Handler } from '../../lib/endpoint.ts';
+import type { Handler } from '../../lib/http/request.ts';
 import { lambdaEnvironment } from '../bench/cold/cold-start.ts';
 import { gatewayEvent } from '../event.ts';
 import type { TestService } from '../service.ts';

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { bundling } from '../../../infra/bundling.ts';
 import { functions } from '../../../infra/routes.ts';
+import { bundling } from '../../../infra/stack/bundling/options.ts';
 import type { Bundle, Source } from './bundle.ts';
 import type { Environment } from './cold-start.ts';
 import type { Deployment } from './deployment.ts';

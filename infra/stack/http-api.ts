@@ -1,0 +1,117 @@
+import { Duration, type Stack, Validations } from 'aws-cdk-lib';
+import {
+  ApiMapping,
+  type CfnStage,
+  CorsHttpMethod,
+  DomainName,
+  HttpApi,
+  HttpMethod,
+  type HttpRoute,
+  HttpStage,
+  LogGroupLogDestination,
+  SecurityPolicy,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { cors, type Route } from '../routes.ts';
+import type { Settings } from '../settings.ts';
+import { accessLogFormat } from './access-log.ts';
+import type { ServiceFunction } from './function.ts';
+
+export interface ServiceApi {
+  readonly api: HttpApi;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+const createApi = (stack: Stack, settings: Settings): HttpApi =>
+  new HttpApi(stack, 'Api', {
+    apiName: stack.stackName,
+    createDefaultStage: false,
+    // A domain of its own is the only way in: the other one leads around whatever stands before it.
+    disableExecuteApiEndpoint: settings.domainName !== undefined,
+    corsPreflight: {
+      allowOrigins: [...settings.corsOrigins],
+      allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
+      allowHeaders: [...cors.requestHeaders],
+      exposeHeaders: [...cors.responseHeaders],
+      maxAge: Duration.seconds(cors.maxAge),
+    },
+  });
+
+/** The name that API Gateway gives a route. */
+export const routeKey = ({ method, path }: Route): string => `${method} ${path}`;
+
+const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
+  const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda);
+  return definition.routes.flatMap((definition) =>
+    api
+      .addRoutes({ path: definition.path, methods: [HttpMethod[definition.method]], integration })
+      .map((route) => ({ route, definition })),
+  );
+};
+
+/** Throttles some routes more tightly than their stage, which must be made after them. */
+const throttleRoutes = (
+  stage: HttpStage,
+  routes: readonly { route: HttpRoute; definition: Route }[],
+  { rateLimit, burstLimit }: { rateLimit: number; burstLimit: number },
+): void => {
+  const throttle = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
+  const resource = stage.node.defaultChild as CfnStage;
+  resource.routeSettings = Object.fromEntries(
+    routes.map(({ definition }) => [routeKey(definition), throttle]),
+  );
+  for (const { route } of routes) stage.node.addDependency(route);
+};
+
+const createDomain = (stack: Stack, { domainName, certificateArn }: Settings) =>
+  domainName && certificateArn
+    ? new DomainName(stack, 'Domain', {
+        domainName,
+        certificate: Certificate.fromCertificateArn(stack, 'Certificate', certificateArn),
+        securityPolicy: SecurityPolicy.TLS_1_2,
+      })
+    : undefined;
+
+const outputsOf = (api: HttpApi, domain: DomainName | undefined) =>
+  domain
+    ? {
+        ApiUrl: `https://${domain.name}`,
+        // What a DNS record of the domain must lead to.
+        DomainTarget: domain.regionalDomainName,
+        DomainTargetZoneId: domain.regionalHostedZoneId,
+      }
+    : { ApiUrl: api.apiEndpoint };
+
+/** The HTTP API in front of the functions, with its one stage. */
+export const createHttpApi = (
+  stack: Stack,
+  settings: Settings,
+  { functions, accessLogs }: { functions: readonly ServiceFunction[]; accessLogs: LogGroup },
+): ServiceApi => {
+  const api = createApi(stack, settings);
+  const routes = functions.flatMap((each) => addRoutes(api, each));
+  const domain = createDomain(stack, settings);
+  const stage = new HttpStage(stack, 'Stage', {
+    httpApi: api,
+    autoDeploy: true,
+    throttle: { rateLimit: settings.throttleRate, burstLimit: settings.throttleBurst },
+    accessLogSettings: {
+      destination: new LogGroupLogDestination(accessLogs),
+      format: accessLogFormat,
+    },
+  });
+  throttleRoutes(
+    stage,
+    routes.filter(({ definition }) => definition.hashesPasswords),
+    { rateLimit: settings.credentialsThrottleRate, burstLimit: settings.credentialsThrottleBurst },
+  );
+  if (domain) new ApiMapping(stack, 'DomainMapping', { api, domainName: domain, stage });
+  Validations.of(api).acknowledge({
+    id: 'AwsSolutions-APIG4',
+    reason:
+      'The functions verify the bearer token: the specification sets the body of each 401, which an authorizer cannot answer, and register, login and /api/v1 are public.',
+  });
+  return { api, outputs: outputsOf(api, domain) };
+};

@@ -1,0 +1,50 @@
+import { ArnFormat, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { Settings } from '../../settings.ts';
+
+/**
+ * An encrypted topic that mails alarms to the address in the settings, if there is one; its
+ * holder must confirm the subscription.
+ * The key is our own because CloudWatch may not use the one that AWS manages for SNS.
+ */
+export const createAlarmTopic = (stack: Stack, { alarmEmail }: Settings): Topic | undefined => {
+  if (!alarmEmail) return undefined;
+  const key = new Key(stack, 'AlarmTopicKey', {
+    description: `Alarms of ${stack.stackName}`,
+    enableKeyRotation: true,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const topic = new Topic(stack, 'AlarmTopic', { masterKey: key, enforceSSL: true });
+  topic.addSubscription(new EmailSubscription(alarmEmail));
+  const alarmsOfStack = {
+    principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+    conditions: {
+      ArnLike: {
+        'aws:SourceArn': stack.formatArn({
+          service: 'cloudwatch',
+          resource: 'alarm',
+          resourceName: `${stack.stackName}-*`,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      },
+    },
+  };
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      ...alarmsOfStack,
+      actions: ['sns:Publish'],
+      resources: [topic.topicArn],
+    }),
+  );
+  key.addToResourcePolicy(
+    new PolicyStatement({
+      ...alarmsOfStack,
+      actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+      resources: ['*'],
+    }),
+  );
+  return topic;
+};

@@ -1,0 +1,82 @@
+import type { Stack } from 'aws-cdk-lib';
+import {
+  type Alarm,
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
+import type { Watched } from './alarms.ts';
+import { period, tableThrottles } from './metrics.ts';
+
+const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
+  new GraphWidget({ title, left, right, width: 12, height: 6 });
+
+const gatewayGraphs = ({ api }: Watched) => [
+  graph(
+    'Requests',
+    [api.metricCount({ period, label: 'all' })],
+    [
+      api.metricClientError({ period, label: '4xx' }),
+      api.metricServerError({ period, label: '5xx' }),
+    ],
+  ),
+  graph(
+    'Latency, ms',
+    ['p50', 'p90', 'p99'].map((statistic) =>
+      api.metricLatency({ period, statistic, label: statistic }),
+    ),
+  ),
+];
+
+const functionGraphs = ({ functions }: Watched) => [
+  graph(
+    'Duration of functions, p99, ms',
+    functions.map(({ definition, lambda }) =>
+      lambda.metricDuration({ period, statistic: 'p99', label: definition.name }),
+    ),
+  ),
+  graph(
+    'Errors (left) and throttles (right) of functions',
+    functions.map(({ definition, lambda }) =>
+      lambda.metricErrors({ period, label: definition.name }),
+    ),
+    functions.map(({ definition, lambda }) =>
+      lambda.metricThrottles({ period, label: definition.name }),
+    ),
+  ),
+];
+
+const tableGraphs = ({ tables }: Watched) => [
+  graph(
+    'Capacity units: reads (left) and writes (right)',
+    tableDefinitions.map(({ name }) =>
+      tables[name].metricConsumedReadCapacityUnits({ period, label: name }),
+    ),
+    tableDefinitions.map(({ name }) =>
+      tables[name].metricConsumedWriteCapacityUnits({ period, label: name }),
+    ),
+  ),
+  graph(
+    'Throttled reads and writes',
+    tableDefinitions.flatMap((each) => tableThrottles(tables, each)),
+  ),
+];
+
+const securityGraphs = ({ logMetrics }: Watched) => [
+  graph('Logins', [logMetrics.logins, logMetrics.failedLogins]),
+  graph('Audit entries that were not written', [logMetrics.unwrittenAuditEntries]),
+];
+
+/** One page with the alarms on top and, below, the measurements that explain them. */
+export const createDashboard = (stack: Stack, watched: Watched, alarms: Alarm[]): Dashboard =>
+  new Dashboard(stack, 'Dashboard', {
+    widgets: [
+      [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24 })],
+      gatewayGraphs(watched),
+      functionGraphs(watched),
+      tableGraphs(watched),
+      securityGraphs(watched),
+    ],
+  });

@@ -1,0 +1,82 @@
+import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
+import { functions as functionDefinitions } from '../routes.ts';
+import { functionVariables, type Settings } from '../settings.ts';
+import { ServiceFunction, type SharedFunctionProps } from './function.ts';
+import { createHttpApi } from './http-api.ts';
+import { createAlarmTopic } from './monitoring/alarm-topic.ts';
+import { createAlarms } from './monitoring/alarms.ts';
+import { createDashboard } from './monitoring/dashboard.ts';
+import { createLogMetrics } from './monitoring/log-metrics.ts';
+import { createSigningSecret } from './signing-secret.ts';
+import { createTable, type Tables, takeOverTable } from './table.ts';
+
+const pascalCase = (name: string) =>
+  name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+const createFunctions = (stack: Stack, settings: Settings, shared: SharedFunctionProps) =>
+  functionDefinitions
+    .filter(({ inMemory }) => !inMemory || settings.v1Users === 'on')
+    .map((definition) => {
+      const reservedConcurrency = definition.inMemory && settings.v1ReservedConcurrency;
+      const props = { ...shared, definition, reservedConcurrency };
+      return new ServiceFunction(stack, pascalCase(definition.name), props);
+    });
+
+const tablesOf = (stack: Stack, settings: Settings, { keep }: { keep: boolean }): Tables => {
+  const table = (id: string, definition: TableDefinition, existing: string | undefined) =>
+    existing ? takeOverTable(stack, id, existing) : createTable(stack, id, definition, { keep });
+  return {
+    users: table('UsersTable', usersTable, settings.usersTableName),
+    audit: table('AuditTable', auditTable, settings.auditTableName),
+  };
+};
+
+/** The service in AWS. In production, whatever holds data outlives the stack. */
+export class ServiceStack extends Stack {
+  constructor(scope: Construct, id: string, settings: Settings) {
+    const keep = settings.stage === 'production';
+    super(scope, id, {
+      description: 'User accounts, authentication and audit logging',
+      terminationProtection: keep,
+    });
+    const logs = {
+      retention: settings.logRetentionDays,
+      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      deletionProtectionEnabled: keep,
+    };
+
+    const tables = tablesOf(this, settings, { keep });
+    const signingSecret = createSigningSecret(this, { keep });
+
+    const variables = functionVariables(settings);
+    const functions = createFunctions(this, settings, { tables, signingSecret, variables, logs });
+
+    const accessLogs = new LogGroup(this, 'AccessLogs', logs);
+    const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });
+
+    const logMetrics = createLogMetrics(this, { functions, accessLogs });
+    const watched = { api, functions, tables, logMetrics };
+    const topic = createAlarmTopic(this, settings);
+    const alarms = createAlarms(this, watched, topic);
+    const dashboard = createDashboard(this, watched, alarms);
+
+    this.output({
+      ...outputs,
+      UsersTableName: tables.users.tableName,
+      AuditTableName: tables.audit.tableName,
+      SigningSecretArn: signingSecret.secretArn,
+      AccessLogGroupName: accessLogs.logGroupName,
+      DashboardName: dashboard.dashboardName,
+      // For the operator's commands, which hash passwords too.
+      PasswordMinLength: variables.PASSWORD_MIN_LENGTH,
+      BcryptCost: variables.BCRYPT_COST,
+    });
+  }
+
+  private output(values: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(values)) new CfnOutput(this, name, { value });
+  }
+}

@@ -1,0 +1,82 @@
+import type { AuditedAction } from '../audit/entry.ts';
+import { record } from '../audit/record.ts';
+import { config } from '../config.ts';
+import { DomainError } from '../errors.ts';
+import { refreshHash } from '../users/accounts.ts';
+import type { StoredUser } from '../users/items.ts';
+import { unmatchableHash, verifyPassword } from '../users/password.ts';
+import { findUserByEmail } from '../users/store.ts';
+import {
+  countAttempt,
+  countsOf,
+  forgetFailures,
+  loginCounters,
+  requireNoWait,
+  requireStillNoWait,
+} from './login-protection.ts';
+import { issueToken } from './token.ts';
+
+/** Where a login comes from. */
+type Source = Pick<AuditedAction, 'ip_address' | 'user_agent'>;
+
+/** Who logs in, or why nobody does. */
+const authenticate = async (user: StoredUser | undefined, password: string) => {
+  const known = user !== undefined;
+  // Where the response must not tell, neither may the time: an unknown account costs a hash too,
+  // and one whose hash was made at a lower cost as much.
+  const raisesWork = config.loginAnswers === 'uniform';
+  const hash = () => user?.password_hash ?? unmatchableHash();
+  const matches = (known || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
+  if (known && matches) return { user };
+  return { reason: known ? 'wrong_password' : 'unknown_email' } as const;
+};
+
+const refusal = (reason: 'wrong_password' | 'unknown_email') =>
+  new DomainError(
+    reason === 'unknown_email' && config.loginAnswers === 'distinct'
+      ? 'USER_NOT_REGISTERED'
+      : 'INVALID_CREDENTIALS',
+  );
+
+/**
+ * Logs a user in, and records each attempt whose password was checked.
+ * @returns a bearer token
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS, TOKEN_FAULT,
+ *   STORAGE_FAULT
+ */
+export const logIn = async (
+  { email, password }: { email: string; password: string },
+  source: Source,
+): Promise<string> => {
+  const counters = await loginCounters(email, source.ip_address ?? '');
+  const { user: found, items } = await findUserByEmail(email, { alongside: counters });
+  const seen = countsOf(counters, items);
+  requireNoWait(seen);
+
+  const { user, reason } = await authenticate(found, password);
+  const attempt = {
+    ...source,
+    action: 'LOGIN',
+    user_id: found?.id,
+    resource_id: found?.id,
+  } as const;
+  const recordFailure = (why: string) =>
+    record({ ...attempt, result: 'FAILURE', details: { reason: why } });
+  if (!user) {
+    // The refusal waits for the entry: what a function has under way freezes with its response.
+    const [, counted] = await Promise.allSettled([recordFailure(reason), countAttempt(seen)]);
+    throw counted.status === 'rejected' ? counted.reason : refusal(reason);
+  }
+  const failFor = (why: string) => async (error: unknown) => {
+    await recordFailure(why);
+    throw error;
+  };
+  const seenByNow = await requireStillNoWait(counters).catch(failFor('too_many_attempts'));
+  const token = await issueToken(user).catch(failFor('no_token'));
+  await Promise.all([
+    record({ ...attempt, result: 'SUCCESS' }),
+    forgetFailures(seenByNow),
+    refreshHash(user, password),
+  ]);
+  return token;
+};

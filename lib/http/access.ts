@@ -1,0 +1,57 @@
+/**
+ * Who may call an endpoint: the middlewares that see to it, token (401) before role (403).
+ * An endpoint for anyone imports `anyone` from endpoint.ts and carries none of this.
+ */
+import { verifyToken } from '../auth/token.ts';
+import { config } from '../config.ts';
+import { DomainError } from '../errors.ts';
+import type { ProtectedAccess } from './endpoint.ts';
+import type { AuthenticatedRequest, Middleware } from './request.ts';
+
+const scheme = 'Bearer ';
+
+/**
+ * Establishes who the caller is and leaves the token's claims at `event.claims`. Rejects with
+ * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, or with what {@link verifyToken} throws when no secret
+ * can be read.
+ */
+const authenticate = (): Middleware => {
+  const authenticateBefore: NonNullable<Middleware['before']> = async (request) => {
+    const header: string | undefined = request.event.headers?.authorization;
+    if (!header?.startsWith(scheme)) throw new DomainError('NO_TOKEN');
+    request.event.claims = await verifyToken(header.slice(scheme.length));
+  };
+
+  return { before: authenticateBefore };
+};
+
+/**
+ * Rejects with FORBIDDEN a caller whom the rule does not allow. Runs after authentication and
+ * judges by the claims alone.
+ */
+const authorize = (allows: (request: AuthenticatedRequest) => boolean): Middleware => {
+  const authorizeBefore: NonNullable<Middleware['before']> = (request) => {
+    if (!allows(request.event as AuthenticatedRequest)) throw new DomainError('FORBIDDEN');
+  };
+
+  return { before: authorizeBefore };
+};
+
+const isAdmin = ({ claims }: AuthenticatedRequest) => claims.role === 'admin';
+const isSelf = ({ claims, pathParameters }: AuthenticatedRequest) =>
+  pathParameters?.id === String(claims.id);
+const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAdmin(request);
+const mayRead = (request: AuthenticatedRequest) =>
+  config.userDirectory === 'open' || isSelfOrAdmin(request);
+
+/** Any valid token. */
+export const authenticated: ProtectedAccess = [authenticate()];
+
+/** Any valid token of an admin. */
+export const adminOnly: ProtectedAccess = [authenticate(), authorize(isAdmin)];
+
+/** The user that the path's id names, or an admin. */
+export const selfOrAdmin: ProtectedAccess = [authenticate(), authorize(isSelfOrAdmin)];
+
+/** Any valid token; while the directory is closed, the user itself or an admin. */
+export const userDirectory: ProtectedAccess = [authenticate(), authorize(mayRead)];

@@ -1,0 +1,45 @@
+/** A request on its way from the gateway through the middlewares to a handler. */
+import type { MiddlewareObj } from '@middy/core';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { Claims } from '../auth/token.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The gateway's event (payload format 2.0) while the middlewares run. */
+export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
+  body?: unknown;
+  claims?: Claims;
+};
+
+export type Middleware = MiddlewareObj<IncomingEvent>;
+
+/** What a handler is given: the event after the middlewares have run. */
+export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
+  /** The parsed body; empty unless the endpoint asked for one. */
+  readonly body: JsonObject;
+};
+
+/** The same where a token was asked for. */
+export type AuthenticatedRequest = ApiRequest & {
+  /** The caller. */
+  readonly claims: Claims;
+};
+
+/** Where a request comes from, as audit entries say it: by the gateway, never by a header. */
+export const sourceOf = ({ requestContext: { http } }: ApiRequest) => ({
+  ip_address: http.sourceIp,
+  user_agent: http.userAgent,
+});
+
+export interface ApiResponse {
+  readonly statusCode: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Serialised as JSON; absent for a 204. */
+  readonly body?: unknown;
+}
+
+/** What a function exports, and API Gateway invokes. */
+export type Handler = (
+  event: APIGatewayProxyEventV2,
+  context: unknown,
+) => Promise<APIGatewayProxyStructuredResultV2>;

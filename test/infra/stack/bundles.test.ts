@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type FunctionDefinition, functions } from '../../../infra/routes.ts';
+import { bundling } from '../../../infra/stack/bundling/options.ts';
+import { bundle } from '../../bench/cold/bundle.ts';
+import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
+import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
+import { createPerson, firstCalls, person } from '../../bench/cold/first-calls.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const sources = functions.map(({ name, entry }) => ({ name, entry, bundling }));
+const bundles = bundle(sources, folder);
+
+const find = <T extends { readonly name: string }>(all: readonly T[], wanted: string): T => {
+  const found = all.find(({ name }) => name === wanted);
+  if (!found) throw new Error(`There is no function ${wanted}`);
+  return found;
+};
+
+describe('a bundle, in a process like those of Lambda', () => {
+  let deployment: Deployment;
+
+  const invoke = (name: string, event = firstCalls[name]?.(deployment.token)) => {
+    if (!event) throw new Error(`No call is given for ${name}`);
+    const environment = deployment.environmentOf(find(functions, name));
+    return coldStart(find(bundles, name).file, event, environment);
+  };
+
+  beforeAll(async () => {
+    deployment = await deploy(inject('engine'), { hashCost: 4 });
+    await invoke('users-create', createPerson(deployment.token));
+  });
+  afterAll(() => deployment.stop());
+
+  const { name, email } = person;
+  const user = expect.objectContaining({ id: 1, name, email, role: 'user' });
+  const token = expect.any(String);
+  const created = expect.objectContaining({ action: 'CREATE', result: 'SUCCESS' });
+
+  it.each([
+    ['register', 201, { message: 'User registered successfully', token }],
+    ['login', 200, { message: 'Login successful', token }],
+    ['profile', 200, { data: { id: 1, name, email, role: 'user' } }],
+    ['users-create', 201, expect.objectContaining({ name, role: 'user' })],
+    ['users-list', 200, expect.arrayContaining([user])],
+    ['users-get', 200, user],
+    ['users-update', 200, user],
+    ['users-delete', 404, { message: 'User not found' }],
+    ['audit-logs-list', 200, { data: expect.arrayContaining([created]) }],
+    ['v1-users', 201, expect.objectContaining({ id: 1, name, email })],
+  ])(
+    'answers its first request without what it never uses of Node: %s',
+    async (functionName, status, body) => {
+      const { answer, moduleLoadList } = await invoke(functionName);
+
+      expect([answer.statusCode, JSON.parse(answer.body ?? 'null')]).toEqual([status, body]);
+      expect(moduleLoadList.filter((part) => /undici|webstreams/.test(part))).toEqual([]);
+    },
+  );
+
+  it('is called above for every function', () => {
+    expect(Object.keys(firstCalls)).toEqual(functions.map((definition) => definition.name));
+  });
+
+  it("signs with the role's session, which Lambda gives in the environment", async () => {
+    const before = deployment.secretRequests.length;
+
+    await invoke('profile');
+
+    const [request] = deployment.secretRequests.slice(before);
+    expect(request?.authorization).toContain(`Credential=${credentials.accessKeyId}/`);
+    expect(request?.['x-amz-security-token']).toBe(credentials.sessionToken);
+  });
+});
+
+describe('the content of a bundle', () => {
+  /** Kilobytes, of 1,000 bytes. */
+  const budgetOf = ({ access }: FunctionDefinition) => (access.length > 0 ? 290 : 20);
+
+  it.each(functions)('stays within the budget: $name', (definition) => {
+    const { bytes } = find(bundles, definition.name);
+
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes / 1000).toBeLessThanOrEqual(budgetOf(definition));
+  });
+
+  const carriersOf = (module: string): string[] =>
+    bundles
+      .filter(({ modules }) => modules.some((path) => path.includes(`node_modules/${module}`)))
+      .map(({ name }) => name);
+
+  const namesOf = (uses: (definition: FunctionDefinition) => boolean): string[] =>
+    functions.filter(uses).map(({ name }) => name);
+
+  it.each([
+    ['bcryptjs/', namesOf(({ variables }) => variables.includes('BCRYPT_COST'))],
+    ['@aws-sdk/client-dynamodb/', namesOf(({ access }) => access.length > 0)],
+    ['@aws-sdk/lib-dynamodb/', namesOf(({ access }) => access.length > 0)],
+    ['@aws-sdk/client-secrets-manager/', namesOf(({ signingSecret }) => signingSecret)],
+    ['jose/', namesOf(({ signingSecret }) => signingSecret)],
+    ['@smithy/', namesOf(({ access, signingSecret }) => access.length > 0 || signingSecret)],
+  ])('holds %s exactly where it is used', (module, users) => {
+    expect(carriersOf(module)).toEqual(users);
+  });
+
+  it.each([
+    '@aws-sdk/credential-provider-',
+    '@aws-sdk/nested-clients/',
+    '@aws-sdk/middleware-endpoint-discovery/',
+    '@smithy/core/dist-es/submodules/event-streams/',
+  ])('never holds %s, which nothing uses in Lambda', (module) => {
+    expect(carriersOf(module)).toEqual([]);
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { functions } from '../../../infra/routes.ts';
+import { plainId, production, resourcesOf, synthesise, target } from './template.ts';
+
+const template = synthesise();
+const only = (context: Readonly<Record<string, unknown>>, type: string) => {
+  const [[, resource] = []] = resourcesOf(synthesise(context), type);
+  return resource;
+};
+
+describe('the HTTP API', () => {
+  it('leads every route to the function of that endpoint', () => {
+    const integrations = resourcesOf(template, 'AWS::ApiGatewayV2::Integration');
+    const routes = [...resourcesOf(template, 'AWS::ApiGatewayV2::Route').values()];
+
+    const functionOf = Object.fromEntries(
+      routes.map(({ Properties: { RouteKey, Target } }) => {
+        const integration = integrations.get(target(Target).replace('integrations/', ''));
+        return [RouteKey, target(integration?.Properties.IntegrationUri)];
+      }),
+    );
+
+    expect(functionOf).toEqual({
+      'POST /api/auth/register': 'RegisterFunction',
+      'POST /api/login': 'LoginFunction',
+      'GET /api/profile': 'ProfileFunction',
+      'POST /api/users': 'UsersCreateFunction',
+      'GET /api/users': 'UsersListFunction',
+      'GET /api/users/{id}': 'UsersGetFunction',
+      'PUT /api/users/{id}': 'UsersUpdateFunction',
+      'DELETE /api/users/{id}': 'UsersDeleteFunction',
+      'GET /api/admin/audit-logs': 'AuditLogsListFunction',
+      'GET /api/v1/users': 'V1UsersFunction',
+      'POST /api/v1/users': 'V1UsersFunction',
+      'GET /api/v1/users/{id}': 'V1UsersFunction',
+      'PUT /api/v1/users/{id}': 'V1UsersFunction',
+      'PATCH /api/v1/users/{id}': 'V1UsersFunction',
+      'DELETE /api/v1/users/{id}': 'V1UsersFunction',
+    });
+  });
+
+  it('sends functions events of payload format 2.0', () => {
+    for (const { Properties } of resourcesOf(template, 'AWS::ApiGatewayV2::Integration').values()) {
+      expect(Properties).toMatchObject({
+        IntegrationType: 'AWS_PROXY',
+        PayloadFormatVersion: '2.0',
+      });
+    }
+  });
+
+  it('may invoke each function for its own routes only', () => {
+    const sources = [...resourcesOf(template, 'AWS::Lambda::Permission').values()].map(
+      ({ Properties: { FunctionName, SourceArn } }) => [
+        target(FunctionName),
+        target(SourceArn).replace(/^.*\/\*\/\*/, ''),
+      ],
+    );
+    const expected = functions.flatMap(({ name, routes }) =>
+      routes.map(({ path }) => [
+        `${name.replace(/(^|-)\w/g, (text) => text.replace('-', '').toUpperCase())}Function`,
+        path,
+      ]),
+    );
+
+    expect(sources.sort()).toEqual(expected.sort());
+  });
+
+  it('lets pages of any origin call it by default, without credentials of the browser', () => {
+    expect(only({}, 'AWS::ApiGatewayV2::Api')?.Properties.CorsConfiguration).toEqual({
+      AllowOrigins: ['*'],
+      AllowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      AllowHeaders: [
+        ...['authorization', 'content-type', 'traceparent', 'tracestate', 'baggage'],
+        ...['sentry-trace', 'x-amzn-trace-id'],
+      ],
+      ExposeHeaders: ['apigw-requestid', 'link', 'retry-after', 'x-request-id'],
+      MaxAge: 3600,
+    });
+  });
+
+  it('lets only pages of the configured origins call it', () => {
+    const context = { corsOrigins: 'https://a.example,https://b.example' };
+
+    expect(only(context, 'AWS::ApiGatewayV2::Api')?.Properties.CorsConfiguration).toMatchObject({
+      AllowOrigins: ['https://a.example', 'https://b.example'],
+    });
+  });
+});
+
+describe('the stage', () => {
+  it('is throttled, more tightly where passwords are hashed', () => {
+    const limits = (rate: number, burst: number) => ({
+      ThrottlingRateLimit: rate,
+      ThrottlingBurstLimit: burst,
+    });
+    const context = {
+      throttleRate: 40,
+      throttleBurst: 80,
+      credentialsThrottleRate: 4,
+      credentialsThrottleBurst: 8,
+    };
+
+    expect(only({}, 'AWS::ApiGatewayV2::Stage')?.Properties).toMatchObject({
+      StageName: '$default',
+      AutoDeploy: true,
+      DefaultRouteSettings: limits(500, 1000),
+      RouteSettings: {
+        'POST /api/auth/register': limits(50, 100),
+        'POST /api/login': limits(50, 100),
+        'POST /api/users': limits(50, 100),
+        'PUT /api/users/{id}': limits(50, 100),
+      },
+    });
+    expect(only(context, 'AWS::ApiGatewayV2::Stage')?.Properties).toMatchObject({
+      DefaultRouteSettings: limits(40, 80),
+      RouteSettings: {
+        'POST /api/auth/register': limits(4, 8),
+        'POST /api/login': limits(4, 8),
+        'POST /api/users': limits(4, 8),
+        'PUT /api/users/{id}': limits(4, 8),
+      },
+    });
+  });
+
+  it('is made after the routes that it names, which API Gateway would not find otherwise', () => {
+    const dependencies = only({}, 'AWS::ApiGatewayV2::Stage')?.DependsOn.map(plainId);
+
+    expect(dependencies).toContain('ApiPOSTapilogin');
+    expect(dependencies).toContain('ApiPOSTapiauthregister');
+  });
+
+  it('logs one line of JSON for each request, with neither headers nor query', () => {
+    const { DestinationArn, Format } =
+      only({}, 'AWS::ApiGatewayV2::Stage')?.Properties.AccessLogSettings ?? {};
+
+    const fields: Record<string, string> = JSON.parse(Format);
+
+    expect(target(DestinationArn)).toBe('AccessLogs');
+    expect(fields).toMatchObject({
+      requestId: '$context.requestId',
+      routeKey: '$context.routeKey',
+      sourceIp: '$context.identity.sourceIp',
+      status: '$context.status',
+    });
+    for (const variable of Object.values(fields)) {
+      expect(variable).toMatch(/^\$context\.[\w.]+$/);
+      expect(variable).not.toMatch(/header|query|authorizer/i);
+    }
+  });
+
+  it('keeps its access log as long as the settings say', () => {
+    const logs = resourcesOf(synthesise({ logRetentionDays: 30 }), 'AWS::Logs::LogGroup');
+
+    expect(logs.get('AccessLogs')?.Properties.RetentionInDays).toBe(30);
+  });
+});
+
+describe('a custom domain', () => {
+  it('is the only way in, and without one the endpoint of API Gateway is', () => {
+    const disabled = (context: Parameters<typeof only>[0]) =>
+      only(context, 'AWS::ApiGatewayV2::Api')?.Properties.DisableExecuteApiEndpoint;
+
+    expect(disabled(production)).toBe(true);
+    expect(disabled({})).toBe(false);
+  });
+
+  it('is served with its certificate over TLS 1.2 and later', () => {
+    expect(only(production, 'AWS::ApiGatewayV2::DomainName')?.Properties).toEqual({
+      DomainName: 'accounts.example.com',
+      DomainNameConfigurations: [
+        {
+          CertificateArn: production.certificateArn,
+          EndpointType: 'REGIONAL',
+          SecurityPolicy: 'TLS_1_2',
+        },
+      ],
+    });
+    expect(only(production, 'AWS::ApiGatewayV2::ApiMapping')?.Properties).toMatchObject({
+      Stage: '$default',
+    });
+  });
+
+  it('is the URL that the stack puts out, beside where DNS must lead', () => {
+    const { ApiUrl, DomainTarget, DomainTargetZoneId } = synthesise(production).findOutputs('*');
+
+    expect(target(ApiUrl?.Value)).toBe('https://Domain');
+    expect(DomainTarget?.Value['Fn::GetAtt'][1]).toBe('RegionalDomainName');
+    expect(DomainTargetZoneId?.Value['Fn::GetAtt'][1]).toBe('RegionalHostedZoneId');
+  });
+
+  it('is not made unless it is asked for', () => {
+    expect(only({}, 'AWS::ApiGatewayV2::DomainName')).toBeUndefined();
+    expect(only({}, 'AWS::ApiGatewayV2::ApiMapping')).toBeUndefined();
+  });
+});

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { lambdaEnvironment } from '../../bench/cold/cold-start.ts';
+import {
+  type SecretsManager,
+  type StoredSecret,
+  startSecretsManager,
+} from '../../bench/cold/secrets-manager.ts';
+
+describe('signingKeys, of a secret in Secrets Manager', () => {
+  const [newer, older] = [randomUUID(), randomUUID()];
+  let secretsManager: SecretsManager;
+
+  /** A process that knows nothing of the secret yet. */
+  const startProcess = async (...[current, previous]: readonly StoredSecret[]) => {
+    if (!current) throw new Error('A secret has a current version');
+    secretsManager = await startSecretsManager({
+      AWSCURRENT: current,
+      ...(previous ? { AWSPREVIOUS: previous } : {}),
+    });
+    const address = { AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint };
+    const secret = { JWT_SECRET: '', JWT_SECRET_FILE: '', JWT_SECRET_ID: 'signing-secret' };
+    const environment = { ...lambdaEnvironment, ...address, ...secret };
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    vi.resetModules();
+  };
+
+  const readKeys = async (...versions: readonly StoredSecret[]) => {
+    await startProcess(...versions);
+    const { signingKeys } = await import('../../../lib/auth/signing-secret.ts');
+    const keys = await signingKeys();
+    return keys.map((key) => new TextDecoder().decode(key));
+  };
+
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await secretsManager.stop();
+  });
+
+  it('are both versions within a day of a rotation', async () => {
+    const keys = await readKeys({ value: newer, age: 24 }, { value: older, age: 1000 });
+
+    expect(keys).toEqual([newer, older]);
+    expect(secretsManager.requests).toHaveLength(2);
+  });
+
+  it('are the new version afterwards, for one request', async () => {
+    const keys = await readKeys({ value: newer, age: 25 }, { value: older, age: 1000 });
+
+    expect(keys).toEqual([newer]);
+    expect(secretsManager.requests).toHaveLength(1);
+  });
+
+  it('are the only version of a new secret', async () => {
+    expect(await readKeys({ value: newer, age: 0 })).toEqual([newer]);
+  });
+
+  it('are refused under 32 bytes, without repeating them', async () => {
+    await expect(readKeys({ value: 'too-short', age: 0 })).rejects.toThrow(
+      'Environment variable JWT_SECRET_ID must give a secret of at least 32 bytes',
+    );
+  });
+
+  it('are those that are known while the newest version is, for one request', async () => {
+    await startProcess({ value: newer, age: 1 }, { value: older, age: 24 });
+    const { readSecret } = await import('../../../lib/auth/secret-source.ts');
+    const known = await readSecret();
+
+    const again = await readSecret(known);
+    const rotated = await readSecret({ current: { ...known.current, id: older } });
+
+    expect(known).toMatchObject({ current: { id: newer }, previous: { id: older, value: older } });
+    expect(again).toBe(known);
+    expect(rotated).toEqual(known);
+    expect(secretsManager.requests).toHaveLength(5);
+  });
+
+  it.each([
+    ['does not answer', ''],
+    ['stops in the middle of its answer', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{'],
+  ])('are not waited for when Secrets Manager %s', async (_, answer) => {
+    const server = createServer((socket) => socket.once('data', () => socket.write(answer)));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    await startProcess({ value: newer, age: 0 });
+    const { port } = server.address() as AddressInfo;
+    vi.stubEnv('AWS_ENDPOINT_URL_SECRETS_MANAGER', `http://127.0.0.1:${port}`);
+    const { readSecret } = await import('../../../lib/auth/secret-source.ts');
+
+    await expect(readSecret()).rejects.toThrow(expect.objectContaining({ name: 'TimeoutError' }));
+    server.close();
+  });
+
+  it('are not half of what they are when the version before cannot be read', async () => {
+    await expect(readKeys({ value: newer, age: 1 }, { value: '', age: 24 })).rejects.toThrow();
+  });
+});

@@ -1,0 +1,295 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { SecretVersion, SecretVersions } from '../../../lib/auth/secret-source.ts';
+import { readSecret } from '../../../lib/auth/secret-source.ts';
+import {
+  cachedKeys,
+  keysInForce,
+  type Moment,
+  type SigningKeys,
+} from '../../../lib/auth/signing-secret.ts';
+
+const second = 1000;
+const hour = 3600 * second;
+const day = 24 * hour;
+
+const version = (id: string, createdAt: number): SecretVersion => ({
+  id,
+  value: `${id}-${'x'.repeat(32)}`,
+  createdAt: new Date(createdAt),
+});
+
+const names = (keys: SigningKeys) =>
+  keys.map((key) => new TextDecoder().decode(key).replace(/-x+$/, ''));
+
+/** Two clocks that agree. */
+const both = (now: number): Moment => ({ wall: now, monotonic: now });
+
+describe('keysInForce', () => {
+  const rotated: SecretVersions = {
+    current: version('new', 1_000 * hour),
+    previous: version('old', 0),
+  };
+
+  it('has the only version sign at once', () => {
+    expect(names(keysInForce({ current: version('only', 5 * hour) }, 0))).toEqual(['only']);
+  });
+
+  it.each([
+    ['right after the rotation', 0, ['old', 'new']],
+    ['until everyone has read the new version', 119 * second, ['old', 'new']],
+    ['from then on', 120 * second, ['new', 'old']],
+    ['while a token of the old one may live', 24 * hour + 179 * second, ['new', 'old']],
+    ['once the last of them is dead', 24 * hour + 180 * second, ['new']],
+  ])('%s signs with the first and verifies with all of them', (_, age, expected) => {
+    expect(names(keysInForce(rotated, age))).toEqual(expected);
+  });
+});
+
+describe('cachedKeys', () => {
+  it('reads once a minute, and once for simultaneous callers', async () => {
+    let [now, reads] = [0, 0];
+    const keys = cachedKeys(
+      async () => {
+        reads += 1;
+        return { current: version(`v${reads}`, 0) };
+      },
+      () => both(now),
+    );
+
+    const together = await Promise.all([keys(), keys(), keys()]);
+    now = 59 * second;
+    const cached = await keys();
+    now = 60 * second;
+    const refreshed = await keys();
+
+    expect([...together, cached, refreshed].map(names)).toEqual([
+      ['v1'],
+      ['v1'],
+      ['v1'],
+      ['v1'],
+      ['v2'],
+    ]);
+  });
+
+  it('serves what it read last while the secret cannot be read, and says so in the log', async () => {
+    const errors = vi.spyOn(console, 'error').mockReturnValue();
+    let [now, broken] = [0, false];
+    const keys = cachedKeys(
+      async () => {
+        if (broken) throw Object.assign(new Error('secret text'), { name: 'TimeoutError' });
+        return { current: version('v1', 0) };
+      },
+      () => both(now),
+    );
+    await keys();
+
+    broken = true;
+    now = 61 * second;
+    const stale = await keys();
+
+    expect(names(stale)).toEqual(['v1']);
+    expect(errors.mock.calls.flat().join()).toMatch(/signing-secret-not-read.*TimeoutError/);
+    expect(errors.mock.calls.flat().join()).not.toContain('secret text');
+    errors.mockRestore();
+  });
+
+  it('does not rely on what it read of a rotation that may have been visible in part', async () => {
+    let now = 0;
+    const rotated = { current: version('new', -second), previous: version('old', -hour) };
+    const read = vi.fn(async (known?: SecretVersions) => known ?? rotated);
+    read.mockResolvedValueOnce({ current: rotated.current });
+    const keys = cachedKeys(read, () => both(now));
+    await keys();
+
+    now = hour;
+    const afterwards = await keys();
+
+    expect(names(afterwards)).toEqual(['new', 'old']);
+  });
+
+  it.each([
+    ['119 seconds after it, asks as if it knew nothing', 119, undefined],
+    ['120 seconds after it, says what it knows', 120, { current: version('v1', hour) }],
+  ])('that has read a rotation %s', async (_, age, known) => {
+    let now = hour + age * second;
+    const read = vi.fn(async (_known?: SecretVersions) => ({ current: version('v1', hour) }));
+    const keys = cachedKeys(read, () => both(now));
+    await keys();
+
+    now += 60 * second;
+    await keys();
+
+    expect(read.mock.calls).toEqual([[undefined], [known]]);
+  });
+
+  const start = 1_000 * hour;
+  /** What the clocks show some milliseconds after they showed `start` and 0. */
+  const wrongClocks: readonly [string, (elapsed: number) => Moment][] = [
+    [
+      'the wall clock was set back by five hours',
+      (elapsed) => ({ wall: start - 5 * hour + elapsed, monotonic: elapsed }),
+    ],
+    ['the monotonic clock stood still', (elapsed) => ({ wall: start + elapsed, monotonic: 0 })],
+  ];
+
+  it.each(wrongClocks)('reads again after a minute when %s', async (_, clocksAfter) => {
+    let now: Moment = { wall: start, monotonic: 0 };
+    const read = vi.fn(async () => ({ current: version('v1', 0) }));
+    const keys = cachedKeys(read, () => now);
+    await keys();
+
+    now = clocksAfter(59 * second);
+    await keys();
+    const before = read.mock.calls.length;
+    now = clocksAfter(60 * second);
+    await keys();
+
+    expect([before, read.mock.calls.length]).toEqual([1, 2]);
+  });
+
+  it.each(wrongClocks)('has a rotation go on in time when %s', async (_, clocksAfter) => {
+    let now: Moment = { wall: start, monotonic: 0 };
+    const rotatedAt = start - 60 * second;
+    const rotated = { current: version('new', rotatedAt), previous: version('old', 0) };
+    const keys = cachedKeys(
+      async () => rotated,
+      () => now,
+    );
+    await keys();
+
+    const found: string[][] = [];
+    for (const elapsed of [59 * second, 60 * second, day + 119 * second, day + 120 * second]) {
+      now = clocksAfter(elapsed);
+      found.push(names(await keys()));
+    }
+
+    expect(found).toEqual([['old', 'new'], ['new', 'old'], ['new', 'old'], ['new']]);
+  });
+
+  it('has a new version sign after two minutes though the wall clock is hours behind', async () => {
+    let now: Moment = { wall: start - 5 * hour, monotonic: 0 };
+    const rotated = { current: version('new', start), previous: version('old', 0) };
+    const keys = cachedKeys(
+      async () => rotated,
+      () => now,
+    );
+
+    const first = names(await keys());
+    now = { wall: now.wall + 120 * second, monotonic: 120 * second };
+
+    expect([first, names(await keys())]).toEqual([
+      ['old', 'new'],
+      ['new', 'old'],
+    ]);
+  });
+
+  it('rejects while nothing has been read yet, and recovers', async () => {
+    let broken = true;
+    const keys = cachedKeys(async () => {
+      if (broken) throw new Error('unreachable');
+      return { current: version('v1', 0) };
+    });
+
+    await expect(keys()).rejects.toThrow('unreachable');
+    broken = false;
+
+    expect(names(await keys())).toEqual(['v1']);
+  });
+
+  it('has two instances accept each other’s tokens at every moment of a rotation', async () => {
+    let now = 0;
+    let secret: SecretVersions = { current: version('old', -hour) };
+    const instance = () =>
+      cachedKeys(
+        async () => secret,
+        () => both(now),
+      );
+    const [early, late] = [instance(), instance()];
+    await early();
+    now = 30 * second;
+    await late();
+
+    for (; now < 300 * second; now += 7 * second) {
+      if (now > 60 * second && !secret.previous) {
+        secret = { current: version('new', now), previous: secret.current };
+      }
+      const [a, b] = [names(await early()), names(await late())];
+      expect(a).toContain(b[0]);
+      expect(b).toContain(a[0]);
+    }
+    expect(names(await early())[0]).toBe('new');
+  });
+});
+
+describe('readSecret', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'secret-'));
+    for (const name of ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID']) vi.stubEnv(name, '');
+  });
+  afterEach(async () => {
+    vi.unstubAllEnvs();
+    await rm(folder, { recursive: true });
+  });
+
+  it('refuses a secret under 32 bytes without repeating it', async () => {
+    vi.stubEnv('JWT_SECRET', 'thirty-one-bytes-are-not-enough');
+
+    const error = await readSecret().catch((reason) => reason);
+
+    expect(error.message).toBe(
+      'Environment variable JWT_SECRET must give a secret of at least 32 bytes',
+    );
+  });
+
+  it('names the variable when no secret is configured', async () => {
+    await expect(readSecret()).rejects.toThrow('Environment variable JWT_SECRET_ID is not set');
+  });
+
+  it('reads the two newest versions of a file', async () => {
+    const file = join(folder, 'secret.json');
+    const versions = [version('c', 3), version('b', 2), version('a', 1)];
+    await writeFile(file, JSON.stringify(versions));
+    vi.stubEnv('JWT_SECRET_FILE', file);
+
+    expect(await readSecret()).toEqual({ current: versions[0], previous: versions[1] });
+  });
+
+  const readFileOf = async (versions: unknown) => {
+    const file = join(folder, 'secret.json');
+    await writeFile(file, typeof versions === 'string' ? versions : JSON.stringify(versions));
+    vi.stubEnv('JWT_SECRET_FILE', file);
+    return readSecret();
+  };
+
+  it('reads a file of one version', async () => {
+    expect(await readFileOf([version('a', 1)])).toEqual({ current: version('a', 1) });
+  });
+
+  it.each([[[]], [{}], [null], [''], ['[{"id":']])(
+    'refuses a file of %j, and names it',
+    async (it) => {
+      await expect(readFileOf(it)).rejects.toThrow(
+        `Environment variable JWT_SECRET_FILE names a file without a secret, ${folder}`,
+      );
+    },
+  );
+
+  it('refuses a file with a short secret, without repeating it', async () => {
+    await expect(readFileOf([{ ...version('a', 1), value: 'short' }])).rejects.toThrow(
+      'Environment variable JWT_SECRET_FILE must give a secret of at least 32 bytes',
+    );
+  });
+
+  it('takes 32 bytes, which are older than any token', async () => {
+    const value = '0123456789abcdef0123456789abcdef';
+    vi.stubEnv('JWT_SECRET', value);
+
+    expect(await readSecret()).toEqual({
+      current: { id: 'JWT_SECRET', value, createdAt: new Date(0) },
+    });
+  });
+});

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { tokenLifetime } from '../../../lib/auth/signing-secret.ts';
+import { issueToken, verifyToken } from '../../../lib/auth/token.ts';
+import { signToken } from '../../tokens.ts';
+
+const secret = randomUUID();
+vi.stubEnv('JWT_SECRET', secret);
+afterAll(() => vi.unstubAllEnvs());
+
+const user = { id: 7, email: 'ada@example.org', role: 'user' } as const;
+const issuedAt = new Date('2026-11-21T09:05:07.900Z');
+const iat = 1_795_251_907;
+const later = (seconds: number) => new Date((iat + seconds) * 1000);
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'accepted',
+    ({ code }) => code,
+  );
+
+describe('issueToken', () => {
+  it('says who the holder is, from the second of issue for a day', async () => {
+    const token = await issueToken(user, { now: issuedAt });
+
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
+    expect(decodeJwt(token)).toEqual({ ...user, iat, exp: iat + tokenLifetime });
+    expect(tokenLifetime).toBe(86_400);
+  });
+
+  it('takes nothing into the token but id, email and role', async () => {
+    const stored = { ...user, name: 'Ada', password_hash: 'hash', created_at: 'x' };
+
+    const claims = decodeJwt(await issueToken(stored));
+
+    expect(Object.keys(claims).sort()).toEqual(['email', 'exp', 'iat', 'id', 'role']);
+  });
+
+  it('signs with the secret, as any other implementation would', async () => {
+    const token = await issueToken(user, { now: issuedAt });
+
+    expect(token).toBe(signToken({ ...user, iat, exp: iat + 86_400 }, secret));
+  });
+
+  it('fails with TOKEN_FAULT when there is no secret to sign with', async () => {
+    vi.resetModules();
+    vi.stubEnv('JWT_SECRET', '');
+    const { issueToken: issue } = await import('../../../lib/auth/token.ts');
+
+    const error = await issue(user).catch((reason) => reason);
+    vi.stubEnv('JWT_SECRET', secret);
+
+    expect([error.code, error.cause.name]).toEqual(['TOKEN_FAULT', 'ConfigError']);
+  });
+});
+
+describe('verifyToken', () => {
+  it('returns the five claims and nothing else', async () => {
+    const token = signToken(
+      { ...user, iat, exp: iat + 60, nbf: iat, iss: 'x', admin: true },
+      secret,
+    );
+
+    expect(await verifyToken(token, { now: issuedAt })).toEqual({ ...user, iat, exp: iat + 60 });
+  });
+
+  it.each([
+    ['is issued', issuedAt, 'accepted'],
+    ['a second before its end', later(86_399), 'accepted'],
+    ['a millisecond before its end', new Date(later(86_400).getTime() - 1), 'accepted'],
+    ['at its end', later(86_400), 'TOKEN_EXPIRED'],
+    ['a minute after its end', later(86_460), 'TOKEN_EXPIRED'],
+    ['years after its end', later(86_400 * 3650), 'TOKEN_EXPIRED'],
+    ['by a clock that runs a minute late', later(-60), 'accepted'],
+    ['by a clock that runs later still', later(-61), 'TOKEN_INVALID'],
+  ])('judges a token %s by the clock it is given', async (_, now, expected) => {
+    const token = await issueToken(user, { now: issuedAt });
+
+    expect(await codeOf(verifyToken(token, { now }))).toBe(expected);
+  });
+
+  it.each([
+    [0, 'accepted'],
+    [60, 'accepted'],
+    [61, 'TOKEN_INVALID'],
+  ])('has a not-before of %i s from now be %s', async (ahead, expected) => {
+    const token = signToken({ ...user, iat, exp: iat + 3600, nbf: iat + ahead }, secret);
+
+    expect(await codeOf(verifyToken(token, { now: later(0) }))).toBe(expected);
+  });
+
+  it('does not call a token expired before it knows that it is ours', async () => {
+    const old = { ...user, iat: 0, exp: 1 };
+
+    expect(await codeOf(verifyToken(signToken(old, secret)))).toBe('TOKEN_EXPIRED');
+    expect(await codeOf(verifyToken(signToken(old, randomUUID())))).toBe('TOKEN_INVALID');
+    expect(await codeOf(verifyToken(signToken({ ...old, id: '7' }, secret)))).toBe('TOKEN_INVALID');
+  });
+
+  it.each([
+    [1, true],
+    [Number.MAX_SAFE_INTEGER, true],
+    [Number.MAX_SAFE_INTEGER + 1, false],
+    [0, false],
+    [-1, false],
+    [0.5, false],
+  ])('has an id of %d be good: %s', async (id, good) => {
+    const token = signToken({ ...user, id, iat, exp: iat + 60 }, secret);
+
+    expect(await codeOf(verifyToken(token, { now: issuedAt }))).toBe(
+      good ? 'accepted' : 'TOKEN_INVALID',
+    );
+  });
+
+  it.each([
+    ['a number for an email', { email: 7 }],
+    ['no email', { email: undefined }],
+    ['an unknown role', { role: 'root' }],
+    ['a list for a role', { role: ['user'] }],
+    ['text for its time of issue', { iat: `${iat}` }],
+    ['no time of issue', { iat: undefined }],
+    ['text for its end', { exp: `${iat + 60}` }],
+    ['no end', { exp: undefined }],
+  ])('refuses claims with %s', async (_, claims) => {
+    const token = signToken({ ...user, iat, exp: iat + 60, ...claims }, secret);
+
+    expect(await codeOf(verifyToken(token, { now: issuedAt }))).toBe('TOKEN_INVALID');
+  });
+
+  it.each(['=', '==', '.', '\n', ' '])('refuses a token with %j after it', async (text) => {
+    const token = await issueToken(user, { now: issuedAt });
+
+    expect(await codeOf(verifyToken(token + text, { now: issuedAt }))).toBe('TOKEN_INVALID');
+  });
+
+  it('knows one spelling of a signature, of the four that decode alike', async () => {
+    const token = await issueToken(user, { now: issuedAt });
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    const first = alphabet.indexOf(token.slice(-1));
+
+    const answers = [0, 1, 2, 3].map((unused) =>
+      codeOf(verifyToken(token.slice(0, -1) + alphabet[first + unused], { now: issuedAt })),
+    );
+
+    const refused = 'TOKEN_INVALID';
+    expect(await Promise.all(answers)).toEqual(['accepted', refused, refused, refused]);
+  });
+
+  it('says nothing of the token in what it throws', async () => {
+    const token = signToken({ ...user, iat, exp: iat + 60 }, 'wrong');
+
+    const error = await verifyToken(token).catch((reason) => reason);
+
+    expect(`${error.message} ${error.cause} ${JSON.stringify(error)}`).not.toContain(
+      token.slice(0, 20),
+    );
+  });
+});
+
+describe('verifyToken after a rotation of the secret', () => {
+  const [current, previous] = [`new-${'x'.repeat(32)}`, `old-${'x'.repeat(32)}`];
+
+  const verifyAfterRotation = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'secret-'));
+    const createdAt = new Date(Date.now() - 600_000).toISOString();
+    const versions = [
+      { id: 'b', value: current, createdAt },
+      { id: 'a', value: previous, createdAt: new Date(0).toISOString() },
+    ];
+    await writeFile(join(folder, 'secret.json'), JSON.stringify(versions));
+    vi.stubEnv('JWT_SECRET', '');
+    vi.stubEnv('JWT_SECRET_FILE', join(folder, 'secret.json'));
+    vi.resetModules();
+    const { verifyToken: verify, issueToken: issue } = await import('../../../lib/auth/token.ts');
+    // Reads the file, which is then gone: the keys are kept.
+    const token = await issue(user);
+    await rm(folder, { recursive: true });
+    return { verify, token };
+  };
+
+  it('accepts what either version signed, and calls it expired when it is', async () => {
+    const { verify, token } = await verifyAfterRotation();
+    const sound = { ...user, iat: Math.floor(Date.now() / 1000), exp: 9_999_999_999 };
+
+    const results = await Promise.all(
+      [
+        token,
+        signToken(sound, current),
+        signToken(sound, previous),
+        signToken({ ...sound, exp: 1 }, previous),
+        signToken(sound, secret),
+        signToken({ ...sound, role: 'root' }, previous),
+      ].map((candidate) => codeOf(verify(candidate))),
+    );
+
+    expect(results).toEqual([
+      ...['accepted', 'accepted', 'accepted'],
+      ...['TOKEN_EXPIRED', 'TOKEN_INVALID', 'TOKEN_INVALID'],
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { issueToken } from '../../../lib/auth/token.ts';
+import { decodeCursor, encodeCursor } from '../../../lib/http/cursor.ts';
+import { tamperedCursors } from '../../lists.ts';
+
+const secret = randomUUID();
+vi.stubEnv('JWT_SECRET', secret);
+afterAll(() => vi.unstubAllEnvs());
+
+const scope = 'audit-logs?userId=7&action=';
+const position = '2026-11-21T09:05:07.042Z#0000000000000012';
+const refused = expect.objectContaining({
+  code: 'PARAMETER_INVALID',
+  message: 'cursor is invalid',
+});
+
+describe('A cursor', () => {
+  it.each([position, '', 'ünï 😀', 'a.b', '\0'])('brings the position %j back', async (at) => {
+    expect(await decodeCursor(scope, await encodeCursor(scope, at))).toBe(at);
+  });
+
+  it('fits into a query string as it is', async () => {
+    expect(await encodeCursor(scope, '??>>😀~~')).toMatch(/^[\w.-]+$/);
+  });
+
+  it('is the same for the same position', async () => {
+    expect(await encodeCursor(scope, position)).toBe(await encodeCursor(scope, position));
+  });
+
+  it.each([
+    '',
+    'users',
+    'audit-logs?userId=7&action=LOGIN',
+    'audit-logs?userId=&action=7',
+    `${scope} `,
+  ])('is refused in the scope %j, which is another one', async (other) => {
+    const cursor = await encodeCursor(scope, position);
+
+    await expect(decodeCursor(other, cursor)).rejects.toEqual(refused);
+  });
+
+  it('keeps scope and position apart', async () => {
+    const cursor = await encodeCursor('ab', 'c');
+    const signature = cursor.split('.')[1];
+    const moved = `${Buffer.from('bc').toString('base64url')}.${signature}`;
+
+    await expect(decodeCursor('a', moved)).rejects.toEqual(refused);
+  });
+
+  it('is refused when it is altered in any way', async () => {
+    const cursor = await encodeCursor(scope, position);
+
+    for (const tampered of tamperedCursors(cursor)) {
+      await expect(decodeCursor(scope, tampered), tampered).rejects.toEqual(refused);
+    }
+  });
+
+  it('is refused with any bit of any of its characters flipped', async () => {
+    const cursor = await encodeCursor(scope, position);
+
+    for (let at = 0; at < cursor.length; at += 1) {
+      for (let bit = 0; bit < 7; bit += 1) {
+        const flipped = String.fromCharCode(cursor.charCodeAt(at) ^ (1 << bit));
+        const altered = cursor.slice(0, at) + flipped + cursor.slice(at + 1);
+        await expect(decodeCursor(scope, altered), altered).rejects.toEqual(refused);
+      }
+    }
+  });
+
+  it('is refused when another secret signed it, or ours signed something else', async () => {
+    const encoded = Buffer.from(position).toString('base64url');
+    const forged = createHmac('sha256', 'another secret').update(position).digest('base64url');
+    const bare = createHmac('sha256', secret).update(position).digest('base64url');
+    const token = await issueToken({ id: 1, email: 'a@b', role: 'admin' });
+
+    for (const cursor of [`${encoded}.${forged}`, `${encoded}.${bare}`, token]) {
+      await expect(decodeCursor(scope, cursor)).rejects.toEqual(refused);
+    }
+  });
+});

@@ -1,0 +1,280 @@
+import { randomUUID } from 'node:crypto';
+import {
+  afterAll,
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  type MockInstance,
+  vi,
+} from 'vitest';
+import { issueToken } from '../../../lib/auth/token.ts';
+import { DomainError, type ErrorCode } from '../../../lib/errors.ts';
+import { adminOnly, authenticated, selfOrAdmin } from '../../../lib/http/access.ts';
+import { anyone, type EndpointOptions, endpoint } from '../../../lib/http/endpoint.ts';
+import { commonHeaders } from '../../../lib/http/response.ts';
+import { gatewayEvent } from '../../event.ts';
+
+vi.stubEnv('JWT_SECRET', randomUUID());
+afterAll(() => vi.unstubAllEnvs());
+
+const tokenOf = (id: number, role: 'user' | 'admin') =>
+  issueToken({ id, email: 'a@example.org', role });
+const [user, admin] = [await tokenOf(1, 'user'), await tokenOf(2, 'admin')];
+
+const call = async <A extends EndpointOptions['access']>(
+  options: EndpointOptions<A>,
+  event: Parameters<typeof gatewayEvent>[0],
+  handle: Parameters<typeof endpoint<A>>[1] = () => ({ statusCode: 200, body: 'done' }),
+) => {
+  const { statusCode, headers, body } = await endpoint(options, handle)(gatewayEvent(event), {});
+  return { statusCode, headers, body: body === undefined ? undefined : JSON.parse(body) };
+};
+
+/** How an endpoint ends whose work fails. */
+const failWith = (error: unknown, options: Partial<EndpointOptions> = {}) =>
+  call({ access: anyone, ...options }, { path: '/api/x', route: '/api/{x}' }, () => {
+    throw error;
+  });
+
+describe('endpoint', () => {
+  it('checks token, role and body in this order, and works last', async () => {
+    const options = { access: selfOrAdmin, body: 'json' } as const;
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    const json = { 'content-type': 'application/json' };
+    const pathParameters = { id: '1' };
+    const steps = [
+      { headers: {}, body: '{' },
+      { headers: bearer('nonsense'), body: '{' },
+      { headers: bearer(await tokenOf(3, 'user')), body: '{' },
+      { headers: bearer(user), body: '{' },
+      { headers: { ...bearer(user), ...json }, body: '{' },
+      { headers: { ...bearer(user), ...json }, body: '{}' },
+      { headers: { ...bearer(admin), ...json }, body: '{}' },
+    ];
+
+    const answers = await Promise.all(
+      steps.map((step) => call(options, { ...step, pathParameters })),
+    );
+
+    expect(answers.map(({ body }) => body.message ?? body)).toEqual([
+      'No token provided',
+      'Invalid token',
+      'Forbidden',
+      'Content-Type must be application/json',
+      'Request body is not valid JSON',
+      'done',
+      'done',
+    ]);
+  });
+
+  it('gives the work the claims, the parsed body and the parameters', async () => {
+    const event = {
+      headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json' },
+      body: '{"name":"n"}',
+      pathParameters: { id: '7' },
+    };
+
+    const { body } = await call(
+      { access: authenticated, body: 'json' },
+      event,
+      ({ claims, body, pathParameters }) => ({
+        statusCode: 200,
+        body: { claims, body, pathParameters },
+      }),
+    );
+
+    expect(body).toEqual({
+      claims: expect.objectContaining({ id: 1, role: 'user' }),
+      body: { name: 'n' },
+      pathParameters: { id: '7' },
+    });
+  });
+
+  it.each([
+    ['a user', () => user, 403],
+    ['an admin', () => admin, 200],
+  ])('lets %s into what is for admins only, or not', async (_, token, expected) => {
+    const headers = { authorization: `Bearer ${token()}` };
+
+    expect((await call({ access: adminOnly }, { headers })).statusCode).toBe(expected);
+  });
+
+  it.each([undefined, '01', '1 ', '2', ''])('does not take id %j for user 1’s own', async (id) => {
+    const headers = { authorization: `Bearer ${user}` };
+    const event = { headers, ...(id === undefined ? {} : { pathParameters: { id } }) };
+
+    expect((await call({ access: selfOrAdmin }, event)).statusCode).toBe(403);
+  });
+
+  it('renders status, headers and body, with the headers of every answer', async () => {
+    const answer = await call({ access: anyone }, {}, async () => ({
+      statusCode: 201,
+      headers: { Link: '<x>' },
+      body: { é: 1 },
+    }));
+
+    expect(answer).toEqual({
+      statusCode: 201,
+      headers: {
+        Link: '<x>',
+        ...commonHeaders,
+        'Content-Type': 'application/json; charset=utf-8',
+        'X-Request-Id': 'request-1',
+      },
+      body: { é: 1 },
+    });
+  });
+
+  it('renders an answer without a body without a type', async () => {
+    const answer = await call({ access: anyone }, {}, () => ({ statusCode: 204 }));
+
+    expect(answer).toEqual({
+      statusCode: 204,
+      headers: { ...commonHeaders, 'X-Request-Id': 'request-1' },
+      body: undefined,
+    });
+  });
+
+  it('keeps one request apart from the next', async () => {
+    const handler = endpoint({ access: authenticated }, ({ claims }) => ({
+      statusCode: 200,
+      body: claims.id,
+    }));
+    const withToken = (token: string) =>
+      gatewayEvent({ headers: { authorization: `Bearer ${token}` } });
+
+    const first = await handler(withToken(user), {});
+    const refused = await handler(gatewayEvent(), {});
+    const second = await handler(withToken(admin), {});
+
+    expect([first.body, refused.statusCode, second.body]).toEqual(['1', 401, '2']);
+  });
+});
+
+describe('endpoint, when its work refuses', () => {
+  const logged = vi.spyOn(console, 'error').mockReturnValue();
+  beforeEach(() => {
+    logged.mockClear();
+  });
+
+  it.each<[ErrorCode, number, string]>([
+    ['USER_NOT_FOUND', 404, 'User not found'],
+    ['EMAIL_REGISTERED', 409, 'Email already registered'],
+    ['MEMORY_FULL', 503, 'Too many users in memory'],
+  ])('answers to %s %i and the message, and logs nothing', async (code, status, message) => {
+    const { statusCode, headers, body } = await failWith(new DomainError(code));
+
+    expect([statusCode, body]).toEqual([status, { message }]);
+    expect(headers).toEqual({
+      ...commonHeaders,
+      'Content-Type': 'application/json; charset=utf-8',
+      'X-Request-Id': 'request-1',
+    });
+    expect(logged).not.toHaveBeenCalled();
+  });
+
+  it('answers what is wrong with a field in the words of the error', async () => {
+    const error = new DomainError('FIELD_INVALID', { message: 'name must be a string' });
+
+    const { body } = await failWith(error);
+
+    expect(body).toEqual({ message: 'name must be a string' });
+  });
+
+  it.each<[ErrorCode, string]>([
+    ['NO_TOKEN', 'Bearer'],
+    ['TOKEN_EXPIRED', 'Bearer error="invalid_token"'],
+    ['TOKEN_INVALID', 'Bearer error="invalid_token"'],
+  ])('challenges after %s as RFC 6750 asks', async (code, challenge) => {
+    const { headers } = await failWith(new DomainError(code));
+
+    expect(headers?.['WWW-Authenticate']).toBe(challenge);
+  });
+
+  it('says when to try again after too many attempts', async () => {
+    const { headers } = await failWith(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: 30 }));
+
+    expect(headers?.['Retry-After']).toBe('30');
+  });
+});
+
+describe('endpoint, when its work fails', () => {
+  let logged: MockInstance<typeof console.error>;
+  beforeEach(() => {
+    logged = vi.spyOn(console, 'error').mockReturnValue();
+  });
+  afterEach(() => {
+    logged.mockRestore();
+  });
+
+  const throttled = Object.assign(new Error('Rate exceeded'), {
+    name: 'ThrottlingException',
+    $fault: 'client',
+    $metadata: { requestId: 'aws-1' },
+  });
+
+  it.each([
+    [
+      'STORAGE_FAULT',
+      { storageFault: ['Error listing users', 'err'] },
+      { message: 'Error listing users', err: 'ThrottlingException' },
+    ],
+    [
+      'STORAGE_FAULT',
+      { storageFault: ['Error registering user', 'insertErr'] },
+      { message: 'Error registering user', insertErr: 'ThrottlingException' },
+    ],
+    ['STORAGE_FAULT', {}, { message: 'Internal server error', err: 'ThrottlingException' }],
+    [
+      'HASHING_FAULT',
+      { storageFault: ['Error registering user', 'insertErr'] },
+      { message: 'Error hashing password', hashErr: 'ThrottlingException' },
+    ],
+    [
+      'TOKEN_FAULT',
+      {},
+      { message: 'No token provided, please try again', err: 'ThrottlingException' },
+    ],
+  ] as const)('answers 500 to %s under %j with %j', async (code, options, expected) => {
+    const { statusCode, body } = await failWith(
+      new DomainError(code, { cause: throttled }),
+      options,
+    );
+
+    expect([statusCode, body]).toEqual([500, expected]);
+  });
+
+  it.each([
+    ['an error', new TypeError('hunter2 is not a function'), 'TypeError'],
+    ['a text', 'hunter2', 'UnknownError'],
+    [
+      'an HTTP error of somebody else',
+      Object.assign(new Error('hunter2'), { statusCode: 418, expose: true }),
+      'Error',
+    ],
+  ])('answers 500 to %s that nobody foresaw, without its words', async (_, error, name) => {
+    const { statusCode, body } = await failWith(error);
+
+    expect([statusCode, body]).toEqual([500, { message: 'Internal server error', err: name }]);
+    expect(logged.mock.calls.flat().join()).not.toContain('hunter2');
+  });
+
+  it('logs one line that finds request, fault and place', async () => {
+    await failWith(new DomainError('STORAGE_FAULT', { cause: throttled }));
+
+    expect(logged).toHaveBeenCalledOnce();
+    expect(JSON.parse(logged.mock.calls[0]?.[0])).toEqual({
+      level: 'error',
+      event: 'fault',
+      code: 'STORAGE_FAULT',
+      route: 'POST /api/{x}',
+      requestId: 'request-1',
+      fault: 'ThrottlingException',
+      message: 'Rate exceeded',
+      awsRequestId: 'aws-1',
+      stack: expect.arrayContaining([expect.stringMatching(/^at .*endpoint\.test\.ts/)]),
+    });
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { anyone, endpoint } from '../../../lib/http/endpoint.ts';
+import { gatewayEvent } from '../../event.ts';
+
+const handler = endpoint({ access: anyone, body: 'json' }, ({ body }) => ({
+  statusCode: 200,
+  body,
+}));
+
+const send = async (body: string, { type = 'application/json', isBase64Encoded = true } = {}) => {
+  const event = gatewayEvent({ headers: { 'content-type': type }, body, isBase64Encoded });
+  const answer = await handler(event, {});
+  return [answer.statusCode, JSON.parse(answer.body ?? '')];
+};
+const base64 = (bytes: string | number[]) =>
+  (typeof bytes === 'string' ? Buffer.from(bytes) : Buffer.from(bytes)).toString('base64');
+const refused = (message: string) => [400, { message }];
+
+describe('A body that the gateway hands on in base64', () => {
+  it.each([
+    ['JSON', base64('{"name":"ünï 😀"}')],
+    ['JSON after a byte order mark', base64('\ufeff{"name":"ünï 😀"}')],
+    ['JSON whose base64 has no padding', base64('{"name":"ünï 😀"}').replace(/=+$/, '')],
+  ])('is read when it is %s', async (_, body) => {
+    expect(await send(body)).toEqual([200, { name: 'ünï 😀' }]);
+  });
+
+  it.each([
+    ['spaces', `${base64('{}')} `],
+    ['a stray character', base64('{"a":1}').replace('e', '*')],
+    ['the alphabet of URLs', 'eyJhIjoiPz8_In0-'],
+    ['padding in the middle', `e30=${base64('{}')}`],
+    ['JSON as it is', '{}'],
+    ['a line break', `${base64('{"a":').slice(0, 4)}\n${base64('1}')}`],
+  ])('is refused when it is no base64 but has %s', async (_, body) => {
+    expect(await send(body)).toEqual(refused('Request body is not valid UTF-8'));
+  });
+
+  it.each([
+    ['a byte that begins nothing', [0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xff, 0x22, 0x7d]],
+    ['a character cut off', [0x22, 0xf0, 0x9f, 0x98, 0x22]],
+    ['an overlong encoding', [0x22, 0xc0, 0xaf, 0x22]],
+    ['a surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
+  ])('is refused when its bytes have %s', async (_, bytes) => {
+    expect(await send(base64(bytes))).toEqual(refused('Request body is not valid UTF-8'));
+  });
+
+  it('is refused by its type before its bytes are looked at', async () => {
+    const answer = await send(base64([0xff, 0xd8]), { type: 'image/jpeg' });
+
+    expect(answer).toEqual(refused('Content-Type must be application/json'));
+  });
+
+  it('is refused when it is base64 of nothing that is JSON', async () => {
+    expect(await send('A')).toEqual(refused('Request body is not valid JSON'));
+  });
+});
+
+describe('The size of a body', () => {
+  const limit = 64 * 1024;
+  const tooLarge = [413, { message: 'Request Entity Too Large' }];
+  /** An object of so many bytes. */
+  const objectOf = (bytes: number, character = 'x') => {
+    const characters = (bytes - 8) / Buffer.byteLength(character);
+    return `{"x":"${character.repeat(characters)}"}`;
+  };
+
+  it.each([
+    ['as text', false, (body: string) => body],
+    ['in base64', true, base64],
+  ])('may be 64 KiB and no byte more, handed on %s', async (_, isBase64Encoded, encode) => {
+    const [largest] = await send(encode(objectOf(limit)), { isBase64Encoded });
+    const larger = await send(encode(objectOf(limit + 1)), { isBase64Encoded });
+
+    expect(largest).toBe(200);
+    expect(larger).toEqual(tooLarge);
+  });
+
+  it('is counted in bytes, not in characters', async () => {
+    const [largest] = await send(objectOf(limit, '😀'), { isBase64Encoded: false });
+    const larger = await send(objectOf(limit + 4, '😀'), { isBase64Encoded: false });
+
+    expect(largest).toBe(200);
+    expect(larger).toEqual(tooLarge);
+  });
+
+  it('matters before what the body holds', async () => {
+    const answers = [
+      await send('{'.repeat(limit + 1), { isBase64Encoded: false }),
+      await send('*'.repeat(2 * limit)),
+    ];
+
+    expect(answers).toEqual([tooLarge, tooLarge]);
+  });
+});
+
+describe('A body that the gateway hands on as text', () => {
+  it('is not decoded, even if it looks like base64', async () => {
+    const body = base64('{}');
+
+    expect(await send(body, { isBase64Encoded: false })).toEqual(
+      refused('Request body is not valid JSON'),
+    );
+  });
+
+  it('leaves no trace of a refused key on any object', async () => {
+    const body = '{"x":{"__proto__":{"polluted":true}}}';
+
+    expect(await send(body, { isBase64Encoded: false })).toEqual(
+      refused('Request body holds a forbidden key'),
+    );
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
