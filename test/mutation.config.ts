@@ -17,7 +17,7 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     include: process.env.TESTS?.split(' ') ?? all,
-    globalSetup: ['test/engine.ts'],
+    globalSetup: ['test/support/engine.ts'],
     env: { BCRYPT_COST: '4', WITHIN_THIS_PROCESS: 'yes' },
     testTimeout: 30_000,
     hookTimeout: 60_000,

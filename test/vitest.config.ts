@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
-import { chosenEngine } from './engine.ts';
+import { chosenEngine } from './support/engine.ts';
 
 /**
  * Which folder means what. The gate (`npm run check`) is for tests whose outcome is the same at
@@ -30,7 +30,7 @@ export default defineConfig({
       project('service', 'test/**/*.test.ts', Object.values(folders)),
       ...Object.entries(folders).map(([name, include]) => project(name, include)),
     ],
-    globalSetup: ['test/engine.ts'],
+    globalSetup: ['test/support/engine.ts'],
     // Most files wait for a service or an engine more than they compute; DynamoDB Local takes as
     // much of the machine as there is, and with more to do answers too late.
     maxWorkers: chosenEngine() === 'dynamodb-local' ? 1 : 2 * availableParallelism(),

@@ -8,9 +8,9 @@ import { createTables } from '../../infra/local/create-tables.ts';
 import { startEngine } from '../../infra/local/engine.ts';
 import type { Action } from '../../lib/audit/entry.ts';
 import type { AuditFilter } from '../../lib/audit/store.ts';
-import { type EngineProxy, startProxy } from '../proxy.ts';
-import { scanAudit } from '../races/invariants.ts';
 import { writeBatches } from '../races/write-batches.ts';
+import { type EngineProxy, startProxy } from '../support/proxy.ts';
+import { scanAudit } from '../support/stored-items.ts';
 
 const sizes = [1000, 10_000, 100_000];
 /** At most this many times the cost at the smallest size counts as flat. */

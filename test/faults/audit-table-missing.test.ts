@@ -1,9 +1,9 @@
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { isoTimestamp, uniqueAgent } from '../acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../client.ts';
-import { engineClient } from '../races/invariants.ts';
-import { startTestService, type TestService } from '../service.ts';
+import { isoTimestamp, uniqueAgent } from '../support/acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { engineClient } from '../support/stored-items.ts';
 
 /** Milliseconds: a second more than usual, on a machine that has other things to do. */
 const longestAnswer = 3000;

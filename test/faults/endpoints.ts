@@ -1,6 +1,12 @@
 /** The endpoints as the fault tests see them: a call of each, and what a fault makes of it. */
-import { type Account, type ApiRequestOptions, logIn, register, uniqueEmail } from '../client.ts';
-import type { TestService } from '../service.ts';
+import {
+  type Account,
+  type ApiRequestOptions,
+  logIn,
+  register,
+  uniqueEmail,
+} from '../support/client.ts';
+import type { TestService } from '../support/service.ts';
 
 /** What a request does to the users table or, where it says so, to the audit table. */
 export type Access = 'read' | 'write' | 'transaction' | 'read audit';

@@ -1,8 +1,8 @@
 /** Calls every endpoint while something is wrong, and looks at all that came of it. */
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { brokenItems, scan, scanAudit } from '../races/invariants.ts';
-import type { TestService } from '../service.ts';
+import type { TestService } from '../support/service.ts';
+import { brokenItems, scan, scanAudit } from '../support/stored-items.ts';
 import { type Caller, endpoints, prepareSubject } from './endpoints.ts';
 
 export interface Outcome {

@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
-import { type Fault, faults, type Rule, startProxy } from '../proxy.ts';
-import { startTestService } from '../service.ts';
+import { type Fault, faults, type Rule, startProxy } from '../support/proxy.ts';
+import { startTestService } from '../support/service.ts';
 import { type Access, prepareCaller } from './endpoints.ts';
 import { callAll } from './experiment.ts';
 import { asOnAws, maxTries, untilWell } from './patience.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { register } from '../client.ts';
-import { type EngineProxy, type Fault, startProxy } from '../proxy.ts';
-import { scan } from '../races/invariants.ts';
-import { startTestService, type TestService } from '../service.ts';
+import { register } from '../support/client.ts';
+import { type EngineProxy, type Fault, startProxy } from '../support/proxy.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { scan } from '../support/stored-items.ts';
 
 /** Later than a request, or an audit entry, may take on AWS; not at all once nobody waits for it. */
 const slowly: Fault = async ({ forward, answer, socket }) => {

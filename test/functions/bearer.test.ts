@@ -1,9 +1,16 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { listUsers, outcome, refusal, serviceForThisFile } from '../acceptance.ts';
-import { register, uniqueEmail } from '../client.ts';
-import { claimsWith, encode, now, signToken, signTokenWithKey, soundHeader } from '../tokens.ts';
+import { listUsers, outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { register, uniqueEmail } from '../support/client.ts';
+import {
+  claimsWith,
+  encode,
+  now,
+  signToken,
+  signTokenWithKey,
+  soundHeader,
+} from '../support/tokens.ts';
 
 const { api, adminToken, jwtSecret } = await serviceForThisFile();
 const bystander = await register(api);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../acceptance.ts';
-import { bodyEndpoints, type Field } from '../body-endpoints.ts';
+import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { bodyEndpoints, type Field } from '../support/body-endpoints.ts';
 
 const { endpoints, state, markedEmail } = await bodyEndpoints(await serviceForThisFile());
 // A login has rules of its own: see auth/login.test.ts.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../acceptance.ts';
-import { register, uniqueEmail } from '../client.ts';
+import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { register, uniqueEmail } from '../support/client.ts';
 
 const { api, adminToken } = await serviceForThisFile();
 const user = await register(api);

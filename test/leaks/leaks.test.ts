@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { register } from '../client.ts';
-import { faults } from '../proxy.ts';
+import { register } from '../support/client.ts';
+import { faults } from '../support/proxy.ts';
 import { callEverything, lastingFaults, type Run, startRun } from './run.ts';
 import { leaksIn } from './search.ts';
 

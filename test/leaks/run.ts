@@ -1,11 +1,11 @@
 /** A run of everything that the service does, which remembers every secret that passes. */
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import { type ApiAnswer, type ApiRequestOptions, uniqueEmail } from '../client.ts';
-import { type EngineProxy, faults, startProxy } from '../proxy.ts';
-import { scan, usersIn } from '../races/invariants.ts';
-import { startTestService, type TestService } from '../service.ts';
-import { claimsWith, now, signToken } from '../tokens.ts';
+import { type ApiAnswer, type ApiRequestOptions, uniqueEmail } from '../support/client.ts';
+import { type EngineProxy, faults, startProxy } from '../support/proxy.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { scan, usersIn } from '../support/stored-items.ts';
+import { claimsWith, now, signToken } from '../support/tokens.ts';
 import type { Places, Secret } from './search.ts';
 
 const secretFields = ['password', 'token', 'secret', 'apiKey', 'creditCard'];

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
-import { listUsers, serviceForThisFile } from '../acceptance.ts';
-import type { ApiAnswer } from '../client.ts';
 import { counted, holds } from '../properties/runs.ts';
-import { brokenItems, scan, usersIn } from '../races/invariants.ts';
-import { claimsWith, signToken } from '../tokens.ts';
+import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
+import type { ApiAnswer } from '../support/client.ts';
+import { brokenItems, scan, usersIn } from '../support/stored-items.ts';
+import { claimsWith, signToken } from '../support/tokens.ts';
 import { type Accounts, type Command, outcomeOf } from './accounts.ts';
 import { isExplained, perform, type Step } from './history.ts';
 import {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Account, logIn, register, uniqueEmail } from '../client.ts';
-import { type EngineProxy, holdBack, startProxy } from '../proxy.ts';
-import { brokenItems, scan } from '../races/invariants.ts';
-import { startTestService, type TestService } from '../service.ts';
+import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { type EngineProxy, holdBack, startProxy } from '../support/proxy.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { brokenItems, scan } from '../support/stored-items.ts';
 
 /** The proxy holds the first write back, so that the second overtakes it between read and write. */
 describe('A write that another one overtakes after it has read the user', () => {

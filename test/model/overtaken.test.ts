@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../acceptance.ts';
-import { type Account, register, uniqueEmail } from '../client.ts';
-import { holdBack, startProxy } from '../proxy.ts';
+import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { type Account, register, uniqueEmail } from '../support/client.ts';
+import { holdBack, startProxy } from '../support/proxy.ts';
 
 const proxy = await startProxy(inject('engine'));
 const { api, adminToken } = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });

@@ -1,7 +1,14 @@
 /** Tokens that nobody issued, made from those that were. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
-import { claimsWith, encode, now, signToken, signTokenWithKey, soundHeader } from '../tokens.ts';
+import {
+  claimsWith,
+  encode,
+  now,
+  signToken,
+  signTokenWithKey,
+  soundHeader,
+} from '../support/tokens.ts';
 import { anyText, anyValue } from './texts.ts';
 
 export interface Issued {

@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import type { LambdaHandler } from '../../infra/local/gateway.ts';
 import { functions } from '../../infra/routes.ts';
-import { gatewayEvent } from '../event.ts';
+import { gatewayEvent } from '../support/event.ts';
 
 /** What a request may vary of an event. */
 export interface Call {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listUsers, serviceForThisFile } from '../acceptance.ts';
+import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
 import { counted, holds } from './runs.ts';
 import { anyText } from './texts.ts';
 

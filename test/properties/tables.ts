@@ -2,7 +2,7 @@
 import { DeleteCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { inject } from 'vitest';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { engineClient, type Item } from '../races/invariants.ts';
+import { engineClient, type Item } from '../support/stored-items.ts';
 import type { Handlers } from './handlers.ts';
 
 export interface Snapshot {

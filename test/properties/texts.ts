@@ -1,6 +1,6 @@
 /** Values that software has stumbled over, to be sent where something else is expected. */
 import fc from 'fast-check';
-import { badIds } from '../ids.ts';
+import { badIds } from '../support/ids.ts';
 
 const notorious = [
   ...['', ' ', '\t\n', '\0', 'a\0b', '\u{7f}', '\r\nX-Injected: 1', '\u{feff}', '\u{200b}'],

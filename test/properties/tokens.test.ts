@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { functions } from '../../infra/routes.ts';
-import { claimsWith, now, signToken } from '../tokens.ts';
+import { claimsWith, now, signToken } from '../support/tokens.ts';
 import { expectSound } from './answers.ts';
 import { expiredToken, forgedToken } from './forgeries.ts';
 import { startHandlers } from './handlers.ts';

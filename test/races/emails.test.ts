@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Account, type ApiAnswer, isLate, logIn, register, uniqueEmail } from '../client.ts';
-import { startTestService, type TestService } from '../service.ts';
-import { brokenItems, scan, usersIn } from './invariants.ts';
+import {
+  type Account,
+  type ApiAnswer,
+  isLate,
+  logIn,
+  register,
+  uniqueEmail,
+} from '../support/client.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { brokenItems, scan, usersIn } from '../support/stored-items.ts';
 
 /** Times that each race is run: one run may go well by chance. */
 const rounds = Array.from({ length: 3 }, (_, round) => round + 1);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { register, uniqueEmail } from '../client.ts';
-import { type EngineProxy, type Fault, faults, startProxy } from '../proxy.ts';
-import { startTestService, type TestService } from '../service.ts';
-import { scan } from './invariants.ts';
+import { register, uniqueEmail } from '../support/client.ts';
+import { type EngineProxy, type Fault, faults, startProxy } from '../support/proxy.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { scan } from '../support/stored-items.ts';
 
 /** Later than the count that {@link faults.delay} holds back, within the second of an entry. */
 const arriveLast: Fault = async ({ forward, answer }) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { type Account, type ApiClient, apiClient, logIn } from '../client.ts';
+import { type Account, type ApiClient, apiClient, logIn } from '../support/client.ts';
 import { run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { type Emulator, pythonProgram } from './emulator.ts';

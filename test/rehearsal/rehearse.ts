@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { register } from '../client.ts';
+import { register } from '../support/client.ts';
 import { endAll } from './command.ts';
 import {
   type Admin,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { jwtVerify } from 'jose';
-import { type ApiAnswer, type ApiClient, uniqueEmail } from '../client.ts';
+import { type ApiAnswer, type ApiClient, uniqueEmail } from '../support/client.ts';
 import type { Admin } from './deployment.ts';
 import { requireThat } from './step.ts';
 

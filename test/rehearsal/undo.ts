@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { register } from '../client.ts';
+import { register } from '../support/client.ts';
 import { run } from './command.ts';
 import { createAdmin, openDeployment, requireData, takeInventory } from './deployment.ts';
 import { type Emulator, pythonProgram } from './emulator.ts';

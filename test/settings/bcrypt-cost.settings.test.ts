@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listUsers, serviceForThisFile } from '../acceptance.ts';
-import { register, uniqueEmail } from '../client.ts';
+import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
+import { register, uniqueEmail } from '../support/client.ts';
 import { invoke, stubSettings } from './invoke.ts';
 
 const service = await serviceForThisFile();

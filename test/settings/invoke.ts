@@ -1,8 +1,8 @@
 import { afterAll, type MockInstance, vi } from 'vitest';
 import type { Handler } from '../../lib/http/request.ts';
 import { lambdaEnvironment } from '../bench/cold/cold-start.ts';
-import { gatewayEvent } from '../event.ts';
-import type { TestService } from '../service.ts';
+import { gatewayEvent } from '../support/event.ts';
+import type { TestService } from '../support/service.ts';
 
 /**
  * Has functions that are imported after this work on the tables of a service, under settings with

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type ApiClient, logIn, register, uniqueEmail } from '../client.ts';
-import { type EngineProxy, holdBack, startProxy } from '../proxy.ts';
-import { scanAudit } from '../races/invariants.ts';
-import { startTestService, type TestService } from '../service.ts';
+import { type ApiClient, logIn, register, uniqueEmail } from '../support/client.ts';
+import { type EngineProxy, holdBack, startProxy } from '../support/proxy.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { scanAudit } from '../support/stored-items.ts';
 
 const failTimes = async (api: ApiClient, email: string, times: number): Promise<number[]> => {
   const statuses: number[] = [];

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { serviceForThisFile } from '../acceptance.ts';
-import { countRounds } from '../bcrypt-work.ts';
-import { type Account, register, uniqueEmail } from '../client.ts';
-import { startTestService } from '../service.ts';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import { countRounds } from '../support/bcrypt-work.ts';
+import { type Account, register, uniqueEmail } from '../support/client.ts';
+import { startTestService } from '../support/service.ts';
 import { invoke, stubSettings } from './invoke.ts';
 
 const service = await serviceForThisFile();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../acceptance.ts';
-import { logIn, register, uniqueEmail } from '../client.ts';
-import { startTestService } from '../service.ts';
+import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../support/client.ts';
+import { startTestService } from '../support/service.ts';
 
 const service = await serviceForThisFile({ PASSWORD_MIN_LENGTH: '12' });
 const { api, adminToken } = service;

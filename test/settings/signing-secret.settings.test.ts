@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
-import { outcome, serviceForThisFile } from '../acceptance.ts';
-import { register, uniqueEmail } from '../client.ts';
-import { startTestService } from '../service.ts';
+import { outcome, serviceForThisFile } from '../support/acceptance.ts';
+import { register, uniqueEmail } from '../support/client.ts';
+import { startTestService } from '../support/service.ts';
 import { invoke, stubSettings } from './invoke.ts';
 
 const service = await serviceForThisFile();

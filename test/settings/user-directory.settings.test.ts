@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { listUsers, nextPage, outcome, refusal, serviceForThisFile } from '../acceptance.ts';
-import { register } from '../client.ts';
+import {
+  listUsers,
+  nextPage,
+  outcome,
+  refusal,
+  serviceForThisFile,
+} from '../support/acceptance.ts';
+import { register } from '../support/client.ts';
 
 const { api, adminToken } = await serviceForThisFile({ USER_DIRECTORY: 'closed' });
 const [user, other] = [await register(api), await register(api)];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/v1-users/index.ts';
-import { gatewayEvent } from '../event.ts';
+import { gatewayEvent } from '../support/event.ts';
 
 // The function itself, without HTTP: ten thousand requests would take long, and the memory they
 // fill is the whole process's.

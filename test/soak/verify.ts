@@ -1,6 +1,6 @@
 /** Compares the tables, in full, with what was acknowledged. */
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { brokenItems, type Item, scan, scanAudit, usersIn } from '../races/invariants.ts';
+import { brokenItems, type Item, scan, scanAudit, usersIn } from '../support/stored-items.ts';
 import type { Client } from './client.ts';
 import { type Account, entryKey, isExpected, type Ledger } from './ledger.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import type { FunctionDefinition } from '../../../infra/routes.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
-import { claimsWith, signToken } from '../../tokens.ts';
+import { claimsWith, signToken } from '../../support/tokens.ts';
 import { type Environment, lambdaEnvironment } from './cold-start.ts';
 import { startSecretsManager } from './secrets-manager.ts';
 

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { uniqueEmail } from '../../client.ts';
+import { uniqueEmail } from '../../support/client.ts';
 import { gatewayEvent } from './event.ts';
 
 /** The user with the id 1, as {@link firstCalls} creates it. */

@@ -8,9 +8,9 @@ import {
   refusal,
   serviceForThisFile,
   uniqueAgent,
-} from '../../acceptance.ts';
-import { type Account, logIn, register } from '../../client.ts';
-import { badLimits, tamperedCursors } from '../../lists.ts';
+} from '../../support/acceptance.ts';
+import { type Account, logIn, register } from '../../support/client.ts';
+import { badLimits, tamperedCursors } from '../../support/lists.ts';
 
 interface Entry {
   readonly id: number;

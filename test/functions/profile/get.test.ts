@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { entriesOf, outcome, refusal, serviceForThisFile, uniqueAgent } from '../../acceptance.ts';
-import { register } from '../../client.ts';
+import {
+  entriesOf,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../support/acceptance.ts';
+import { register } from '../../support/client.ts';
 
 const service = await serviceForThisFile();
 const { api, admin, adminToken } = service;

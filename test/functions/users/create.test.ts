@@ -7,8 +7,8 @@ import {
   refusal,
   serviceForThisFile,
   uniqueAgent,
-} from '../../acceptance.ts';
-import { logIn, register, uniqueEmail } from '../../client.ts';
+} from '../../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;

@@ -6,9 +6,9 @@ import {
   refusal,
   serviceForThisFile,
   uniqueAgent,
-} from '../../acceptance.ts';
-import { register } from '../../client.ts';
-import { badIds } from '../../ids.ts';
+} from '../../support/acceptance.ts';
+import { register } from '../../support/client.ts';
+import { badIds } from '../../support/ids.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;

@@ -10,9 +10,9 @@ import {
   refusal,
   serviceForThisFile,
   uniqueAgent,
-} from '../../acceptance.ts';
-import { register } from '../../client.ts';
-import { badLimits, tamperedCursors } from '../../lists.ts';
+} from '../../support/acceptance.ts';
+import { register } from '../../support/client.ts';
+import { badLimits, tamperedCursors } from '../../support/lists.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;

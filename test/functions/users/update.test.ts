@@ -7,9 +7,9 @@ import {
   refusal,
   serviceForThisFile,
   uniqueAgent,
-} from '../../acceptance.ts';
-import { logIn, register, uniqueEmail } from '../../client.ts';
-import { badIds } from '../../ids.ts';
+} from '../../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { badIds } from '../../support/ids.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isoTimestamp, outcome, refusal, serviceForThisFile } from '../../acceptance.ts';
-import { uniqueEmail } from '../../client.ts';
+import { isoTimestamp, outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
+import { uniqueEmail } from '../../support/client.ts';
 import { createMemoryUser } from './users.ts';
 
 const { api } = await serviceForThisFile();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../../acceptance.ts';
-import { badIds } from '../../ids.ts';
+import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
+import { badIds } from '../../support/ids.ts';
 import { createMemoryUser, unknownId } from './users.ts';
 
 const { api } = await serviceForThisFile();

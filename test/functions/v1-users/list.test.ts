@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serviceForThisFile } from '../../acceptance.ts';
+import { serviceForThisFile } from '../../support/acceptance.ts';
 import { createMemoryUser, type MemoryUser } from './users.ts';
 
 const { api } = await serviceForThisFile();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../../acceptance.ts';
-import { uniqueEmail } from '../../client.ts';
-import { badIds } from '../../ids.ts';
+import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
+import { uniqueEmail } from '../../support/client.ts';
+import { badIds } from '../../support/ids.ts';
 import { createMemoryUser, unknownId } from './users.ts';
 
 const { api } = await serviceForThisFile();

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { describe, expect, inject, it } from 'vitest';
-import { logIn, register } from '../../client.ts';
-import { scanAudit } from '../../races/invariants.ts';
-import { startTestService } from '../../service.ts';
+import { logIn, register } from '../../support/client.ts';
+import { startTestService } from '../../support/service.ts';
+import { scanAudit } from '../../support/stored-items.ts';
 
 /** Starts services on the same tables, one after the other. */
 const onOwnTables = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { logIn } from '../../client.ts';
-import { startTestService } from '../../service.ts';
+import { logIn } from '../../support/client.ts';
+import { startTestService } from '../../support/service.ts';
 
 describe('The service on one machine', () => {
   it('works in a shell with an AWS profile, which is none of its engine’s business', async () => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { DescribeTimeToLiveCommand, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
-import { useOwnTables } from '../../lib/own-tables.ts';
-import { engineClient } from '../../races/invariants.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { engineClient } from '../../support/stored-items.ts';
 
 describe('createTables', () => {
   const client = engineClient(inject('engine'));

@@ -13,8 +13,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { installedEngines, startEngine } from '../../../infra/local/engine.ts';
-import { type ApiClient, logIn, register } from '../../client.ts';
-import { startTestService } from '../../service.ts';
+import { type ApiClient, logIn, register } from '../../support/client.ts';
+import { startTestService } from '../../support/service.ts';
 import {
   comesTrue,
   enginePackages,

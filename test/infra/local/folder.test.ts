@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { engineOf } from '../../../infra/local/engine.ts';
 import { lockFolder } from '../../../infra/local/folder-lock.ts';
-import { register } from '../../client.ts';
+import { register } from '../../support/client.ts';
 import { operate } from '../operator/operator.ts';
 import { processesWith } from './installation.ts';
 import { endGroup, ownEngineForThisFile } from './own-engine.ts';

@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { entriesOf, outcome, refusal, serviceForThisFile, uniqueAgent } from '../../acceptance.ts';
-import { logIn, register, uniqueEmail } from '../../client.ts';
+import {
+  entriesOf,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken, url } = service;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, inject } from 'vitest';
 import type { RunningService } from '../../../infra/local/running.ts';
-import { type ApiClient, apiClient } from '../../client.ts';
-import { startTestService, type TestService } from '../../service.ts';
+import { type ApiClient, apiClient } from '../../support/client.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 import {
   comesTrue,
   commandLine,

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
-import { register } from '../../client.ts';
 import { lostAmong, startLoad } from '../../faults/load.ts';
-import { type Fault, faults, startProxy } from '../../proxy.ts';
-import { brokenItems, scan, scanAudit } from '../../races/invariants.ts';
-import { startTestService, type TestService } from '../../service.ts';
+import { register } from '../../support/client.ts';
+import { type Fault, faults, startProxy } from '../../support/proxy.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { brokenItems, scan, scanAudit } from '../../support/stored-items.ts';
 import { comesTrue } from './installation.ts';
 import { endGroup, ownEngineForThisFile, tables } from './own-engine.ts';
 

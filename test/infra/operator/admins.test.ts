@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { logIn, register, uniqueEmail } from '../../client.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,

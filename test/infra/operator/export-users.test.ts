@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { logIn, register } from '../../client.ts';
+import { logIn, register } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from 'bcryptjs';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { type EngineProxy, type Fault, faults, holdBack, startProxy } from '../../proxy.ts';
-import { brokenItems, scan } from '../../races/invariants.ts';
+import { type EngineProxy, type Fault, faults, holdBack, startProxy } from '../../support/proxy.ts';
+import { brokenItems, scan } from '../../support/stored-items.ts';
 import { type OperatedService, operatedServiceForThisTest } from './operator.ts';
 
 const count = 600;

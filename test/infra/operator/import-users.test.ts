@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
-import { logIn, register, uniqueEmail } from '../../client.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { register } from '../../client.ts';
+import { register } from '../../support/client.ts';
 import { operatedServiceForThisFile } from './operator.ts';
 
 const service = await operatedServiceForThisFile();

@@ -6,10 +6,10 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, inject, onTestFinished } from 'vitest';
 import type { AuditEntry } from '../../../lib/audit/entry.ts';
-import type { AcceptanceService } from '../../acceptance.ts';
-import { logIn } from '../../client.ts';
-import { scan, scanAudit, usersIn } from '../../races/invariants.ts';
-import { startTestService } from '../../service.ts';
+import type { AcceptanceService } from '../../support/acceptance.ts';
+import { logIn } from '../../support/client.ts';
+import { startTestService } from '../../support/service.ts';
+import { scan, scanAudit, usersIn } from '../../support/stored-items.ts';
 
 export interface Ended {
   readonly status: number | null;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { register, uniqueEmail } from '../../client.ts';
-import { type EngineProxy, faults, startProxy } from '../../proxy.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
+import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { arn, awsForThisTest } from './aws.ts';
 import {
   type OperatedService,

@@ -6,9 +6,9 @@ import { describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
-import { uniqueAgent } from '../../acceptance.ts';
-import { register } from '../../client.ts';
-import { scanAudit } from '../../races/invariants.ts';
+import { uniqueAgent } from '../../support/acceptance.ts';
+import { register } from '../../support/client.ts';
+import { scanAudit } from '../../support/stored-items.ts';
 import {
   type OperatedService,
   operatedServiceForThisFile,

@@ -11,7 +11,7 @@ import { startEngine } from '../../../infra/local/engine.ts';
 import { lockFolder } from '../../../infra/local/folder-lock.ts';
 import { announceRunning } from '../../../infra/local/running.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
-import { startTestService } from '../../service.ts';
+import { startTestService } from '../../support/service.ts';
 import { cleanEnvironment, folderForThisFile, operate } from './operator.ts';
 
 const parent = await folderForThisFile();

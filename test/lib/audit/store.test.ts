@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AuditEntry, actions, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { type AuditFilter, insertEntry, listEntries, toItem } from '../../../lib/audit/store.ts';
-import { scanAudit } from '../../races/invariants.ts';
 import { writeBatches } from '../../races/write-batches.ts';
-import { useOwnTables } from '../own-tables.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { scanAudit } from '../../support/stored-items.ts';
 
 let table: string;
 beforeAll(async () => {

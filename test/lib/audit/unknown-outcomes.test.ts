@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
-import { uniqueAgent } from '../../acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../../client.ts';
-import { type EngineProxy, type Fault, faults, startProxy } from '../../proxy.ts';
-import { scan, scanAudit, usersIn } from '../../races/invariants.ts';
-import { startTestService, type TestService } from '../../service.ts';
+import { uniqueAgent } from '../../support/acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type EngineProxy, type Fault, faults, startProxy } from '../../support/proxy.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { scan, scanAudit, usersIn } from '../../support/stored-items.ts';
 
 describe('The entry of a change whose write DynamoDB did not acknowledge', () => {
   let proxy: EngineProxy;

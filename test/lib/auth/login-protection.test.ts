@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { countRegistration } from '../../../lib/auth/login-protection.ts';
-import { useOwnTables } from '../own-tables.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
 
 beforeAll(async () => {
   process.env.REGISTRATIONS_PER_ADDRESS = '2';

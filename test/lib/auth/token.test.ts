@@ -6,7 +6,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { tokenLifetime } from '../../../lib/auth/signing-secret.ts';
 import { issueToken, verifyToken } from '../../../lib/auth/token.ts';
-import { signToken } from '../../tokens.ts';
+import { signToken } from '../../support/tokens.ts';
 
 const secret = randomUUID();
 vi.stubEnv('JWT_SECRET', secret);

@@ -3,8 +3,8 @@ import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { conditionItem, isConditionFailure, send, transact } from '../../../lib/dynamodb/client.ts';
 import { DomainError } from '../../../lib/errors.ts';
-import { type EngineProxy, faults, startProxy } from '../../proxy.ts';
-import { useOwnTables } from '../own-tables.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 
 let proxy: EngineProxy;
 let table: string;

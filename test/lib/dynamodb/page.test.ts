@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type PageRequest, readPage } from '../../../lib/dynamodb/page.ts';
 import { auditTable, createdAtKey } from '../../../lib/dynamodb/tables.ts';
 import { writeBatches } from '../../races/write-batches.ts';
-import { useOwnTables } from '../own-tables.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
 
 const shardCount = 8;
 const size = 120;

@@ -14,7 +14,7 @@ import { DomainError, type ErrorCode } from '../../../lib/errors.ts';
 import { adminOnly, authenticated, selfOrAdmin } from '../../../lib/http/access.ts';
 import { anyone, type EndpointOptions, endpoint } from '../../../lib/http/endpoint.ts';
 import { commonHeaders } from '../../../lib/http/response.ts';
-import { gatewayEvent } from '../../event.ts';
+import { gatewayEvent } from '../../support/event.ts';
 
 vi.stubEnv('JWT_SECRET', randomUUID());
 afterAll(() => vi.unstubAllEnvs());

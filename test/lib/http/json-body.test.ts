@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { anyone, endpoint } from '../../../lib/http/endpoint.ts';
-import { gatewayEvent } from '../../event.ts';
+import { gatewayEvent } from '../../support/event.ts';
 
 const handler = endpoint({ access: anyone, body: 'json' }, ({ body }) => ({
   statusCode: 200,

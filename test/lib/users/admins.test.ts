@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
 import { findUser, insertUser } from '../../../lib/users/store.ts';
-import { useOwnTables } from '../own-tables.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
 import { storedUser } from './stored-user.ts';
 
 beforeAll(() => useOwnTables());

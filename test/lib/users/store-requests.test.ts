@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Account, logIn, register, uniqueEmail } from '../../client.ts';
-import { type EngineProxy, startProxy } from '../../proxy.ts';
-import { startTestService, type TestService } from '../../service.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type EngineProxy, startProxy } from '../../support/proxy.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
 
 describe('What an endpoint asks of DynamoDB', () => {
   let proxy: EngineProxy;

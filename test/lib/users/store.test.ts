@@ -9,10 +9,10 @@ import {
   insertUser,
   listUsers,
 } from '../../../lib/users/store.ts';
-import { uniqueEmail } from '../../client.ts';
-import { type EngineProxy, faults, startProxy } from '../../proxy.ts';
-import { brokenItems, engineClient, scan, usersIn } from '../../races/invariants.ts';
-import { useOwnTables } from '../own-tables.ts';
+import { uniqueEmail } from '../../support/client.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
+import { brokenItems, engineClient, scan, usersIn } from '../../support/stored-items.ts';
 import { storedUser } from './stored-user.ts';
 
 let proxy: EngineProxy;

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
 import { findHolders, scanUsers } from '../../../lib/users/transfer.ts';
-import { uniqueEmail } from '../../client.ts';
-import { useOwnTables } from '../own-tables.ts';
+import { uniqueEmail } from '../../support/client.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
 import { storedUser } from './stored-user.ts';
 
 beforeAll(async () => void (await useOwnTables()));

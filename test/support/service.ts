@@ -42,8 +42,8 @@ const withinThisProcess = async (
   const before = { ...process.env };
   Object.assign(process.env, settings);
   vi.resetModules();
-  const { startService } = await import('../infra/local/service.ts');
-  const { readSettings } = await import('../infra/local/settings.ts');
+  const { startService } = await import('../../infra/local/service.ts');
+  const { readSettings } = await import('../../infra/local/settings.ts');
   const { url, stop } = await startService(readSettings(process.env));
   vi.resetModules();
   for (const name of Object.keys(settings)) delete process.env[name];

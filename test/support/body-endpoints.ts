@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { createMemoryUser } from '../functions/v1-users/users.ts';
 import { type AcceptanceService, entriesOf, listUsers, uniqueAgent } from './acceptance.ts';
 import { type ApiAnswer, type ApiRequestOptions, register } from './client.ts';
-import { createMemoryUser } from './functions/v1-users/users.ts';
 
 export type Field = 'name' | 'email' | 'password';
 

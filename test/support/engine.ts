@@ -4,7 +4,7 @@ import {
   engineNames,
   installedEngines,
   startEngine,
-} from '../infra/local/engine.ts';
+} from '../../infra/local/engine.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
