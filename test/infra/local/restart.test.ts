@@ -85,7 +85,7 @@ describe('A service whose engine ends by itself', { timeout: 180_000 }, () => {
   });
 });
 
-describe('A service that is told to end', () => {
+describe('A service that is told to end', { timeout: 90_000 }, () => {
   it.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
     'answers what it has begun (%s)',
     async (signal) => {
