@@ -62,6 +62,6 @@ describe('A command run by a Node that is too old', () => {
 
   it.each(['start', 'operator', 'test', 'check'])('says so by npm run %s', (name) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(scripts[name]).toMatch(/^node (--import )?(\.\/)?infra\/node-version\.js /);
+    expect(scripts[name]).toMatch(/^(exec )?node (--import )?(\.\/)?infra\/node-version\.js /);
   });
 });
