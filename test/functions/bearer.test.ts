@@ -152,8 +152,8 @@ const claims = [
       jwtSecret,
     ),
   ],
-  ['an iat in the future', withClaims({ iat: now() + 120, exp: now() + 7200 })],
-  ['an nbf in the future', withClaims({ nbf: now() + 120 })],
+  ['an iat in the future', withClaims({ iat: now() + 3000, exp: now() + 7200 })],
+  ['an nbf in the future', withClaims({ nbf: now() + 3000 })],
   [
     'an exp in the past, and another secret',
     signToken({ ...admin, exp: now() - 60 }, randomUUID()),
@@ -162,11 +162,11 @@ const claims = [
   ['an exp in the past, and no id', signToken({ ...without('id'), exp: now() - 60 }, jwtSecret)],
   [
     'an exp in the past, and an iat in the future',
-    withClaims({ iat: now() + 120, exp: now() - 60 }),
+    withClaims({ iat: now() + 3000, exp: now() - 60 }),
   ],
   [
     'an exp in the past, and an nbf in the future',
-    withClaims({ nbf: now() + 120, exp: now() - 60 }),
+    withClaims({ nbf: now() + 3000, exp: now() - 60 }),
   ],
 ] as const;
 
