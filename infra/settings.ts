@@ -118,7 +118,8 @@ const requireConsistent = (settings: Settings): void => {
  * @throws {SettingError} on the first setting that is unknown or breaks its rule
  */
 export const readSettings = (context: Given, file: Given = production): Settings => {
-  const given = context.stage === 'production' ? { ...file, ...context } : context;
+  const isProduction = textOf('stage', context.stage) === 'production';
+  const given = isProduction ? { ...file, ...context } : context;
   requireKnown(Object.keys(given));
   const values = Object.entries(readers).map(([setting, read]) => [
     setting,

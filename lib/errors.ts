@@ -98,7 +98,7 @@ export class DomainError extends Error {
     options: {
       message?: string;
       cause?: unknown;
-      retryAfter?: number;
+      retryAfter?: number | undefined;
       mayHaveHappened?: boolean;
     } = {},
   ) {
@@ -110,6 +110,17 @@ export class DomainError extends Error {
     this.mayHaveHappened = options.mayHaveHappened ?? false;
   }
 }
+
+/** The same error, of a change that may have been made by an attempt before. */
+export const unsureOf = (error: unknown): unknown =>
+  error instanceof DomainError
+    ? new DomainError(error.code, {
+        message: error.message,
+        cause: error.cause,
+        retryAfter: error.retryAfter,
+        mayHaveHappened: true,
+      })
+    : error;
 
 /** A field of a body that breaks a rule; `rule` completes the sentence that the name begins. */
 export const invalidField = (name: string, rule: string): DomainError =>

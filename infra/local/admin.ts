@@ -1,8 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { makeEntry } from '../../lib/audit/entry.ts';
-import { logUnwritten, writeEntry } from '../../lib/audit/record.ts';
+import { randomBytes } from 'node:crypto';
+import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
-import { updateUser } from '../../lib/users/changes.ts';
+import { type UserUpdate, updateUser } from '../../lib/users/changes.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { parseEmail, parseNewUser, parsePassword } from '../../lib/users/schema.ts';
@@ -15,29 +14,27 @@ export interface LocalAdmin {
   readonly password?: string;
 }
 
-/** Records what a start did; an entry that cannot be written is logged whole, to be replayed. */
-const recordStart = async (action: 'CREATE' | 'UPDATE', id: number, details = {}) => {
-  const entry = makeEntry({
+/** Makes a change, and records it as one of a start. */
+const recorded = async (
+  action: 'CREATE' | 'UPDATE',
+  id: number,
+  details: object,
+  change: () => Promise<unknown>,
+): Promise<void> => {
+  const entry = {
     action,
-    resource: 'users',
     resource_id: id,
     user_agent: 'npm start',
-    result: 'SUCCESS',
     details: { ...details, operator: localAccount() },
-  });
-  const writeId = randomUUID();
-  try {
-    await writeEntry(entry, { writeId });
-  } catch (error) {
-    logUnwritten(error, writeId, entry);
-  }
+  };
+  await recordingFaults(entry, change);
+  await record({ ...entry, result: 'SUCCESS' });
 };
 
 const create = async (email: string, password: string): Promise<void> => {
   const newUser = parseNewUser({ name: 'Administrator', email, password });
   const admin = await prepareUser(newUser, 'admin');
-  await insertUser(admin);
-  await recordStart('CREATE', admin.id);
+  await recorded('CREATE', admin.id, {}, () => insertUser(admin));
 };
 
 /** Gives a user, in one step, what it lacks of the role and the password. */
@@ -45,14 +42,15 @@ const bringInLine = async (user: StoredUser, password: string): Promise<void> =>
   const isPassword = await verifyPassword(password, user.password_hash);
   const isAdmin = user.role === 'admin';
   if (isPassword && isAdmin) return;
-  await updateUser(user.id, {
+  const update: UserUpdate = {
     ...(isPassword ? {} : { password_hash: await hashPassword(password) }),
     ...(isAdmin ? {} : { role: 'admin' }),
-  });
-  await recordStart('UPDATE', user.id, {
+  };
+  const details = {
     fields: [...(isPassword ? [] : ['password']), ...(isAdmin ? [] : ['role'])],
     ...(isAdmin ? {} : { role: { from: user.role, to: 'admin' } }),
-  });
+  };
+  await recorded('UPDATE', user.id, details, () => updateUser(user.id, update));
 };
 
 /** @throws {Error} naming the variable and the rule that it breaks */

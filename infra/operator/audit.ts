@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
-import { logUnwritten, writeEntry } from '../../lib/audit/record.ts';
+import { faultDetails, logUnwritten, writeEntry } from '../../lib/audit/record.ts';
 import { DomainError, faultName, httpErrors } from '../../lib/errors.ts';
 import { Failure } from './failure.ts';
 
@@ -76,7 +76,8 @@ class UnknownOutcome extends Failure {}
 
 /** Nothing was done, for a reason that is no fault. */
 const isRefusal = (error: unknown): boolean =>
-  error instanceof Failure || (error instanceof DomainError && httpErrors[error.code].status < 500);
+  error instanceof Failure ||
+  (error instanceof DomainError && httpErrors[error.code].status < 500 && !error.mayHaveHappened);
 
 interface SdkError {
   readonly $fault?: 'client' | 'server';
@@ -91,17 +92,15 @@ interface SdkError {
 export const mayHaveHappened = (error: unknown): boolean => {
   if (error instanceof Failure) return error instanceof UnknownOutcome;
   if (error instanceof DomainError) {
-    return error.code === 'STORAGE_FAULT' && error.mayHaveHappened !== false;
+    return error.mayHaveHappened;
   }
   const { $fault, $metadata } = (error ?? {}) as SdkError;
   return $metadata !== undefined && !($fault === 'client' && $metadata.attempts === 1);
 };
 
-/** What an entry says of a fault. */
-export const faultDetails = (error: unknown) => ({
-  error: faultName(error),
-  ...(mayHaveHappened(error) ? { outcome: 'unknown' } : {}),
-});
+/** What the entry of a change that a fault ended says of it. */
+export const describeFault = (error: unknown) =>
+  faultDetails(error, { mayHaveHappened: mayHaveHappened(error) });
 
 /**
  * Makes a change and records it: as SUCCESS when it is made, as FAILURE when a fault ends it. A
@@ -119,7 +118,7 @@ export const recordChange = async (
     await change();
   } catch (error) {
     if (isRefusal(error)) throw error;
-    const details = { ...faultDetails(error), ...operation.details };
+    const details = { ...describeFault(error), ...operation.details };
     const unwritten = await writeOrPrint({ ...operation, result: 'FAILURE', details });
     if (unwritten) console.error(unwritten.message);
     if (!mayHaveHappened(error)) throw error;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '../../lib/errors.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
 import { findHolders, importMark } from '../../lib/users/transfer.ts';
-import { type Author, mayHaveHappened, recordChange, recordIntention, seeAdmins } from './audit.ts';
+import { type Author, mayHaveHappened, recordChange, seeAdmins } from './audit.ts';
 import type { Candidate, Rejection } from './import-lines.ts';
 
 /** An import under way, which is told of each line what became of it. */
@@ -66,15 +66,11 @@ const findFresh = async (
   });
 };
 
-/**
- * Stores an admin. Whoever becomes one is named by an entry of its own, and before it is stored:
- * the command may be killed before the second entry.
- */
-const insertAdmin = async (author: Author, id: number, insert: () => Promise<void>) => {
+/** Stores an admin. Whoever becomes one is named by an entry of its own. */
+const insertAdmin = (author: Author, id: number, insert: () => Promise<void>) => {
   const operation = { author, action: 'CREATE', resource: 'users', resource_id: id } as const;
   const details = { role: 'admin' };
-  await recordIntention({ ...operation, details: { stage: 'begun', ...details } });
-  await recordChange({ ...operation, details }, insert, { check: seeAdmins });
+  return recordChange({ ...operation, details }, insert, { check: seeAdmins });
 };
 
 const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {

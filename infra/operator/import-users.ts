@@ -1,7 +1,7 @@
 import { faultName } from '../../lib/errors.ts';
 import {
   type Author,
-  faultDetails,
+  describeFault,
   type Operation,
   recordIntention,
   recordOperation,
@@ -70,7 +70,7 @@ const importAll = async (
     return undefined;
   } catch (error) {
     if (error instanceof Failure) progress.line(error.message);
-    return { reason: `Stopped by a fault (${faultName(error)}).`, details: faultDetails(error) };
+    return { reason: `Stopped by a fault (${faultName(error)}).`, details: describeFault(error) };
   } finally {
     progress.end();
     interruption.release();

@@ -43,6 +43,11 @@ From then on the secret can be rotated again.`);
   }
 };
 
+/** What to do when it is not known whether the secret was rotated. */
+const tryWithoutForce = 'Try again without --force: where the secret was rotated, that is refused.';
+const runForcedAgain =
+  'Run it again with --force until it is done: once too often logs everyone out, and does no other harm.';
+
 export const run: Run = async ({ author, options, target: { signingSecret } }) => {
   if (!signingSecret) {
     throw new Failure(
@@ -61,6 +66,6 @@ export const run: Run = async ({ author, options, target: { signingSecret } }) =
       await store(signingSecret, fresh, current);
       report(fresh, { retiresTokens });
     },
-    { check: 'Try again without --force: where the secret was rotated, that is refused.' },
+    { check: options.force ? runForcedAgain : tryWithoutForce },
   );
 };

@@ -58,25 +58,29 @@ export const record = async (action: Omit<AuditedAction, 'resource'>): Promise<v
 };
 
 /** What the entry of an operation that a fault ended says of it. */
-export const faultDetails = (error: DomainError) => ({
-  error: faultName(error),
-  ...(error.mayHaveHappened ? { outcome: 'unknown' } : {}),
+export const faultDetails = (
+  error: unknown,
+  { mayHaveHappened }: { mayHaveHappened: boolean },
+) => ({
+  error: error instanceof DomainError && !error.cause ? error.code : faultName(error),
+  ...(mayHaveHappened ? { outcome: 'unknown' } : {}),
 });
 
 /**
- * Runs an operation; if the store fails, records a FAILURE before the fault goes on its way. The
- * entry says so when the change may have been made all the same.
+ * Runs an operation; if the store fails, or the change may have been made all the same, records a
+ * FAILURE that says so before the error goes on its way.
  * @param action what is recorded of the failure
  */
 export const recordingFaults = async <T>(
-  action: Omit<AuditedAction, 'resource' | 'result' | 'details'>,
+  action: Omit<AuditedAction, 'resource' | 'result' | 'details'> & { readonly details?: object },
   operation: () => Promise<T>,
 ): Promise<T> => {
   try {
     return await operation();
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'STORAGE_FAULT') {
-      await record({ ...action, result: 'FAILURE', details: faultDetails(error) });
+    if (error instanceof DomainError && (error.code === 'STORAGE_FAULT' || error.mayHaveHappened)) {
+      const details = { ...faultDetails(error, error), ...action.details };
+      await record({ ...action, result: 'FAILURE', details });
     }
     throw error;
   }

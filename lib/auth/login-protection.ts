@@ -80,15 +80,20 @@ export const loginCounters = async (email: string, sourceIp: string): Promise<Co
   return [...(ofAccount ? [ofAccount] : []), ofAddress].filter(({ limit }) => limit > 0);
 };
 
+/** Seconds by which the clocks of functions differ at most. */
+const clockSkew = 60;
+
 /** No count lasts longer: one that seems to was made before the clock was set back. */
-const longestLife = longestBackOff + window;
+const longestLife = longestBackOff + window + clockSkew;
 
 const isLive = (count: Count | undefined, now: number): count is Count =>
   count !== undefined && count.expires_at > now && count.expires_at <= now + longestLife;
 
 /** Seconds that remain to wait; 0 when there is nothing to wait for. */
 const waitOf = (count: Count | undefined, now: Date): number =>
-  isLive(count, seconds(now)) ? Math.max(0, (count.blocked_until ?? 0) - seconds(now)) : 0;
+  isLive(count, seconds(now))
+    ? Math.min(longestBackOff, Math.max(0, (count.blocked_until ?? 0) - seconds(now)))
+    : 0;
 
 const requireNone = (waits: readonly number[]): void => {
   const wait = Math.max(0, ...waits);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type CancellationReason,
   type ConditionalCheckFailedException,
@@ -138,7 +139,7 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
 };
 
 /** Whether a {@link send} failed because its condition did not hold. */
-export const isConditionFailure = (error: unknown): boolean =>
+export const isConditionFailure = (error: unknown): error is DomainError =>
   error instanceof DomainError &&
   (error.cause as Error | undefined)?.name === 'ConditionalCheckFailedException';
 
@@ -159,7 +160,9 @@ export const transact = async (
   items: NonNullable<TransactWriteCommandInput['TransactItems']>,
 ): Promise<readonly (CancellationReason | undefined)[]> => {
   try {
-    await send(new TransactWriteCommand({ TransactItems: items }));
+    // One token for all attempts: the one that follows a lost answer is then not done twice.
+    const ClientRequestToken = randomUUID();
+    await send(new TransactWriteCommand({ TransactItems: items, ClientRequestToken }));
     return [];
   } catch (error) {
     const reasons = reasonsOf((error as DomainError).cause);

@@ -1,8 +1,8 @@
 /** Changes to users that are stored: each is conditional on what was read before it. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
+import { isConditionFailure, send, storageTime, transact } from '../dynamodb/client.ts';
+import { DomainError, unsureOf } from '../errors.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, namedError, toUser, userKey } from './items.ts';
 import { findUser } from './store.ts';
@@ -73,37 +73,41 @@ const requireGrantor = (user: User, { role }: UserUpdate, grantor: number | unde
   return [];
 };
 
-/** Writes an update that leaves the email item as it is; false when the user changed meanwhile. */
+/** Whether a write was made; not, because the user changed meanwhile; or perhaps it changed it. */
+type Written = 'yes' | 'no' | 'perhaps';
+
+/** Writes an update that leaves the email item as it is. */
 const updateInPlace = async (
   user: User,
   update: UserUpdate,
   grantor: number | undefined,
-): Promise<boolean> => {
+): Promise<Written> => {
   const required = requireGrantor(user, update, grantor);
   if (required.length > 0) {
     const [userChanged, grantorIsNoAdmin] = await transact([
       { Update: updateWhileAsRead(user, update) },
       ...required,
     ]);
-    if (userChanged) return false;
+    if (userChanged) return 'no';
     if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
-    return true;
+    return 'yes';
   }
   try {
     await send(new UpdateCommand(updateWhileAsRead(user, update)));
-    return true;
+    return 'yes';
   } catch (error) {
-    if (isConditionFailure(error)) return false;
-    throw error;
+    if (!isConditionFailure(error)) throw error;
+    // An attempt before may have been made, after which the condition does not hold.
+    return error.mayHaveHappened ? 'perhaps' : 'no';
   }
 };
 
-/** Moves a user to another address; false when the user changed meanwhile. */
+/** Moves a user to another address. */
 const updateWithEmail = async (
   user: User,
   update: UserUpdate & { email: string },
   grantor: number | undefined,
-): Promise<boolean> => {
+): Promise<Written> => {
   const { email } = update;
   const [userChanged, addressChanged, addressTaken, grantorIsNoAdmin] = await transact([
     { Update: updateWhileAsRead(user, update) },
@@ -117,31 +121,45 @@ const updateWithEmail = async (
     },
     ...requireGrantor(user, update, grantor),
   ]);
-  if (userChanged || addressChanged) return false;
+  if (userChanged || addressChanged) return 'no';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   if (addressTaken) throw new DomainError('EMAIL_REGISTERED');
-  return true;
+  return 'yes';
 };
 
 /** Milliseconds for which writers that race for one user, one of them a round, try again. */
-const contentionTimeout = 3000;
+const contentionTimeout = storageTime(3000);
+
+/** Rounds that a writer has, however slow the machine is. */
+const minRounds = 3;
 
 /**
  * Reads a user and writes by what was read, again for as long as others change it in between.
- * @param write returns false when the user is no longer as it was read
+ * @returns the user as it was before
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and whatever `write` throws
  */
 const readThenWrite = async (
   id: number,
-  write: (user: User) => Promise<boolean>,
+  write: (user: User) => Promise<Written>,
 ): Promise<User> => {
   const deadline = performance.now() + contentionTimeout;
-  while (performance.now() < deadline) {
+  let unsure: User | undefined;
+  const tryOnce = async (): Promise<User | undefined> => {
     const user = await findUser(id);
     if (!user) throw new DomainError('USER_NOT_FOUND');
-    if (await write(user)) return user;
+    const written = await write(user);
+    if (written === 'perhaps') unsure ??= user;
+    return written === 'yes' ? (unsure ?? user) : undefined;
+  };
+  try {
+    for (let round = 0; round < minRounds || performance.now() < deadline; round += 1) {
+      const before = await tryOnce();
+      if (before) return before;
+    }
+    throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+  } catch (error) {
+    throw unsure ? unsureOf(error) : error;
   }
-  throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
 };
 
 /**
@@ -158,7 +176,7 @@ export const updateUser = async (
 ): Promise<{ before: User; after: User }> => {
   const { email } = update;
   const before = await readThenWrite(id, async (user) => {
-    if (Object.keys(update).length === 0) return true;
+    if (Object.keys(update).length === 0) return 'yes';
     return email === undefined || emailKey(email) === emailKey(user.email)
       ? updateInPlace(user, update, grantor)
       : updateWithEmail(user, { ...update, email }, grantor);
@@ -184,7 +202,7 @@ export const deleteUser = async (id: number): Promise<void> => {
       },
       releaseEmail(user),
     ]);
-    return failed.length === 0;
+    return failed.length === 0 ? 'yes' : 'no';
   });
 };
 

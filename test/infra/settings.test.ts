@@ -32,15 +32,19 @@ describe('readSettings', () => {
     });
   });
 
-  it('has the settings of a public service in production without being told', () => {
-    expect(readSettings({ stage: 'production' })).toMatchObject({
-      v1Users: 'off',
-      loginAnswers: 'uniform',
-      userDirectory: 'closed',
-      passwordMinLength: 15,
-      registrationsPerAddress: 20,
-    });
-  });
+  it.each(['production', ' production '])(
+    'has the settings of a public service in stage %j without being told',
+    (stage) => {
+      expect(readSettings({ stage })).toMatchObject({
+        stage: 'production',
+        v1Users: 'off',
+        loginAnswers: 'uniform',
+        userDirectory: 'closed',
+        passwordMinLength: 15,
+        registrationsPerAddress: 20,
+      });
+    },
+  );
 
   it('takes from infra/production.json in production only, and -c goes before it', () => {
     const file = { passwordMinLength: 20, alarmEmail: 'operator@example.com' };

@@ -159,7 +159,6 @@ describe('import-users', () => {
     const named = { action: 'CREATE' as const, resource_id: String(id) };
     expect(begun).toMatchObject({ details: expect.stringContaining('"stage":"begun"') });
     expect(entries).toMatchObject([
-      operatorEntry('import-users', { ...named, details: { stage: 'begun', role: 'admin' } }),
       operatorEntry('import-users', { ...named, details: { role: 'admin' } }),
       operatorEntry('import-users', {
         ...{ action: 'CREATE' },

@@ -107,7 +107,6 @@ describe('A change that is made while the answer to it is lost', () => {
     expect(await service.entries()).toMatchObject(
       [
         { action: 'CREATE' as const, details: { stage: 'begun' } },
-        { ...named, details: { stage: 'begun', role: 'admin' } },
         { ...named, result: 'FAILURE' as const, details: { ...lost, role: 'admin' } },
         {
           ...{ action: 'CREATE' as const, result: 'FAILURE' as const },

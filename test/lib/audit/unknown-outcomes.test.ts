@@ -95,6 +95,82 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     expect((await users()).map((user) => user.id)).not.toContain(id);
   });
 
+  describe('after a first attempt that was made and not acknowledged', () => {
+    /** Has the engine do it, then something else happen, and the acknowledgement lost. */
+    const loseThen =
+      (next: () => unknown): Fault =>
+      async ({ forward, socket }) => {
+        await forward();
+        await next();
+        socket.resetAndDestroy();
+      };
+    const requestWith = async (
+      fault: Fault,
+      operation: string,
+      [method, path, json]: readonly [string, string, object?],
+    ) => {
+      const agent = uniqueAgent();
+      proxy.impose({ fault, operation, times: 1 });
+      const { status } = await service.api(method, path, {
+        token: admin,
+        headers: { 'user-agent': agent },
+        ...(json ? { json } : {}),
+      });
+      proxy.impose();
+      const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
+      const [entry] = entries.filter(({ user_agent }) => user_agent === agent);
+      return { status, result: entry?.result, details: JSON.parse(entry?.details ?? 'null') };
+    };
+
+    it('is unknown where the user cannot be read again', async () => {
+      const { id } = await register(service.api);
+      const failReads = () => proxy.impose({ fault: faults.reset, operation: 'GetItem' });
+
+      const request = ['PUT', `/api/users/${id}`, { name: 'New' }] as const;
+      const outcome = await requestWith(loseThen(failReads), 'UpdateItem', request);
+
+      const details = { error: 'ECONNRESET', outcome: 'unknown' };
+      expect(outcome).toEqual({ status: 500, result: 'FAILURE', details });
+    });
+
+    it('has the role that the user had before', async () => {
+      const { id } = await register(service.api);
+      await service.api('PUT', `/api/users/${id}`, { token: admin, json: { role: 'admin' } });
+
+      const request = ['PUT', `/api/users/${id}`, { role: 'user' }] as const;
+      const outcome = await requestWith(
+        loseThen(() => undefined),
+        'UpdateItem',
+        request,
+      );
+
+      const details = { fields: ['role'], role: { from: 'admin', to: 'user' } };
+      expect(outcome).toEqual({ status: 200, result: 'SUCCESS', details });
+    });
+
+    it('is unknown where somebody else has deleted the user since', async () => {
+      const { id } = await register(service.api);
+      const remove = () => service.api('DELETE', `/api/users/${id}`, { token: admin });
+
+      const request = ['PUT', `/api/users/${id}`, { name: 'New' }] as const;
+      const outcome = await requestWith(loseThen(remove), 'UpdateItem', request);
+
+      const details = { error: 'USER_NOT_FOUND', outcome: 'unknown' };
+      expect(outcome).toEqual({ status: 404, result: 'FAILURE', details });
+    });
+
+    it('is a deletion, though the second attempt met another transaction', async () => {
+      const { id } = await register(service.api);
+      const conflict = () =>
+        proxy.impose({ fault: faults.conflict, operation: 'TransactWriteItems', times: 1 });
+
+      const request = ['DELETE', `/api/users/${id}`] as const;
+      const outcome = await requestWith(loseThen(conflict), 'TransactWriteItems', request);
+
+      expect(outcome).toEqual({ status: 204, result: 'SUCCESS', details: null });
+    });
+  });
+
   it.each([
     ['refused by DynamoDB', faults.missingTable, 'ResourceNotFoundException'],
     ['throttled', faults.throttle, 'ThrottlingException'],
