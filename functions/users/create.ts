@@ -3,6 +3,7 @@ import { authenticated } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
+import { requireAdmin } from '../../lib/users/admins.ts';
 import { toUser } from '../../lib/users/items.ts';
 import { parseNewRole, parseNewUser } from '../../lib/users/schema.ts';
 import { insertUser } from '../../lib/users/store.ts';
@@ -21,7 +22,8 @@ export const handler = endpoint(
     const attempt = { ...sourceOf(request), action: 'CREATE', user_id: claims.id } as const;
     const user = await recordingFaults(attempt, () => prepareUser(newUser, role));
     const creation = { ...attempt, resource_id: user.id };
-    await recordingFaults(creation, () => insertUser(user, claims.id));
+    const required = role === 'admin' ? [requireAdmin(claims.id)] : [];
+    await recordingFaults(creation, () => insertUser(user, required));
     await record({ ...creation, result: 'SUCCESS' });
     return { statusCode: 201, body: toUser({ ...user }) };
   },

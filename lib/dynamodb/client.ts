@@ -33,7 +33,7 @@ const client = DynamoDBDocumentClient.from(
   new DynamoDBClient({
     maxAttempts: 3,
     requestHandler: {
-      connectionTimeout: 500,
+      connectionTimeout: storageTime(500),
       requestTimeout,
       throwOnRequestTimeout: true,
       // Of silence in the middle of an answer, which requestTimeout does not cover.
@@ -41,8 +41,6 @@ const client = DynamoDBDocumentClient.from(
     },
   }),
 );
-
-const readCommand = /^(?:Get|BatchGet|Query|Scan|TransactGet)/;
 
 /** Errors of the network that say that nothing was sent. */
 const notSent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
@@ -60,24 +58,41 @@ const isRefusal = ({ name, code, $metadata }: AttemptError): boolean => {
   return (status >= 400 && status < 500) || notSent.includes(code ?? '');
 };
 
-/** Errors of calls that may have written: one of their attempts was sent and not refused. */
-const unsure = new WeakSet<object>();
+type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = Command<
+  ServiceInputTypes,
+  Input,
+  ServiceOutputTypes,
+  Output,
+  DynamoDBDocumentClientResolvedConfig
+>;
 
-// Around each attempt, because the last one may be refused when the first was made.
-client.middlewareStack.add(
-  (next, context) => async (args) => {
-    const call = context as { isUnsure?: boolean };
-    try {
-      return await next(args);
-    } catch (error) {
-      const isRead = readCommand.test(context.commandName ?? '');
-      call.isUnsure ||= !isRead && !isRefusal(error as AttemptError);
-      if (call.isUnsure) unsure.add(error as object);
-      throw error;
-    }
-  },
-  { step: 'finalizeRequest', priority: 'low', name: 'noteUnsureWrites' },
-);
+const isRead = /^(?:Get|BatchGet|Query|Scan)/;
+
+/**
+ * Looks at each attempt of a command, because the last one may be refused when the first was made.
+ * @returns tells whether a write was sent and neither acknowledged nor refused
+ */
+const watchAttempts = <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  command: DocumentCommand<Input, Output>,
+): (() => boolean) => {
+  let unsettled = 0;
+  command.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      async (args) => {
+        if (isRead.test(commandName)) return next(args);
+        unsettled += 1;
+        try {
+          return await next(args);
+        } catch (error) {
+          if (isRefusal(error as AttemptError)) unsettled -= 1;
+          throw error;
+        }
+      },
+    // The document client joins a command's stack to the client's twice.
+    { step: 'finalizeRequest', priority: 'low', name: 'watchAttempts', override: true },
+  );
+  return () => unsettled > 0;
+};
 
 const reasonsOf = (cause: unknown): readonly CancellationReason[] =>
   cause instanceof TransactionCanceledException ? (cause.CancellationReasons ?? []) : [];
@@ -85,21 +100,21 @@ const reasonsOf = (cause: unknown): readonly CancellationReason[] =>
 const conditionFailed = ({ Code }: CancellationReason) => Code === 'ConditionalCheckFailed';
 
 /** Why DynamoDB cancels a transaction that may succeed a moment later. */
-const passing = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
+const transient = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
 /** Whether a write met a transaction under way, or a transaction too little capacity. */
-const isPassing = (cause: unknown): boolean => {
+const isTransient = (cause: unknown): boolean => {
   const reasons = reasonsOf(cause);
-  const met = reasons.some(({ Code = '' }) => passing.includes(Code));
+  const met = reasons.some(({ Code = '' }) => transient.includes(Code));
   return (
     (cause instanceof Error && cause.name === 'TransactionConflictException') ||
     (met && !reasons.some(conditionFailed))
   );
 };
 
-/** Attempts at what {@link isPassing}, and milliseconds of which the longest pauses are multiples. */
-const passingAttempts = 6;
-const passingPause = 25;
+/** Attempts at what {@link isTransient}; and milliseconds, of which the longest pauses are multiples. */
+const maxAttempts = 6;
+const longestPause = 25;
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
@@ -111,27 +126,20 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
  *   its cause is the SDK's error
  */
 export const send = async <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-  command: Command<
-    ServiceInputTypes,
-    Input,
-    ServiceOutputTypes,
-    Output,
-    DynamoDBDocumentClientResolvedConfig
-  >,
+  command: DocumentCommand<Input, Output>,
   { timeout = callTimeout } = {},
 ): Promise<Output> => {
   const abortSignal = AbortSignal.timeout(timeout);
   const deadline = performance.now() + timeout;
-  let mayHaveHappened = false;
+  const mayHaveHappened = watchAttempts(command);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await client.send(command, { abortSignal });
     } catch (cause) {
-      mayHaveHappened ||= unsure.has(cause as object);
-      const wait = Math.random() * passingPause * 2 ** attempt;
-      const again = attempt < passingAttempts && performance.now() + wait < deadline;
-      if (!again || !isPassing(cause)) {
-        throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened });
+      const wait = Math.random() * longestPause * 2 ** attempt;
+      const again = attempt < maxAttempts && performance.now() + wait < deadline;
+      if (!again || !isTransient(cause)) {
+        throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened: mayHaveHappened() });
       }
       await pause(wait);
     }
@@ -150,6 +158,9 @@ export const conditionItem = <T>(error: unknown): T | undefined => {
   return Item && (unmarshall(Item) as T);
 };
 
+/** What a transaction writes or checks. */
+export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
 /**
  * Writes all of the items or none.
  * @returns per item, the reason why its condition failed, or undefined where it held; an empty
@@ -157,7 +168,7 @@ export const conditionItem = <T>(error: unknown): T | undefined => {
  * @throws {DomainError} STORAGE_FAULT
  */
 export const transact = async (
-  items: NonNullable<TransactWriteCommandInput['TransactItems']>,
+  items: TransactItem[],
 ): Promise<readonly (CancellationReason | undefined)[]> => {
   try {
     // One token for all attempts: the one that follows a lost answer is then not done twice.

@@ -1,10 +1,9 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { send, transact } from '../dynamodb/client.ts';
+import { send, type TransactItem, transact } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
 import { DomainError } from '../errors.ts';
-import { requireAdmin } from './admins.ts';
 import {
   adminListing,
   emailItemKey,
@@ -57,13 +56,15 @@ export const allocateUserId = (): Promise<number> => allocateUserIds(1);
 
 /**
  * Stores a new user together with the item that keeps its email unique.
- * @param grantor id of the caller, who must be an admin at that instant to make another one;
- *   absent: an operator, who need not
- * @throws {DomainError} FORBIDDEN, EMAIL_REGISTERED, STORAGE_FAULT
+ * @param required what must hold at that instant besides
+ * @throws {DomainError} FORBIDDEN when that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
-export const insertUser = async (user: StoredUser, grantor?: number): Promise<void> => {
+export const insertUser = async (
+  user: StoredUser,
+  required: readonly TransactItem[] = [],
+): Promise<void> => {
   const table = config.usersTable;
-  const [emailTaken, idTaken, grantorIsNoAdmin] = await transact([
+  const [emailTaken, idTaken, ...broken] = await transact([
     {
       Put: {
         TableName: table,
@@ -85,11 +86,11 @@ export const insertUser = async (user: StoredUser, grantor?: number): Promise<vo
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     },
-    ...(user.role === 'admin' && grantor !== undefined ? [requireAdmin(grantor)] : []),
+    ...required,
   ]);
   // No two hashes are alike: who has this one was stored by an earlier attempt.
   if (idTaken?.Item?.password_hash?.S === user.password_hash) return;
-  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
+  if (broken.some((reason) => reason)) throw new DomainError('FORBIDDEN');
   if (emailTaken) throw new DomainError('EMAIL_REGISTERED');
   if (idTaken) throw new DomainError('STORAGE_FAULT', { cause: namedError('IdTaken') });
 };

@@ -78,6 +78,8 @@ export const faults = {
     await forward();
     socket.resetAndDestroy();
   },
+  /** The engine does it, and never answers. */
+  silence: async ({ forward }) => void (await forward()),
   truncate: async ({ forward, begin, socket }) => {
     const answer = await forward();
     begin(answer, Math.floor(answer.body.length / 2));

@@ -85,6 +85,27 @@ describe('send', () => {
   });
 
   it.each([
+    ['that is not acknowledged in time', faults.silence, true],
+    ['that the engine refuses', faults.missingTable, false],
+    ['that the engine throttles', faults.throttle, false],
+  ])('says of a write %s whether it may have been made', async (_, fault, mayHaveHappened) => {
+    proxy.impose({ fault });
+
+    const error = await outcomeOf(send(write(newItem()), { timeout: 500 }));
+
+    expect(error).toMatchObject({ code: 'STORAGE_FAULT', mayHaveHappened });
+  });
+
+  it('says of no read that it may have been made', async () => {
+    proxy.impose({ fault: faults.silence });
+    const get = new GetCommand({ TableName: table, Key: { pk: 'x' } });
+
+    const error = await outcomeOf(send(get, { timeout: 100 }));
+
+    expect(error).toMatchObject({ code: 'STORAGE_FAULT', mayHaveHappened: false });
+  });
+
+  it.each([
     ['that does not answer', faults.stall],
     ['that stops in the middle of its answer', faults.stallMidway],
   ])('does not wait for an engine %s longer than it may', async (_, fault) => {
