@@ -45,7 +45,7 @@ export interface FunctionDefinition {
   readonly variables: readonly FunctionVariable[];
   /** Megabytes; Lambda gives processor time in proportion. */
   readonly memory: number;
-  /** Keeps its state in its process (decisions, The in-memory variant). */
+  /** Keeps its state in its process (functions/README.md, In-memory variant). */
   readonly inMemory?: true;
 }
 

@@ -3,7 +3,7 @@
  * that says what each of them is in HTTP. Domain code throws by code and knows no status.
  */
 
-/** The name of the one further field of a 500 body (spec, Errors). */
+/** The name of the one further field of a 500 body (functions/README.md, Errors). */
 export type FaultField = 'err' | 'hashErr' | 'insertErr';
 
 interface HttpError {

@@ -1,4 +1,4 @@
-/** The users of the simplified variant, in the memory of this process (spec, /api/v1/users). */
+/** The users of /api/v1/users, in the memory of this process. */
 import { DomainError } from '../../lib/errors.ts';
 import { emailKey } from '../../lib/users/user.ts';
 
@@ -10,7 +10,7 @@ export interface MemoryUser {
   readonly createdAt: string;
 }
 
-/** Users: the memory is bounded (decisions, The in-memory variant). */
+/** Users: the memory is bounded (functions/README.md, In-memory variant). */
 const capacity = 10_000;
 
 const users = new Map<number, MemoryUser>();

@@ -201,7 +201,7 @@ const noEngine = (only: EngineName | undefined): string =>
   - ${ways['dynamodb-local']}.`;
 
 /**
- * The engine to use, in the order of preference (decisions, Running it on one machine).
+ * The engine to use, in the order of preference (infra/README.md, Engines).
  * @param folder where it keeps its data; undefined: in memory only
  * @param only the one engine to use
  * @throws {Error} saying what to do when there is none

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { originsRule, parseOrigins } from '../origins.ts';
 import { createPrivately } from './running.ts';
 
-/** How the service runs on this machine (decisions, Running it on one machine). */
+/** How the service runs on this machine (infra/README.md, Configuration). */
 export interface LocalSettings {
   readonly port: number;
   /** Where data is kept between runs; undefined: nowhere. */

@@ -4,7 +4,7 @@ import { redact } from './redact.ts';
 export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
 export type Action = (typeof actions)[number];
 
-/** An audit entry as stored and answered (spec, Audit log entry). */
+/** An audit entry, as it is stored and as responses show it. */
 export interface AuditEntry {
   readonly id: number;
   readonly user_id: number | null;
@@ -32,7 +32,7 @@ export interface AuditedAction {
   readonly details?: unknown;
 }
 
-/** Characters that are kept (spec, Limits; decisions, What is audited). */
+/** Characters that are kept (functions/README.md, What is audited). */
 const limits = {
   resource: 100,
   resource_id: 100,

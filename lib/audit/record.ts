@@ -5,7 +5,7 @@ import { logError } from '../log.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 import { insertEntry } from './store.ts';
 
-/** Milliseconds by which a slow audit store may delay an answer (decisions, What is audited). */
+/** Milliseconds by which a slow audit store may delay a response. */
 const recordingTimeout = storageTime(1000);
 
 /** Draws of an id; two entries of one millisecond collide once in 4,096. */

@@ -3,7 +3,7 @@ const sensitiveKeys = new Set(['password', 'token', 'secret', 'creditCard', 'api
 const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
 
 /**
- * Replaces the sensitive top-level values of a details object (spec, Recording rules 2).
+ * Replaces the sensitive top-level values of a details object (functions/README.md, What is audited).
  * Anything but an object is returned unchanged.
  */
 export const redact = (details: unknown): unknown => {

@@ -13,7 +13,7 @@ const refreshInterval = 60_000;
  */
 export const activationDelay = 2 * refreshInterval;
 
-/** Seconds for which a token is valid: one day (spec, Limits). */
+/** Seconds for which a token is valid: one day (functions/README.md, Tokens). */
 export const tokenLifetime = 24 * 60 * 60;
 
 /** Milliseconds after a rotation until the last token that the previous version signed is dead. */

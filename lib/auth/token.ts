@@ -3,7 +3,7 @@ import { DomainError } from '../errors.ts';
 import { isUserId, type Role, roles } from '../users/user.ts';
 import { type SigningKeys, signingKeys, tokenLifetime } from './signing-secret.ts';
 
-/** What a token says of its holder (spec, Token). Times are seconds since 1970. */
+/** What a token says of its holder (functions/README.md, Tokens). Times are seconds since 1970. */
 export interface Claims {
   readonly id: number;
   readonly email: string;
@@ -12,7 +12,7 @@ export interface Claims {
   readonly exp: number;
 }
 
-/** Seconds by which another machine's clock may run ahead of ours (decisions, Callers). */
+/** Seconds by which another machine's clock may run ahead of ours. */
 const clockSkew = 60;
 
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
@@ -70,7 +70,7 @@ const isClaims = (payload: JWTPayload): payload is JWTPayload & Claims =>
   Number.isFinite(payload.exp);
 
 /**
- * Verifies a bearer token (spec, Authentication) and returns its claims.
+ * Verifies a bearer token (functions/README.md, Tokens) and returns its claims.
  * @throws {DomainError} TOKEN_EXPIRED for a token that is sound in everything but its age;
  *   TOKEN_INVALID for every other flaw; what {@link signingKeys} throws
  */

@@ -2,7 +2,7 @@ import { invalidParameter } from '../errors.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Entries in an answer: the most, and how many when the caller does not say (spec, Limits). */
+/** Entries in a response: the most, and how many when the caller does not say. */
 const maxLimit = 100;
 
 const parseLimit = (text: string | undefined): number => {

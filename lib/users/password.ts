@@ -5,7 +5,7 @@ import { DomainError } from '../errors.ts';
 
 /**
  * Marks a hash whose input was reduced first: bcrypt over the base64 of the password's SHA-256.
- * A hash without it is plain bcrypt, as other systems read and write it (decisions, Input).
+ * A hash without it is plain bcrypt, as other systems read and write it.
  */
 const reducedMarker = '$bcrypt-sha256$v=1';
 

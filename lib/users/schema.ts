@@ -1,4 +1,4 @@
-/** The rules of every field that a client may send (decisions, Input). */
+/** The rules of every field that a client may send (functions/README.md, Input). */
 import { config } from '../config.ts';
 import { DomainError, invalidField } from '../errors.ts';
 import { isUserId, type Role, roles } from './user.ts';

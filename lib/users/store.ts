@@ -37,8 +37,8 @@ const addToCounter = async (count: number): Promise<number> => {
 };
 
 /**
- * Takes a number of user ids in a row: small, dense, ascending, never used twice (decisions,
- * Identifiers).
+ * Takes a number of user ids in a row: small, dense, ascending, never used twice
+ * (functions/README.md, Identifiers).
  * @returns the first of them
  * @throws {DomainError} STORAGE_FAULT
  */

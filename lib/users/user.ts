@@ -1,7 +1,7 @@
 export const roles = ['user', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
-/** A user as answers show it (decisions, Answers): never with the password hash. */
+/** A user as responses show it (functions/README.md, Responses): never with the password hash. */
 export interface User {
   readonly id: number;
   readonly name: string;
@@ -16,9 +16,9 @@ export const isUserId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
 
 /**
- * The form under which addresses are unique and looked up (decisions, Input). By way of capitals,
- * because some small letters share theirs: σ and ς, ß and ss. What has none yet, as ẞ, is lower
- * case first.
+ * The form under which addresses are unique and looked up (functions/README.md, Input). By way of
+ * capitals, because some small letters share theirs: σ and ς, ß and ss. What has none yet, as ẞ, is
+ * lower case first.
  */
 export const emailKey = (email: string): string =>
   email.trim().toLowerCase().toUpperCase().toLowerCase();

@@ -8,7 +8,7 @@ import {
   invalidParameter,
 } from '../../lib/errors.ts';
 
-/** What each code is in HTTP, as the specification and the decisions have it. */
+/** What each code is in HTTP, as functions/README.md, Errors, has it. */
 const expected: Readonly<
   Record<ErrorCode, readonly [status: number, message?: string | undefined, field?: string]>
 > = {

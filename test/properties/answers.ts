@@ -1,4 +1,4 @@
-/** What holds of every answer, whatever was asked (spec, Errors; decisions, Answers). */
+/** What holds of every response, whatever was asked (functions/README.md, Responses). */
 import { expect } from 'vitest';
 import { httpErrors } from '../../lib/errors.ts';
 import type { Answer } from './handlers.ts';
