@@ -11,16 +11,16 @@ import { environment, root, runFolder } from './workspace.ts';
 /** The CDK is called with what was synthesised; of logs the emulator knows no protection. */
 const notHere = /^\s*(npx cdk|aws logs put-log-group-deletion-protection) .*\n/gm;
 
-/** The lines of README.md's section Undo that have a text among them. */
+/** The lines of infra/README.md's section Undo that have a text among them. */
 const linesWith = (text: string): string => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const readme = readFileSync(join(root, 'infra', 'README.md'), 'utf8');
   const blocks = readme.slice(readme.indexOf('\n## Undo\n')).matchAll(/^```sh\n(.*?)^```$/gms);
   const found = [...blocks].find(([, lines]) => lines?.includes(text));
-  requireThat(found !== undefined, `README.md, section Undo, has no lines with ${text}`);
+  requireThat(found !== undefined, `infra/README.md, section Undo, has no lines with ${text}`);
   return found?.[1]?.replace(notHere, '') ?? '';
 };
 
-/** Follows lines of README.md, in the folder of this run, where they may write. */
+/** Follows lines of infra/README.md, in the folder of this run, where they may write. */
 const follow = (lines: string, { env }: Emulator): Promise<string> => {
   const path = [dirname(pythonProgram('aws')), environment.PATH].join(delimiter);
   const args = ['-e', '-c', `cd "$0"\n${lines}`, runFolder];
@@ -45,7 +45,7 @@ const deployWithData = async (emulator: Emulator, assembly: Assembly) => {
 
 type Made = Awaited<ReturnType<typeof deployWithData>>;
 
-/** Destroys a production stack as README.md says: all of its data must be left, and only they. */
+/** Destroys a production stack as infra/README.md says: all its data must be left, and only they. */
 const destroyAndKeep = async (
   emulator: Emulator,
   assembly: Assembly,
@@ -78,8 +78,8 @@ const takeOver = async (
 };
 
 /**
- * Undoes a production stack by the lines of README.md, has a new one use its tables, and deletes
- * in the end what is kept.
+ * Undoes a production stack by the lines of infra/README.md, has a new one use its tables, and
+ * deletes in the end what is kept.
  * @param before what was in the account before any stack
  */
 export const keepAndTakeOver = async (
@@ -91,7 +91,7 @@ export const keepAndTakeOver = async (
   );
   const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
   const [kept, next] = await step(
-    'Destroy it by the lines of README.md and find its data kept',
+    'Destroy it by the lines of infra/README.md and find its data kept',
     () => Promise.all([destroyAndKeep(emulator, assembly, before), synthesiseFor(made)]),
     ([{ length }]) => `${length} tables, secrets and log groups`,
   );
@@ -100,7 +100,7 @@ export const keepAndTakeOver = async (
     const left = await inventorySince(emulator, before);
     requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
   });
-  await step('Delete what was kept by the lines of README.md', async () => {
+  await step('Delete what was kept by the lines of infra/README.md', async () => {
     await follow(linesWith('delete-table'), emulator);
     const left = await inventorySince(emulator, before);
     // Secrets Manager keeps a deleted secret for a month.
