@@ -1,0 +1,158 @@
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { functions } from '../../infra/routes.ts';
+import { httpErrors } from '../../lib/errors.ts';
+import { resourcesOf, synthesise } from './stack/template.ts';
+
+const folders = ['functions', 'lib', 'infra', 'test'];
+const read = (file: string) => readFileSync(file, 'utf8');
+
+const documents = globSync(['*.md', '.github/**/*.md', ...folders.map((name) => `${name}/**/*.md`)])
+  .sort()
+  .map((path) => ({ path, text: read(path) }));
+const code = globSync(folders.map((name) => `${name}/**/*.{ts,js,py}`));
+
+/** The text without its code blocks, which hold no links, and whose `#` begin no headings. */
+const proseOf = (text: string) => text.replaceAll(/^```.*?^```$/gms, '');
+
+/** The anchor that GitHub gives a heading. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+const headingsOf = (path: string) =>
+  [...proseOf(read(path)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+
+const linksOf = (text: string) =>
+  [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !target.startsWith('https:'));
+
+/** What is wrong with a link in a document; nothing when it leads somewhere. */
+const brokenLink = (document: string, link: string): string | undefined => {
+  const [path = '', anchor] = link.split('#');
+  const target = path ? join(dirname(document), path) : document;
+  if (!existsSync(target)) return `${link}: there is no ${target}`;
+  if (anchor === undefined || headingsOf(target).map(anchorOf).includes(anchor)) return undefined;
+  return `${link}: ${target} has no such heading`;
+};
+
+const ignored = read('.gitignore').trim().split('\n');
+const fileName = /^\.?[\w-][\w./-]*\.(ts|js|json|jsonc|md|py|yml)$/;
+const slashed = /^\.?[\w-]+(\/[\w.{}*-]+)+\/?$|^\.?[\w-]+\/$/;
+const mediaType = /^(application|text)\//;
+
+/** What stands between backticks and looks like a file or a folder; routes begin with a slash. */
+const pathsOf = (text: string) =>
+  [...proseOf(text).matchAll(/`([^`\n]+)`/g)]
+    .map(([, quoted = '']) => quoted)
+    .filter((quoted) => (slashed.test(quoted) || fileName.test(quoted)) && !mediaType.test(quoted))
+    .filter((path) => !ignored.includes(path));
+
+/** A path counts from the root or from the document's folder; a test may leave out the obvious. */
+const isThere = (document: string, path: string) =>
+  [path, join(dirname(document), path), `test/${path}.test.ts`].some(
+    (candidate) => globSync(candidate).length > 0,
+  );
+
+describe.each(documents)('$path', ({ path: document, text }) => {
+  it('has no link that leads nowhere', () => {
+    const broken = linksOf(text).map((link) => brokenLink(document, link));
+    expect(broken.filter(Boolean)).toEqual([]);
+  });
+
+  it('names no file, folder or test that is not there', () => {
+    expect(pathsOf(text).filter((path) => !isThere(document, path))).toEqual([]);
+  });
+
+  it('names no npm script that is not there', () => {
+    const { scripts } = JSON.parse(read('package.json'));
+    const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
+    expect(named.filter((name) => !Object.hasOwn(scripts, name ?? ''))).toEqual([]);
+  });
+});
+
+describe('README.md', () => {
+  it('is short enough to be read: 250 lines at most', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(250);
+  });
+
+  it('says in one line each how to run the service and how to test it', () => {
+    expect(read('README.md')).toContain('## Run it\n');
+    expect(read('README.md')).toContain('```sh\nnpm ci && npm start\n```\n');
+    expect(read('README.md')).toContain('```sh\nnpm ci && npm test\n```\n');
+  });
+});
+
+describe('functions/README.md', () => {
+  const contract = read('functions/README.md');
+
+  it.each(functions.flatMap(({ routes }) => routes))(
+    'has $method $path in its table of endpoints',
+    ({ method, path }) => {
+      expect(contract).toContain(`\n| ${method} ${path} | `);
+    },
+  );
+
+  it('has the message of every error', () => {
+    const messages = Object.values(httpErrors).flatMap(({ message }) => message ?? []);
+    expect(messages.filter((message) => !contract.includes(`\`${message}\``))).toEqual([]);
+  });
+});
+
+describe('infra/README.md', () => {
+  const dollarsForAlarms = (): number => {
+    interface Alarm {
+      readonly Metrics?: readonly { readonly MetricStat?: object }[];
+    }
+    const alarms = [...resourcesOf(synthesise(), 'AWS::CloudWatch::Alarm').values()];
+    const metrics = alarms.map(({ Properties }: { Properties?: Alarm }) =>
+      Properties?.Metrics ? Properties.Metrics.filter((query) => query.MetricStat).length : 1,
+    );
+    return metrics.reduce((sum, count) => sum + count, 0) * 0.1;
+  };
+
+  it('says what the alarms cost at most', () => {
+    const [, most] =
+      /for each metric that one reads, under \$(\d+)\s/.exec(read('infra/README.md')) ?? [];
+    expect(dollarsForAlarms()).toBeLessThan(Number(most));
+    expect(dollarsForAlarms()).toBeGreaterThan(Number(most) - 3);
+  });
+});
+
+describe('a comment in the code', () => {
+  /** Comments as running text: a citation may go on in the next line. */
+  const flat = (text: string) => text.replaceAll(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' ');
+  const citation = /([\w./]+\.md), ([A-Z][\w -]*?)(?=[).:;,])/g;
+
+  it('cites sections that the documents have', () => {
+    const cited = code.flatMap((file) =>
+      [...flat(read(file)).matchAll(citation)].map(([, document = '', section = '']) => ({
+        file,
+        document,
+        section,
+      })),
+    );
+    const wrong = cited.filter(
+      ({ document, section }) => !existsSync(document) || !headingsOf(document).includes(section),
+    );
+    expect(wrong).toEqual([]);
+    expect(cited.length).toBeGreaterThan(10);
+  });
+
+  it('cites no document that is not in the repository', () => {
+    const elsewhere = /[(;] ?(spec|decisions|house),? /;
+    expect(code.filter((file) => elsewhere.test(flat(read(file))))).toEqual([]);
+  });
+});
+
+describe('the top of the repository', () => {
+  it('holds four folders, the files that tools look for there, and nothing else', () => {
+    const visible = readdirSync('.').filter((name) => !/^\.|^node_modules$/.test(name));
+    const files = ['LICENSE', 'README.md', 'cdk.json', 'package-lock.json', 'package.json'];
+    expect(visible.sort()).toEqual([...files, 'tsconfig.json', ...folders].sort());
+  });
+});
