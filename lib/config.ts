@@ -51,7 +51,7 @@ const limit = (env: Environment, name: string, otherwise: number): number =>
 const readers = {
   usersTable: (env: Environment) => required(env, 'USERS_TABLE'),
   auditTable: (env: Environment) => required(env, 'AUDIT_TABLE'),
-  /** Whether a non-admin sees every user or only itself. */
+  /** Whether a non-admin sees every user or only itself (decisions, Callers). */
   userDirectory: (env: Environment) => oneOf(env, 'USER_DIRECTORY', ['open', 'closed']),
   /** Characters. */
   passwordMinLength: (env: Environment) =>
@@ -63,7 +63,7 @@ const readers = {
   /** The base-2 logarithm of bcrypt's rounds. 10 is the least that OWASP advises. */
   bcryptCost: (env: Environment) =>
     integer(env, 'BCRYPT_COST', { minimum: 4, maximum: 16, otherwise: 10 }),
-  /** Whether an unknown email and a wrong password get the same response. */
+  /** Whether an unknown email and a wrong password get the same answer (spec, POST /api/login). */
   loginAnswers: (env: Environment) => oneOf(env, 'LOGIN_ANSWERS', ['distinct', 'uniform']),
   /** Within 15 minutes; 0 switches the protection off. */
   loginFailuresPerAccount: (env: Environment) => limit(env, 'LOGIN_FAILURES_PER_ACCOUNT', 10),

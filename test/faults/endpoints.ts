@@ -34,7 +34,7 @@ export interface Endpoint {
   readonly does: readonly Access[];
   /** Its answer when all is well. */
   readonly status: number;
-  /** Its 500 when the store fails (functions/README.md, Errors): message and name of the further field. */
+  /** Its 500 when the store fails (spec, Endpoints): message and name of the further field. */
   readonly fault?: readonly [string, 'err' | 'insertErr'];
   /** The entry that it leaves when all is well. */
   readonly entry?: { readonly action: string; readonly result: string };
