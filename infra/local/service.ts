@@ -1,6 +1,7 @@
+import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import { config } from '../../lib/config.ts';
 import { functions } from '../routes.ts';
-import type { LocalAdmin } from './admin.ts';
+import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -70,9 +71,6 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
   Object.values(config);
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
-  // Only now: what they import reads the environment.
-  const { ensureAdmin } = await import('./admin.ts');
-  const { signingKeys } = await import('../../lib/auth/signing-secret.ts');
   await signingKeys();
   const integrations = await loadIntegrations();
   return { integrations, admin: await ensureAdmin(settings.admin) };

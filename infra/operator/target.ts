@@ -131,7 +131,7 @@ const openFolder = async (folder: string): Promise<Target> => {
 };
 
 /**
- * Finds a service and has lib work on it. What reads the environment is imported after this.
+ * Finds a service and has lib work on it, which must not have been used before.
  * @throws {Failure} when it is not there; the SDK's errors
  */
 export const openTarget = (name: TargetName): Promise<Target> =>

@@ -6,7 +6,7 @@ import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './e
 import { insertEntry } from './store.ts';
 
 /** Milliseconds by which a slow audit store may delay a response. */
-const recordingTimeout = storageTime(1000);
+const recordingTimeout = () => storageTime(1000);
 
 /** Draws of an id; two entries of one millisecond collide once in 4,096. */
 const maxDraws = 5;
@@ -51,7 +51,7 @@ export const record = async (action: Omit<AuditedAction, 'resource'>): Promise<v
   try {
     const now = new Date();
     entry = makeEntry({ ...action, resource: 'users' }, { now });
-    await writeEntry(entry, { writeId, deadline: performance.now() + recordingTimeout });
+    await writeEntry(entry, { writeId, deadline: performance.now() + recordingTimeout() });
   } catch (error) {
     logUnwritten(error, writeId, entry);
   }

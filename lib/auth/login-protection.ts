@@ -22,7 +22,7 @@ const firstBackOff = 30;
 const longestBackOff = 15 * 60;
 
 /** Milliseconds that counting may delay a response. */
-const countingTimeout = storageTime(1000);
+const countingTimeout = () => storageTime(1000);
 
 /** What is counted, and how many attempts in a {@link window} are let through. */
 export interface Counter {
@@ -166,7 +166,7 @@ const countOne = async ({ pk, limit, count: seen }: SeenCounter, now: Date): Pro
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     });
     try {
-      await send(command, { timeout: countingTimeout });
+      await send(command, { timeout: countingTimeout() });
       return 0;
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
@@ -213,7 +213,7 @@ export const requireStillNoWait = async (
   counters: readonly Counter[],
 ): Promise<readonly SeenCounter[]> => {
   if (counters.length === 0) return [];
-  const items = await withoutFault(() => getItems(counters, { timeout: countingTimeout }));
+  const items = await withoutFault(() => getItems(counters, { timeout: countingTimeout() }));
   const seen = countsOf(counters, items ?? []);
   requireNoWait(seen);
   return seen;
@@ -228,7 +228,7 @@ const forget = async ({ pk }: Counter, now: Date): Promise<void> => {
     ExpressionAttributeValues: { ':now': seconds(now) },
   });
   try {
-    await send(command, { timeout: countingTimeout });
+    await send(command, { timeout: countingTimeout() });
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
   }

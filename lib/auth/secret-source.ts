@@ -60,17 +60,22 @@ const fromFile = async (file: string): Promise<SecretVersions> => {
 const requestTimeout = 1000;
 
 // Two attempts and no more: what is cached serves on when they fail.
-const secretsManager = new SecretsManagerClient({
-  maxAttempts: 2,
-  requestHandler: {
-    connectionTimeout: 500,
-    requestTimeout,
-    throwOnRequestTimeout: true,
-    socketTimeout: requestTimeout,
-  },
-});
+const openClient = () =>
+  new SecretsManagerClient({
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: 500,
+      requestTimeout,
+      throwOnRequestTimeout: true,
+      socketTimeout: requestTimeout,
+    },
+  });
+
+/** The client of this process; absent until a secret is read from Secrets Manager. */
+let secretsManager: SecretsManagerClient | undefined;
 
 const readStage = async (id: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS') => {
+  secretsManager ??= openClient();
   const answer = await secretsManager.send(
     new GetSecretValueCommand({ SecretId: id, VersionStage: stage }),
   );

@@ -25,22 +25,24 @@ import { DomainError } from '../errors.ts';
  */
 export const storageTime = (milliseconds: number): number => milliseconds * config.storagePatience;
 
-/** Milliseconds that one request to DynamoDB may take, and one call with its retries. */
-const requestTimeout = storageTime(1000);
-const callTimeout = storageTime(2500);
+/** Milliseconds that one request to DynamoDB may take on AWS, and one call with its retries. */
+const requestTime = 1000;
+const callTime = 2500;
 
-const client = DynamoDBDocumentClient.from(
-  new DynamoDBClient({
-    maxAttempts: 3,
-    requestHandler: {
-      connectionTimeout: storageTime(500),
-      requestTimeout,
-      throwOnRequestTimeout: true,
-      // Of silence in the middle of an answer, which requestTimeout does not cover.
-      socketTimeout: requestTimeout,
-    },
-  }),
-);
+const openClient = (): DynamoDBDocumentClient => {
+  const requestTimeout = storageTime(requestTime);
+  const requestHandler = {
+    connectionTimeout: storageTime(500),
+    requestTimeout,
+    throwOnRequestTimeout: true,
+    // Of silence in the middle of an answer, which requestTimeout does not cover.
+    socketTimeout: requestTimeout,
+  };
+  return DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 3, requestHandler }));
+};
+
+/** The client of this process; absent until something is sent. */
+let client: DynamoDBDocumentClient | undefined;
 
 /** Errors of the network that say that nothing was sent. */
 const notSent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
@@ -127,8 +129,9 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
  */
 export const send = async <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
-  { timeout = callTimeout } = {},
+  { timeout = storageTime(callTime) } = {},
 ): Promise<Output> => {
+  client ??= openClient();
   const abortSignal = AbortSignal.timeout(timeout);
   const deadline = performance.now() + timeout;
   const mayHaveHappened = watchAttempts(command);
