@@ -1,13 +1,12 @@
 /** The CDK application: `npx cdk synth`, `npx cdk deploy -c stage=production`. */
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { SettingError } from './setting-rules.ts';
-import { laxerSettings, readSettings } from './settings.ts';
+import { laxerSettings, readDeploymentSettings, SettingError } from './deployment-settings.ts';
 import { ServiceStack } from './stack/service-stack.ts';
 
 try {
   const app = new App();
-  const settings = readSettings(app.node.getAllContext());
+  const settings = readDeploymentSettings(app.node.getAllContext());
   new ServiceStack(app, `accounts-${settings.stage}`, settings);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   for (const line of laxerSettings(settings)) console.error(line);

@@ -4,6 +4,7 @@
  */
 
 import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
+import type { ServiceVariable } from '../lib/settings.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -23,16 +24,6 @@ export interface TableAccess {
   readonly indexes?: readonly string[];
 }
 
-/** The environment variables that carry settings of the deployment to functions. */
-export type FunctionVariable =
-  | 'BCRYPT_COST'
-  | 'LOGIN_ANSWERS'
-  | 'LOGIN_FAILURES_PER_ACCOUNT'
-  | 'LOGIN_FAILURES_PER_ADDRESS'
-  | 'PASSWORD_MIN_LENGTH'
-  | 'REGISTRATIONS_PER_ADDRESS'
-  | 'USER_DIRECTORY';
-
 export interface FunctionDefinition {
   readonly name: string;
   /** The file that exports `handler`. */
@@ -41,8 +32,8 @@ export interface FunctionDefinition {
   readonly access: readonly TableAccess[];
   /** Whether it signs or verifies tokens or cursors. */
   readonly signingSecret: boolean;
-  /** What it reads of its environment beside the names of its tables and of the secret. */
-  readonly variables: readonly FunctionVariable[];
+  /** The settings that it reads. */
+  readonly variables: readonly ServiceVariable[];
   /** Megabytes; Lambda gives processor time in proportion. */
   readonly memory: number;
   /** Keeps its state in its process (functions/README.md, In-memory variant). */

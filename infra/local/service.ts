@@ -1,5 +1,6 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import { config } from '../../lib/config.ts';
+import { operatorSettings } from '../operator-settings.ts';
 import { functions } from '../routes.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
@@ -57,10 +58,9 @@ const announce = ({ folder, jwtSecret }: LocalSettings, endpoint: string, url: s
     usersTable,
     auditTable,
     ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
-    settings: {
-      PASSWORD_MIN_LENGTH: String(config.passwordMinLength),
-      BCRYPT_COST: String(config.bcryptCost),
-    },
+    settings: Object.fromEntries(
+      operatorSettings.map(({ name, variable }) => [variable, String(config[name])]),
+    ),
   });
 };
 

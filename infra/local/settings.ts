@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { originsRule, parseOrigins } from '../origins.ts';
+import { corsOrigins } from '../cors-origins.ts';
 import { createPrivately } from './running.ts';
 
 /** How the service runs on this machine (infra/README.md, Configuration). */
@@ -59,13 +59,14 @@ export const signingSecret = ({
 };
 
 const readOrigins = (text: string | undefined): readonly string[] => {
-  const origins = parseOrigins(text || '*');
-  if (!origins) throw new Error(`CORS_ORIGINS ${originsRule}`);
+  const { variable, rule, otherwise } = corsOrigins;
+  const origins = rule.parse(text || otherwise);
+  if (!origins) throw new Error(`${variable} must be ${rule.form}`);
   return origins;
 };
 
 /** @throws {Error} naming the variable that is out of range */
-export const readSettings = (env: Environment): LocalSettings => {
+export const readLocalSettings = (env: Environment): LocalSettings => {
   const folder = env.DATA_DIR === 'memory' ? undefined : resolve(env.DATA_DIR || '.local');
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = env;
   return {

@@ -1,7 +1,7 @@
 /** `npm start`: the whole service on this machine. */
 import type { LocalService } from './service.ts';
 import { startService } from './service.ts';
-import { readSettings } from './settings.ts';
+import { readLocalSettings } from './settings.ts';
 
 const explain = (error: NodeJS.ErrnoException): string =>
   error.code === 'EADDRINUSE'
@@ -37,7 +37,7 @@ const endInTime = ({ engine, stop }: LocalService): void => {
 };
 
 try {
-  const service = await startService(readSettings(process.env));
+  const service = await startService(readLocalSettings(process.env));
   endInTime(service);
   announce(service);
 } catch (error) {

@@ -1,6 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { faultName } from '../../lib/errors.ts';
+import { operatorSettings } from '../operator-settings.ts';
 import { Failure } from './failure.ts';
 
 /** Where the parts of a deployed service are. */
@@ -48,10 +49,9 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     usersTable: output('UsersTableName'),
     auditTable: output('AuditTableName'),
     signingSecret: output('SigningSecretArn'),
-    settings: {
-      PASSWORD_MIN_LENGTH: output('PasswordMinLength'),
-      BCRYPT_COST: output('BcryptCost'),
-    },
+    settings: Object.fromEntries(
+      operatorSettings.map((setting) => [setting.variable, output(setting.output)]),
+    ),
   };
 };
 

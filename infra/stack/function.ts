@@ -7,7 +7,8 @@ import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
-import type { FunctionDefinition, FunctionVariable } from '../routes.ts';
+import type { ServiceVariable } from '../../lib/settings.ts';
+import type { FunctionDefinition } from '../routes.ts';
 import { bundling } from './bundling/options.ts';
 import type { Tables } from './table.ts';
 
@@ -20,7 +21,7 @@ const timeout = Duration.seconds(20);
 export interface SharedFunctionProps {
   readonly tables: Tables;
   readonly signingSecret: Secret;
-  readonly variables: Readonly<Record<FunctionVariable, string>>;
+  readonly variables: Readonly<Record<ServiceVariable, string>>;
   readonly logs: Required<
     Pick<LogGroupProps, 'retention' | 'removalPolicy' | 'deletionProtectionEnabled'>
   >;

@@ -14,8 +14,8 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { DeploymentSettings } from '../deployment-settings.ts';
 import { cors, type Route } from '../routes.ts';
-import type { Settings } from '../settings.ts';
 import { accessLogFormat } from './access-log.ts';
 import type { ServiceFunction } from './function.ts';
 
@@ -24,7 +24,7 @@ export interface ServiceApi {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-const createApi = (stack: Stack, settings: Settings): HttpApi =>
+const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
   new HttpApi(stack, 'Api', {
     apiName: stack.stackName,
     createDefaultStage: false,
@@ -65,7 +65,7 @@ const throttleRoutes = (
   for (const { route } of routes) stage.node.addDependency(route);
 };
 
-const createDomain = (stack: Stack, { domainName, certificateArn }: Settings) =>
+const createDomain = (stack: Stack, { domainName, certificateArn }: DeploymentSettings) =>
   domainName && certificateArn
     ? new DomainName(stack, 'Domain', {
         domainName,
@@ -87,7 +87,7 @@ const outputsOf = (api: HttpApi, domain: DomainName | undefined) =>
 /** The HTTP API in front of the functions, with its one stage. */
 export const createHttpApi = (
   stack: Stack,
-  settings: Settings,
+  settings: DeploymentSettings,
   { functions, accessLogs }: { functions: readonly ServiceFunction[]; accessLogs: LogGroup },
 ): ServiceApi => {
   const api = createApi(stack, settings);

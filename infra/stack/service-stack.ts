@@ -2,8 +2,9 @@ import { CfnOutput, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
+import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
+import { operatorSettings } from '../operator-settings.ts';
 import { functions as functionDefinitions } from '../routes.ts';
-import { functionVariables, type Settings } from '../settings.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
 import { createAlarmTopic } from './monitoring/alarm-topic.ts';
@@ -16,16 +17,21 @@ import { createTable, type Tables, takeOverTable } from './table.ts';
 const pascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-const createFunctions = (stack: Stack, settings: Settings, shared: SharedFunctionProps) =>
+const createFunctions = (stack: Stack, settings: DeploymentSettings, shared: SharedFunctionProps) =>
   functionDefinitions
     .filter(({ inMemory }) => !inMemory || settings.v1Users === 'on')
     .map((definition) => {
-      const reservedConcurrency = definition.inMemory && settings.v1ReservedConcurrency;
+      const reserved = definition.inMemory && settings.v1ReservedConcurrency;
+      const reservedConcurrency = reserved === 'none' ? undefined : reserved;
       const props = { ...shared, definition, reservedConcurrency };
       return new ServiceFunction(stack, pascalCase(definition.name), props);
     });
 
-const tablesOf = (stack: Stack, settings: Settings, { keep }: { keep: boolean }): Tables => {
+const tablesOf = (
+  stack: Stack,
+  settings: DeploymentSettings,
+  { keep }: { keep: boolean },
+): Tables => {
   const table = (id: string, definition: TableDefinition, existing: string | undefined) =>
     existing ? takeOverTable(stack, id, existing) : createTable(stack, id, definition, { keep });
   return {
@@ -36,7 +42,7 @@ const tablesOf = (stack: Stack, settings: Settings, { keep }: { keep: boolean })
 
 /** The service in AWS. In production, whatever holds data outlives the stack. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, settings: DeploymentSettings) {
     const keep = settings.stage === 'production';
     super(scope, id, {
       description: 'User accounts, authentication and audit logging',
@@ -70,9 +76,9 @@ export class ServiceStack extends Stack {
       SigningSecretArn: signingSecret.secretArn,
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
-      // For the operator's commands, which hash passwords too.
-      PasswordMinLength: variables.PASSWORD_MIN_LENGTH,
-      BcryptCost: variables.BCRYPT_COST,
+      ...Object.fromEntries(
+        operatorSettings.map(({ output, variable }) => [output, variables[variable]]),
+      ),
     });
   }
 

@@ -2,6 +2,7 @@
  * The tables and their indexes, as data. The stack, the local service and the tests build them
  * from here; the stores name attributes and indexes from here.
  */
+import { settings } from '../settings.ts';
 
 export interface KeyAttribute {
   readonly name: string;
@@ -41,7 +42,7 @@ export const createdAtKey = ({ id, created_at }: { id: number; created_at: strin
  */
 export const usersTable = {
   name: 'users',
-  variable: 'USERS_TABLE',
+  variable: settings.usersTable.variable,
   partitionKey: { name: 'pk', type: 'S' },
   indexes: [
     {
@@ -67,7 +68,7 @@ export const usersTable = {
  */
 export const auditTable = {
   name: 'audit',
-  variable: 'AUDIT_TABLE',
+  variable: settings.auditTable.variable,
   partitionKey: { name: 'id', type: 'N' },
   indexes: [
     {

@@ -145,13 +145,13 @@ describe('configFrom', () => {
     expect(() => config.auditTable).toThrow(ConfigError);
   });
 
-  it('reads a setting once', () => {
+  it('reads a setting whenever it is used', () => {
     const env = { BCRYPT_COST: '5' };
     const config = configFrom(env);
 
     const first = config.bcryptCost;
     env.BCRYPT_COST = '6';
 
-    expect([first, config.bcryptCost]).toEqual([5, 5]);
+    expect([first, config.bcryptCost]).toEqual([5, 6]);
   });
 });

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { handler as login } from '../../functions/auth/login.ts';
+import { handler as registration } from '../../functions/auth/register.ts';
+import { handler as creation } from '../../functions/users/create.ts';
+import { handler as update } from '../../functions/users/update.ts';
 import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
 import { register, uniqueEmail } from '../support/client.ts';
 import { invoke, stubSettings } from './invoke.ts';
@@ -7,11 +11,6 @@ const service = await serviceForThisFile();
 const { api, adminToken } = service;
 const account = await register(api);
 stubSettings(service, { BCRYPT_COST: '99' });
-
-const { handler: registration } = await import('../../functions/auth/register.ts');
-const { handler: creation } = await import('../../functions/users/create.ts');
-const { handler: update } = await import('../../functions/users/update.ts');
-const { handler: login } = await import('../../functions/auth/login.ts');
 
 const headers = { authorization: `Bearer ${adminToken}` };
 const hashingFault = [500, { message: 'Error hashing password', hashErr: 'ConfigError' }];

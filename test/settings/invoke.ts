@@ -5,8 +5,8 @@ import { gatewayEvent } from '../support/event.ts';
 import type { TestService } from '../support/service.ts';
 
 /**
- * Has functions that are imported after this work on the tables of a service, under settings with
- * which a service refuses to start: a function in AWS finds out when it needs them.
+ * Has functions in this process work on the tables of a service, under settings with which a
+ * service refuses to start: a function in AWS finds out when it needs them.
  * @returns what the functions log, until the end of the file
  */
 export const stubSettings = (

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { handler } from '../../functions/auth/login.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { countRounds } from '../support/bcrypt-work.ts';
 import { type Account, register, uniqueEmail } from '../support/client.ts';
@@ -24,10 +25,8 @@ beforeAll(async () => {
   accounts.set('cost 4, of a long password', await registerAtCost(4, long));
 });
 
-const loginUnder = async (answers: 'distinct' | 'uniform') => {
-  vi.resetModules();
+const loginUnder = (answers: 'distinct' | 'uniform') => {
   vi.stubEnv('LOGIN_ANSWERS', answers);
-  const { handler } = await import('../../functions/auth/login.ts');
   return async (of: string, password: string) => {
     const json = { email: accounts.get(of)?.email ?? uniqueEmail(), password };
     let status: number | undefined;
@@ -42,7 +41,7 @@ describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=uniform', () 
   it.each(['no account', 'cost 4', 'cost 5', 'cost 6', 'cost 4, of a long password'])(
     'is that of one hash of cost 6 when it is refused: %s',
     async (of) => {
-      const logIn = await loginUnder('uniform');
+      const logIn = loginUnder('uniform');
 
       expect(await logIn(of, 'wrong')).toEqual([401, 2 ** 6]);
       expect(await logIn(of, `${long}wrong`)).toEqual([401, 2 ** 6]);
@@ -50,7 +49,7 @@ describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=uniform', () 
   );
 
   it('is the same when it succeeds, beside that of raising the hash, once', async () => {
-    const logIn = await loginUnder('uniform');
+    const logIn = loginUnder('uniform');
 
     expect(await logIn('cost 5', 'p')).toEqual([200, 2 ** 6 + 2 ** 6]);
     expect(await logIn('cost 5', 'p')).toEqual([200, 2 ** 6]);
@@ -63,7 +62,7 @@ describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=distinct', ()
     ['cost 4', 401, 2 ** 4],
     ['cost 6', 401, 2 ** 6],
   ])('is no more than the comparison: %s', async (of, status, rounds) => {
-    const logIn = await loginUnder('distinct');
+    const logIn = loginUnder('distinct');
 
     expect(await logIn(of, 'wrong')).toEqual([status, rounds]);
   });

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
+import { handler as login } from '../../functions/auth/login.ts';
+import { handler as registration } from '../../functions/auth/register.ts';
+import { handler as profile } from '../../functions/profile/get.ts';
 import { outcome, serviceForThisFile } from '../support/acceptance.ts';
 import { register, uniqueEmail } from '../support/client.ts';
 import { startTestService } from '../support/service.ts';
@@ -9,10 +12,6 @@ const service = await serviceForThisFile();
 const account = await register(service.api);
 const wrong = { ...account, password: 'wrong' };
 const logged = stubSettings(service, { JWT_SECRET: '' });
-
-const { handler: registration } = await import('../../functions/auth/register.ts');
-const { handler: login } = await import('../../functions/auth/login.ts');
-const { handler: profile } = await import('../../functions/profile/get.ts');
 
 const noToken = [500, { message: 'No token provided, please try again', err: 'ConfigError' }];
 
@@ -41,13 +40,12 @@ describe('Without a signing secret', () => {
 
   it('login still has an address wait that fails too often', async () => {
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '3');
-    vi.resetModules();
-    const { handler } = await import('../../functions/auth/login.ts');
     const statuses: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {
-      const [status] = await invoke(handler, { json: wrong, sourceIp: '192.0.2.77' });
+      const [status] = await invoke(login, { json: wrong, sourceIp: '192.0.2.77' });
       statuses.push(status);
     }
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '');
 
     expect(statuses).toEqual([401, 401, 401, 429]);
   });

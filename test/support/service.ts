@@ -38,13 +38,15 @@ const deployed = (url: string): TestService => {
 const withinThisProcess = async (
   settings: Readonly<Record<'ADMIN_EMAIL' | 'ADMIN_PASSWORD' | 'JWT_SECRET', string>>,
 ): Promise<TestService> => {
-  // Neither the settings nor what has read them are another service's, or the test's own.
+  // As in a process of its own: modules and settings are no other service's, nor the test's.
   const before = { ...process.env };
   Object.assign(process.env, settings);
   vi.resetModules();
   const { startService } = await import('../../infra/local/service.ts');
-  const { readSettings } = await import('../../infra/local/settings.ts');
-  const { url, stop } = await startService(readSettings(process.env));
+  const { readLocalSettings } = await import('../../infra/local/settings.ts');
+  const { config } = await import('../../lib/config.ts');
+  const { url, stop } = await startService(readLocalSettings(process.env));
+  Object.defineProperties(config, Object.getOwnPropertyDescriptors({ ...config }));
   vi.resetModules();
   for (const name of Object.keys(settings)) delete process.env[name];
   Object.assign(process.env, before);

@@ -3,14 +3,17 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import type { Settings } from '../../settings.ts';
+import type { DeploymentSettings } from '../../deployment-settings.ts';
 
 /**
  * An encrypted topic that mails alarms to the address in the settings, if there is one; its
  * holder must confirm the subscription.
  * The key is our own because CloudWatch may not use the one that AWS manages for SNS.
  */
-export const createAlarmTopic = (stack: Stack, { alarmEmail }: Settings): Topic | undefined => {
+export const createAlarmTopic = (
+  stack: Stack,
+  { alarmEmail }: DeploymentSettings,
+): Topic | undefined => {
   if (!alarmEmail) return undefined;
   const key = new Key(stack, 'AlarmTopicKey', {
     description: `Alarms of ${stack.stackName}`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
-import { readSettings } from '../../../infra/settings.ts';
+import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
 import { ServiceStack } from '../../../infra/stack/service-stack.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };
@@ -28,7 +28,7 @@ export const stackOf = (context: Readonly<Record<string, unknown>> = {}): Servic
     context: { ...context, ...withoutBundling },
     builtinCloudFormationValidation: false,
   });
-  return new ServiceStack(app, 'accounts', readSettings(app.node.getAllContext()));
+  return new ServiceStack(app, 'accounts', readDeploymentSettings(app.node.getAllContext()));
 };
 
 const templates = new Map<string, Template>();

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { SettingError } from '../../infra/setting-rules.ts';
-import { functionVariables, laxerSettings, readSettings } from '../../infra/settings.ts';
+import {
+  functionVariables,
+  laxerSettings,
+  readDeploymentSettings,
+  SettingError,
+} from '../../infra/deployment-settings.ts';
 import { configFrom } from '../../lib/config.ts';
 
 const certificateArn = 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d';
 
-describe('readSettings', () => {
+describe('readDeploymentSettings', () => {
   it('has a default for every setting', () => {
-    expect(readSettings({})).toEqual({
+    expect(readDeploymentSettings({})).toEqual({
       stage: 'development',
       corsOrigins: ['*'],
       alarmEmail: undefined,
@@ -35,7 +39,7 @@ describe('readSettings', () => {
   it.each(['production', ' production '])(
     'has the settings of a public service in stage %j without being told',
     (stage) => {
-      expect(readSettings({ stage })).toMatchObject({
+      expect(readDeploymentSettings({ stage })).toMatchObject({
         stage: 'production',
         v1Users: 'off',
         loginAnswers: 'uniform',
@@ -49,10 +53,12 @@ describe('readSettings', () => {
   it('takes from infra/production.json in production only, and -c goes before it', () => {
     const file = { passwordMinLength: 20, alarmEmail: 'operator@example.com' };
 
-    expect(readSettings({ passwordMinLength: 8 }, file)).toEqual(
-      readSettings({ passwordMinLength: 8 }),
+    expect(readDeploymentSettings({ passwordMinLength: 8 }, file)).toEqual(
+      readDeploymentSettings({ passwordMinLength: 8 }),
     );
-    expect(readSettings({ stage: 'production', passwordMinLength: '8' }, file)).toMatchObject({
+    expect(
+      readDeploymentSettings({ stage: 'production', passwordMinLength: '8' }, file),
+    ).toMatchObject({
       passwordMinLength: 8,
       alarmEmail: 'operator@example.com',
     });
@@ -63,7 +69,7 @@ describe('readSettings', () => {
     [{ passwordMinLength: 256 }, 'Setting passwordMinLength must be a whole number from 1 to 255'],
     [{ domainName: 'a.example' }, 'Setting certificateArn must be given together with domainName'],
   ])('refuses %o in infra/production.json', (file, message) => {
-    expect(() => readSettings({ stage: 'production' }, file)).toThrow(message);
+    expect(() => readDeploymentSettings({ stage: 'production' }, file)).toThrow(message);
   });
 
   it.each([
@@ -79,7 +85,7 @@ describe('readSettings', () => {
     ['throttleRate', '2000', 2000],
     ['v1Users', 'off', 'off'],
     ['v1ReservedConcurrency', '5', 5],
-    ['v1ReservedConcurrency', 'none', undefined],
+    ['v1ReservedConcurrency', 'none', 'none'],
     ['loginAnswers', 'uniform', 'uniform'],
     ['userDirectory', 'closed', 'closed'],
     ['passwordMinLength', '12', 12],
@@ -89,7 +95,7 @@ describe('readSettings', () => {
     ['credentialsThrottleRate', '500', 500],
     ['credentialsThrottleBurst', '1000', 1000],
   ])('reads %s from %o', (name, given, expected) => {
-    expect(readSettings({ [name]: given })).toHaveProperty(name, expected);
+    expect(readDeploymentSettings({ [name]: given })).toHaveProperty(name, expected);
   });
 
   const aWholeNumber = (from: number, to: number) => `must be a whole number from ${from} to ${to}`;
@@ -134,12 +140,12 @@ describe('readSettings', () => {
     ['usersTableName', 'my table', 'must be the name of a DynamoDB table'],
     ['auditTableName', 'ab', 'must be the name of a DynamoDB table'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
-    expect(() => readSettings({ [name]: given })).toThrow(new SettingError(name, rule));
+    expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
   });
 
   it('refuses a log retention that CloudWatch does not know, and lists those that it knows', () => {
-    const read = () => readSettings({ logRetentionDays: '100' });
+    const read = () => readDeploymentSettings({ logRetentionDays: '100' });
 
     expect(read).toThrow(/^Setting logRetentionDays must be one of 1, 3, 5, 7, 14, 30, 60, 90, /);
     expect(read).not.toThrow(/9999/);
@@ -148,7 +154,7 @@ describe('readSettings', () => {
   it.each(['bcryptcost', 'login-answers', 'alarm_email', 'constructor'])(
     'refuses the unknown setting %s and lists the known ones',
     (name) => {
-      expect(() => readSettings({ [name]: 'x' })).toThrow(
+      expect(() => readDeploymentSettings({ [name]: 'x' })).toThrow(
         new RegExp(
           `^Setting ${name} is unknown; the settings are stage, corsOrigins, .*bcryptCost`,
         ),
@@ -165,17 +171,17 @@ describe('readSettings', () => {
       'acknowledged-issue-numbers': [1],
     };
 
-    expect(readSettings(context)).toEqual(readSettings({}));
+    expect(readDeploymentSettings(context)).toEqual(readDeploymentSettings({}));
   });
 
   it.each([
     [{ domainName: 'accounts.example.com', certificateArn }],
     [{ usersTableName: 'users-restored', auditTableName: 'audit-restored' }],
   ])('takes %o together only', (pair) => {
-    expect(readSettings(pair)).toMatchObject(pair);
+    expect(readDeploymentSettings(pair)).toMatchObject(pair);
     for (const [given, value] of Object.entries(pair)) {
       const missing = Object.keys(pair).find((name) => name !== given);
-      expect(() => readSettings({ [given]: value })).toThrow(
+      expect(() => readDeploymentSettings({ [given]: value })).toThrow(
         `Setting ${missing} must be given together with ${given}`,
       );
     }
@@ -192,7 +198,7 @@ describe('laxerSettings', () => {
     registrationsPerAddress: 20,
   };
   const laxer = (given: Readonly<Record<string, unknown>>, stage = 'production') =>
-    laxerSettings(readSettings({ stage, ...given }, file), file);
+    laxerSettings(readDeploymentSettings({ stage, ...given }, file), file);
 
   it.each([
     ['corsOrigins', '*', 'https://app.example.com'],
@@ -215,7 +221,10 @@ describe('laxerSettings', () => {
     const higher = { bcryptCost: 12 };
 
     expect(
-      laxerSettings(readSettings({ stage: 'production', bcryptCost: 11 }, higher), higher),
+      laxerSettings(
+        readDeploymentSettings({ stage: 'production', bcryptCost: 11 }, higher),
+        higher,
+      ),
     ).toEqual(['production: bcryptCost=11 is laxer than 12']);
   });
 
@@ -263,7 +272,7 @@ describe('functionVariables', () => {
       },
     ],
   ])('gives functions %s as they read them', (_, context) => {
-    const settings = readSettings(context);
+    const settings = readDeploymentSettings(context);
 
     const config = configFrom({
       ...functionVariables(settings),

@@ -1,0 +1,203 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import {
+  fromLaxest,
+  integer,
+  oneOf,
+  type Rule,
+  type ServiceVariable,
+  type Setting,
+  serviceSettings,
+  type ValueOf,
+} from '../lib/settings.ts';
+import { corsOrigins } from './cors-origins.ts';
+import production from './production.json' with { type: 'json' };
+
+/** A setting that is unknown or breaks a rule; names the setting and says the rule. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+
+  constructor(setting: string, rule: string) {
+    super(`Setting ${setting} ${rule}`);
+  }
+}
+
+/** Text that matches a pattern. */
+const text = (pattern: RegExp, form: string): Rule<string> => ({
+  form,
+  parse: (given) => (pattern.test(given) ? given : undefined),
+});
+
+const tableName = text(/^[\w.-]{3,255}$/, 'the name of a DynamoDB table');
+
+/** The numbers of days that CloudWatch Logs knows. */
+const retentions = Object.values(RetentionDays)
+  .filter((days) => typeof days === 'number')
+  .filter((days) => days !== RetentionDays.INFINITE)
+  .sort((a, b) => a - b);
+
+const retention: Rule<RetentionDays> = {
+  form: `one of ${retentions.join(', ')}`,
+  parse: (given) => retentions.find((days) => String(days) === given),
+};
+
+/** How many run at once; `none` for as many as come. */
+const concurrency: Rule<number | 'none'> = {
+  form: 'none or a whole number from 1 to 999',
+  parse: (given) => (given === 'none' ? given : integer(1, 999).parse(given)),
+};
+
+/** What only the stack reads. */
+const stackSettings = {
+  /** Whether data outlives the stack (production) or goes with it. */
+  stage: { rule: oneOf(['development', 'production']), otherwise: 'development' },
+  corsOrigins,
+  /** Where alarms are sent; absent: alarms are only shown. */
+  alarmEmail: {
+    rule: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address'),
+    otherwise: undefined,
+  },
+  /** The API's own host name; needs the certificate. */
+  domainName: {
+    rule: text(
+      /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,63}$/,
+      'a host name in lower case such as accounts.example.com',
+    ),
+    otherwise: undefined,
+  },
+  certificateArn: {
+    rule: text(
+      /^arn:aws[a-z-]*:acm:[a-z\d-]+:\d{12}:certificate\/[\w-]+$/,
+      'the ARN of a certificate in AWS Certificate Manager',
+    ),
+    otherwise: undefined,
+  },
+  logRetentionDays: { rule: retention, otherwise: '90' },
+  /** Requests a second, and at once, that the stage takes. */
+  throttleRate: { rule: integer(1, 100_000), otherwise: '500' },
+  throttleBurst: { rule: integer(1, 100_000), otherwise: '1000' },
+  /** The same for each route that hashes a password. */
+  credentialsThrottleRate: { rule: integer(1, 100_000), otherwise: '50' },
+  credentialsThrottleBurst: { rule: integer(1, 100_000), otherwise: '100' },
+  /** Whether the in-memory variant is deployed at all. */
+  v1Users: { rule: fromLaxest(['on', 'off']), otherwise: 'on' },
+  /** How many copies of it may run at once, each with users of its own. */
+  v1ReservedConcurrency: { rule: concurrency, otherwise: '1' },
+  /** Tables that another stack has left or that were restored, to use in place of own ones. */
+  usersTableName: { rule: tableName, otherwise: undefined },
+  auditTableName: { rule: tableName, otherwise: undefined },
+} as const satisfies Readonly<Record<string, Setting<unknown>>>;
+
+/** Every setting of a deployment. */
+export const deploymentSettings = { ...stackSettings, ...serviceSettings };
+
+type Catalogue = typeof deploymentSettings;
+type Name = keyof Catalogue;
+
+/** The value of each; undefined for one that has no default and was not given. */
+export type DeploymentSettings = {
+  readonly [K in Name]:
+    | ValueOf<Catalogue[K]>
+    | (undefined extends Catalogue[K]['otherwise'] ? undefined : never);
+};
+
+const names = Object.keys(deploymentSettings) as Name[];
+
+/** @returns the rule that a deployment's value keeps */
+export const deploymentRule = (setting: Setting<unknown> & { deployed?: Rule<unknown> }) =>
+  setting.deployed ?? setting.rule;
+
+type Given = Readonly<Record<string, unknown>>;
+
+const textOf = (name: string, value: unknown): string | undefined => {
+  if (value === undefined) return undefined;
+  if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
+  throw new SettingError(name, 'must be text or a number');
+};
+
+const read = (name: Name, given: Given): unknown => {
+  const setting = deploymentSettings[name];
+  const chosen = textOf(name, given[name]) ?? setting.otherwise;
+  if (chosen === undefined) return undefined;
+  const rule = deploymentRule(setting);
+  const value = rule.parse(chosen);
+  if (value === undefined) throw new SettingError(name, `must be ${rule.form}`);
+  return value;
+};
+
+/** What the CDK and its command line keep in the same context. */
+const isToolsOwn = (name: string) =>
+  /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
+
+const requireKnown = (given: Given): void => {
+  for (const name of Object.keys(given)) {
+    if (!isToolsOwn(name) && !Object.hasOwn(deploymentSettings, name)) {
+      throw new SettingError(name, `is unknown; the settings are ${names.join(', ')}`);
+    }
+  }
+};
+
+/** Settings that mean nothing one without the other. */
+const pairs = [
+  ['domainName', 'certificateArn'],
+  ['usersTableName', 'auditTableName'],
+] as const;
+
+/** Throttles of single routes, with that of the whole API, which they cannot exceed. */
+const bounds = [
+  ['credentialsThrottleRate', 'throttleRate'],
+  ['credentialsThrottleBurst', 'throttleBurst'],
+] as const;
+
+const requireConsistent = (settings: DeploymentSettings): void => {
+  for (const [one, other] of [...pairs, ...pairs.map(([a, b]) => [b, a] as const)]) {
+    if (settings[one] && !settings[other]) {
+      throw new SettingError(other, `must be given together with ${one}`);
+    }
+  }
+  for (const [route, api] of bounds) {
+    if (settings[route] > settings[api]) {
+      throw new SettingError(route, `must not be above ${api}, which is ${settings[api]}`);
+    }
+  }
+};
+
+/**
+ * Reads the settings of a deployment from the CDK's context (`-c name=value`) and, for stage
+ * production, from infra/production.json, before which the context goes.
+ * @throws {SettingError} on the first setting that is unknown or breaks its rule
+ */
+export const readDeploymentSettings = (
+  context: Given,
+  file: Given = production,
+): DeploymentSettings => {
+  const isProduction = textOf('stage', context.stage) === 'production';
+  const given = isProduction ? { ...file, ...context } : context;
+  requireKnown(given);
+  const values = names.map((name) => [name, read(name, given)]);
+  const settings: DeploymentSettings = Object.fromEntries(values);
+  requireConsistent(settings);
+  return settings;
+};
+
+/** One line for each setting of stage production that is laxer than infra/production.json's. */
+export const laxerSettings = (settings: DeploymentSettings, file: Given = production): string[] => {
+  if (settings.stage !== 'production') return [];
+  return names.flatMap((name) => {
+    const [value, usual] = [settings[name], read(name, file)];
+    const rule = deploymentRule(deploymentSettings[name]);
+    return rule.strictness && rule.strictness(value) < rule.strictness(usual)
+      ? [`production: ${name}=${value} is laxer than ${usual}`]
+      : [];
+  });
+};
+
+/** The settings that functions read, as their environment variables. */
+export const functionVariables = (
+  settings: DeploymentSettings,
+): Readonly<Record<ServiceVariable, string>> =>
+  Object.fromEntries(
+    Object.entries(serviceSettings).map(([name, { variable }]) => [
+      variable,
+      String(settings[name as keyof typeof serviceSettings]),
+    ]),
+  ) as Record<ServiceVariable, string>;

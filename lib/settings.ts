@@ -1,0 +1,127 @@
+/**
+ * The settings of the service, each once, as data. lib/config.ts reads their values from the
+ * environment; infra/deployment-settings.ts has those that a deployment chooses.
+ */
+
+/** What texts a setting takes. */
+export interface Rule<T> {
+  /** What it is, to follow `must be`. */
+  readonly form: string;
+  /** Undefined for a text that is not so. */
+  parse(text: string): T | undefined;
+  /** Greater for a stricter value; absent where no value is stricter than another. */
+  strictness?(value: T): number;
+}
+
+export interface Setting<T> {
+  readonly rule: Rule<T>;
+  /** As text; undefined: none. */
+  readonly otherwise: string | undefined;
+}
+
+/** A setting that lib reads, and from which variable. */
+export interface VariableSetting<T> extends Setting<T> {
+  readonly variable: string;
+}
+
+/** One that a deployment sets for the functions that read it. */
+export interface ServiceSetting<T> extends VariableSetting<T> {
+  /** What a deployment takes of what lib does; absent: all of it. */
+  readonly deployed?: Rule<T>;
+  /** Commands of the operator read it too, because they hash passwords as the functions do. */
+  readonly operator?: true;
+}
+
+/** One of a list of words. */
+export const oneOf = <T extends string>(words: readonly T[]): Rule<T> => ({
+  form: `one of ${words.join(', ')}`,
+  parse: (text) => words.find((word) => word === text),
+});
+
+/** One of a list of words, from the laxest to the strictest. */
+export const fromLaxest = <T extends string>(words: readonly T[]): Rule<T> => ({
+  ...oneOf(words),
+  strictness: (word) => words.indexOf(word),
+});
+
+/** A whole number within bounds. */
+export const integer = (minimum: number, maximum: number): Rule<number> => ({
+  form: `a whole number from ${minimum} to ${maximum}`,
+  parse: (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    return value >= minimum && value <= maximum ? value : undefined;
+  },
+});
+
+const greaterIsStricter = (rule: Rule<number>): Rule<number> => ({
+  ...rule,
+  strictness: (value) => value,
+});
+
+/** How often something may be tried, the stricter the smaller; but 0 sets no limit. */
+const limit: Rule<number> = {
+  ...integer(0, 1_000_000),
+  strictness: (value) => (value === 0 ? Number.NEGATIVE_INFINITY : -value),
+};
+
+const anyText: Rule<string> = { form: 'text', parse: (text) => text };
+
+/** Chosen by whoever deploys the service or starts it on one machine. */
+export const serviceSettings = {
+  userDirectory: {
+    variable: 'USER_DIRECTORY',
+    rule: fromLaxest(['open', 'closed']),
+    otherwise: 'open',
+  },
+  passwordMinLength: {
+    variable: 'PASSWORD_MIN_LENGTH',
+    rule: greaterIsStricter(integer(1, 255)),
+    otherwise: '1',
+    operator: true,
+  },
+  bcryptCost: {
+    variable: 'BCRYPT_COST',
+    rule: integer(4, 16),
+    // 10 is the least that OWASP advises; 14 takes seconds.
+    deployed: greaterIsStricter(integer(10, 14)),
+    otherwise: '10',
+    operator: true,
+  },
+  loginAnswers: {
+    variable: 'LOGIN_ANSWERS',
+    rule: fromLaxest(['distinct', 'uniform']),
+    otherwise: 'distinct',
+  },
+  loginFailuresPerAccount: {
+    variable: 'LOGIN_FAILURES_PER_ACCOUNT',
+    rule: limit,
+    otherwise: '10',
+  },
+  loginFailuresPerAddress: {
+    variable: 'LOGIN_FAILURES_PER_ADDRESS',
+    rule: limit,
+    otherwise: '100',
+  },
+  registrationsPerAddress: {
+    variable: 'REGISTRATIONS_PER_ADDRESS',
+    rule: limit,
+    otherwise: '0',
+  },
+} as const satisfies Readonly<Record<string, ServiceSetting<unknown>>>;
+
+/** Given by what runs the service: the stack, the local service, the operator's commands. */
+const runtimeSettings = {
+  usersTable: { variable: 'USERS_TABLE', rule: anyText, otherwise: undefined },
+  auditTable: { variable: 'AUDIT_TABLE', rule: anyText, otherwise: undefined },
+  /** How many times as long as on AWS storage may take, where it shares a busy machine. */
+  storagePatience: { variable: 'STORAGE_PATIENCE', rule: integer(1, 10), otherwise: '1' },
+} as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
+
+/** All that lib reads. */
+export const settings = { ...serviceSettings, ...runtimeSettings };
+
+/** A variable by which a deployment hands a setting to functions. */
+export type ServiceVariable = (typeof serviceSettings)[keyof typeof serviceSettings]['variable'];
+
+/** The type of a setting's value. */
+export type ValueOf<S extends Setting<unknown>> = NonNullable<ReturnType<S['rule']['parse']>>;
