@@ -46,7 +46,14 @@ const concurrency: Rule<number | 'none'> = {
   parse: (given) => (given === 'none' ? given : integer(1, 999).parse(given)),
 };
 
-/** What only the stack reads. */
+/** A setting that only the stack reads. */
+interface StackSetting<T> extends Setting<T> {
+  /** The setting without which this one means nothing. */
+  readonly together?: string;
+  /** The setting whose number this one must not exceed. */
+  readonly atMost?: string;
+}
+
 const stackSettings = {
   /** Whether data outlives the stack (production) or goes with it. */
   stage: { rule: oneOf(['development', 'production']), otherwise: 'development' },
@@ -63,6 +70,7 @@ const stackSettings = {
       'a host name in lower case such as accounts.example.com',
     ),
     otherwise: undefined,
+    together: 'certificateArn',
   },
   certificateArn: {
     rule: text(
@@ -70,22 +78,31 @@ const stackSettings = {
       'the ARN of a certificate in AWS Certificate Manager',
     ),
     otherwise: undefined,
+    together: 'domainName',
   },
   logRetentionDays: { rule: retention, otherwise: '90' },
   /** Requests a second, and at once, that the stage takes. */
   throttleRate: { rule: integer(1, 100_000), otherwise: '500' },
   throttleBurst: { rule: integer(1, 100_000), otherwise: '1000' },
   /** The same for each route that hashes a password. */
-  credentialsThrottleRate: { rule: integer(1, 100_000), otherwise: '50' },
-  credentialsThrottleBurst: { rule: integer(1, 100_000), otherwise: '100' },
+  credentialsThrottleRate: {
+    rule: integer(1, 100_000),
+    otherwise: '50',
+    atMost: 'throttleRate',
+  },
+  credentialsThrottleBurst: {
+    rule: integer(1, 100_000),
+    otherwise: '100',
+    atMost: 'throttleBurst',
+  },
   /** Whether the in-memory variant is deployed at all. */
   v1Users: { rule: fromLaxest(['on', 'off']), otherwise: 'on' },
   /** How many copies of it may run at once, each with users of its own. */
   v1ReservedConcurrency: { rule: concurrency, otherwise: '1' },
   /** Tables that another stack has left or that were restored, to use in place of own ones. */
-  usersTableName: { rule: tableName, otherwise: undefined },
-  auditTableName: { rule: tableName, otherwise: undefined },
-} as const satisfies Readonly<Record<string, Setting<unknown>>>;
+  usersTableName: { rule: tableName, otherwise: undefined, together: 'auditTableName' },
+  auditTableName: { rule: tableName, otherwise: undefined, together: 'usersTableName' },
+} as const satisfies Readonly<Record<string, StackSetting<unknown>>>;
 
 /** Every setting of a deployment. */
 export const deploymentSettings = { ...stackSettings, ...serviceSettings };
@@ -136,27 +153,14 @@ const requireKnown = (given: Given): void => {
   }
 };
 
-/** Settings that mean nothing one without the other. */
-const pairs = [
-  ['domainName', 'certificateArn'],
-  ['usersTableName', 'auditTableName'],
-] as const;
-
-/** Throttles of single routes, with that of the whole API, which they cannot exceed. */
-const bounds = [
-  ['credentialsThrottleRate', 'throttleRate'],
-  ['credentialsThrottleBurst', 'throttleBurst'],
-] as const;
-
-const requireConsistent = (settings: DeploymentSettings): void => {
-  for (const [one, other] of [...pairs, ...pairs.map(([a, b]) => [b, a] as const)]) {
-    if (settings[one] && !settings[other]) {
-      throw new SettingError(other, `must be given together with ${one}`);
+const requireConsistent = (values: Given): void => {
+  const settings: readonly [string, StackSetting<unknown>][] = Object.entries(stackSettings);
+  for (const [name, { together, atMost }] of settings) {
+    if (together && values[name] !== undefined && values[together] === undefined) {
+      throw new SettingError(together, `must be given together with ${name}`);
     }
-  }
-  for (const [route, api] of bounds) {
-    if (settings[route] > settings[api]) {
-      throw new SettingError(route, `must not be above ${api}, which is ${settings[api]}`);
+    if (atMost && Number(values[name]) > Number(values[atMost])) {
+      throw new SettingError(name, `must not be above ${atMost}, which is ${values[atMost]}`);
     }
   }
 };

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Rule, VariableSetting } from '../../lib/settings.ts';
 import { corsOrigins } from '../cors-origins.ts';
 import { createPrivately } from './running.ts';
 
@@ -27,11 +28,28 @@ export const environmentDefaults = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const parsePort = (text: string | undefined): number => {
-  const port = text ? Number(/^\d{1,5}$/.test(text) ? text : Number.NaN) : 3000;
-  if (!(port <= 65_535)) throw new Error(`PORT must be a number from 0 to 65535, not ${text}`);
-  return port;
-};
+const anyText: Rule<string> = { form: 'text', parse: (text) => text };
+
+/** What only the local service takes from its environment. */
+export const localSettings = {
+  port: {
+    variable: 'PORT',
+    rule: {
+      form: 'a number from 0 to 65535',
+      parse: (text) =>
+        /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined,
+    },
+    otherwise: '3000',
+  },
+  /** Where data is kept; `memory` keeps nothing. */
+  dataFolder: { variable: 'DATA_DIR', rule: anyText, otherwise: '.local' },
+  jwtSecret: { variable: 'JWT_SECRET', rule: anyText, otherwise: undefined },
+  adminEmail: { variable: 'ADMIN_EMAIL', rule: anyText, otherwise: undefined },
+  adminPassword: { variable: 'ADMIN_PASSWORD', rule: anyText, otherwise: undefined },
+  corsOrigins,
+  /** An engine that runs already: engine.ts reads it, and the SDK. */
+  engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', rule: anyText, otherwise: undefined },
+} as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
 
 /** The file in a data folder that holds the signing secret's versions. */
 export const secretFile = (folder: string): string => join(folder, 'jwt-secret.json');
@@ -58,22 +76,28 @@ export const signingSecret = ({
   return { JWT_SECRET_FILE: file };
 };
 
-const readOrigins = (text: string | undefined): readonly string[] => {
-  const { variable, rule, otherwise } = corsOrigins;
-  const origins = rule.parse(text || otherwise);
-  if (!origins) throw new Error(`${variable} must be ${rule.form}`);
-  return origins;
+/** @param repeats whether the refusal may quote the value */
+const read = <T>(
+  env: Environment,
+  { variable, rule, otherwise }: VariableSetting<T> & { otherwise: string },
+  { repeats = false } = {},
+): T => {
+  const text = env[variable] || otherwise;
+  const value = rule.parse(text);
+  if (value !== undefined) return value;
+  throw new Error(`${variable} must be ${rule.form}${repeats ? `, not ${text}` : ''}`);
 };
 
 /** @throws {Error} naming the variable that is out of range */
 export const readLocalSettings = (env: Environment): LocalSettings => {
-  const folder = env.DATA_DIR === 'memory' ? undefined : resolve(env.DATA_DIR || '.local');
-  const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = env;
+  const folder = read(env, localSettings.dataFolder);
+  const { jwtSecret, adminEmail, adminPassword } = localSettings;
+  const [email, password] = [env[adminEmail.variable], env[adminPassword.variable]];
   return {
-    port: parsePort(env.PORT),
-    folder,
-    jwtSecret: env.JWT_SECRET || undefined,
-    corsOrigins: readOrigins(env.CORS_ORIGINS),
+    port: read(env, localSettings.port, { repeats: true }),
+    folder: folder === 'memory' ? undefined : resolve(folder),
+    jwtSecret: env[jwtSecret.variable] || undefined,
+    corsOrigins: read(env, localSettings.corsOrigins),
     admin: email && password ? { email, password } : undefined,
   };
 };

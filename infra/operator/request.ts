@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { localSettings } from '../local/settings.ts';
 import { type Command, commands } from './commands.ts';
 import { UsageError } from './failure.ts';
 import { commonOptions } from './help.ts';
@@ -17,9 +18,11 @@ export type CommandRequest =
 
 const helpOn = (name: string) => `npm run operator -- ${name} --help tells more.`;
 
+const { dataFolder } = localSettings;
+
 /** Its value is optional, and the next argument never is it. */
 const completeLocal = (argument: string): string =>
-  argument === '--local' ? `--local=${process.env.DATA_DIR || '.local'}` : argument;
+  argument === '--local' ? `--local=${process.env.DATA_DIR || dataFolder.otherwise}` : argument;
 
 const refusePassword = (name: string, given: readonly string[]): void => {
   if (!given.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;
