@@ -1,9 +1,15 @@
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { isoTimestamp, uniqueAgent } from '../support/acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { logIn } from '../support/client.ts';
+import { exampleRequests, prepareSubject, sendExample } from '../support/examples.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { engineClient } from '../support/stored-items.ts';
+
+/** What the details of an entry of success are, where they are something. */
+const detailsOf: Readonly<Record<string, unknown>> = {
+  UPDATE: expect.stringMatching(/^{"fields":\[.+\]}$/),
+};
 
 /** Milliseconds: a second more than usual, on a machine that has other things to do. */
 const longestAnswer = 3000;
@@ -19,7 +25,6 @@ describe('Without the audit table', () => {
   });
   afterAll(() => service.stop());
 
-  const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'pass-word' });
   const linesOf = (agent: string) =>
     service
       .output()
@@ -27,55 +32,43 @@ describe('Without the audit table', () => {
       .filter((line) => line.includes(agent))
       .map((line) => JSON.parse(line));
 
-  const changes = { name: 'New', password: 'pass-word-2' };
-  it.each([
-    ['POST', '/api/auth/register', 201, newUser, { action: 'CREATE' }],
-    ['POST', '/api/users', 201, newUser, { action: 'CREATE' }],
-    ['POST', '/api/login', 200, (account: Account) => account, { action: 'LOGIN' }],
-    [
-      'PUT',
-      '/api/users/:id',
-      200,
-      () => changes,
-      { action: 'UPDATE', details: '{"fields":["name","password"]}' },
-    ],
-    ['DELETE', '/api/users/:id', 204, () => undefined, { action: 'DELETE' }],
-  ] as const)('%s %s answers as ever, and logs its entry whole on one line', async (...row) => {
-    const [method, path, status, bodyFor, entry] = row;
-    const account = await register(service.api);
-    const agent = uniqueAgent();
-    const startedAt = performance.now();
+  const recording = exampleRequests.filter(({ entry }) => entry);
+  it.each(recording)(
+    '$name answers as ever, and logs its entry whole on one line',
+    async (example) => {
+      const subject = await prepareSubject(service.api, admin, example);
+      const agent = uniqueAgent();
+      const startedAt = performance.now();
 
-    const answer = await service.api(method, path.replace(':id', String(account.id)), {
-      token: admin,
-      json: bodyFor(account),
-      headers: { 'user-agent': agent },
-    });
+      const headers = { 'user-agent': agent };
+      const answer = await sendExample(service.api, example, subject, { headers });
 
-    expect(answer.status).toBe(status);
-    expect(performance.now() - startedAt).toBeLessThan(longestAnswer);
-    expect(linesOf(agent)).toEqual([
-      {
-        level: 'error',
-        event: 'audit-entry-not-written',
-        fault: 'ResourceNotFoundException',
-        writeId: expect.stringMatching(/^[\da-f-]{36}$/),
-        entry: {
-          id: expect.any(Number),
-          user_id: expect.any(Number),
-          resource: 'users',
-          resource_id: expect.stringMatching(/^\d+$/),
-          ip_address: '127.0.0.1',
-          user_agent: agent,
-          result: 'SUCCESS',
-          details: null,
-          created_at: isoTimestamp,
-          ...entry,
+      expect(answer.status).toBe(example.status);
+      expect(performance.now() - startedAt).toBeLessThan(longestAnswer);
+      const [action, result] = example.entry?.split(' ') ?? [];
+      expect(linesOf(agent)).toEqual([
+        {
+          level: 'error',
+          event: 'audit-entry-not-written',
+          fault: 'ResourceNotFoundException',
+          writeId: expect.stringMatching(/^[\da-f-]{36}$/),
+          entry: {
+            id: expect.any(Number),
+            user_id: expect.any(Number),
+            resource: 'users',
+            resource_id: expect.stringMatching(/^\d+$/),
+            ip_address: '127.0.0.1',
+            user_agent: agent,
+            action,
+            result,
+            details: detailsOf[action ?? ''] ?? (result === 'FAILURE' ? expect.any(String) : null),
+            created_at: isoTimestamp,
+          },
         },
-      },
-    ]);
-    expect(service.output()).not.toMatch(/pass-word|\$2b\$/);
-  });
+      ]);
+      expect(service.output()).not.toMatch(/pass-word|\$2b\$/);
+    },
+  );
 
   it('the query of the log answers its 500', async () => {
     const { status, body } = await service.api('GET', '/api/admin/audit-logs', { token: admin });

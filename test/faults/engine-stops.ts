@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type EngineName, startEngine } from '../../infra/local/engine.ts';
-import { register } from '../support/client.ts';
+import { logIn, register } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
-import { prepareCaller } from './endpoints.ts';
 import { callAll } from './experiment.ts';
 import { lostAmong, startLoad } from './load.ts';
 import { asOnAws, maxTries, untilWell } from './patience.ts';
@@ -40,10 +39,10 @@ export const stopEngineUnderLoad = async () => {
   const { endpoint } = engine;
   const service = await startTestService({ ...asOnAws, AWS_ENDPOINT_URL_DYNAMODB: endpoint });
   await untilAnswering(service);
-  const caller = await prepareCaller(service);
+  const admin = await logIn(service.api, service.admin);
   const load = startLoad(service);
   const callWhile = async (begin: () => Promise<void>, end: () => Promise<void>) =>
-    (await callAll({ engine: endpoint, service, caller, begin, end })).outcomes;
+    (await callAll({ engine: endpoint, service, admin, begin, end })).outcomes;
   const signal = async (name: NodeJS.Signals) => {
     engine.process?.kill(name);
   };

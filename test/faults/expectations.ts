@@ -1,17 +1,21 @@
 import { expect } from 'vitest';
-import { type Access, endpoints } from './endpoints.ts';
+import { exampleRequests, type Operation } from '../support/examples.ts';
 import type { Column } from './report.ts';
 
-/** What each endpoint should answer, and which audit entry should be kept somewhere. */
-export const expected = (fails: (access: Access) => boolean) =>
+const listed = (entry: string | undefined) => (entry ? [entry] : []);
+
+/** What each example should be answered with, and which audit entry should be kept somewhere. */
+export const expected = (fails: (operation: Operation) => boolean) =>
   Object.fromEntries(
-    endpoints.map(({ name, does, status, fault, entry, recordsFaults }) => {
-      const well = status === 401 ? '401 Invalid credentials' : String(status);
-      const failed = recordsFaults ? [`${entry?.action} FAILURE`] : [];
-      const done = entry ? [`${entry.action} ${entry.result}`] : [];
-      return does.some(fails)
-        ? [name, { answer: `500 ${fault?.[0]} (${fault?.[1]})`, kept: failed }]
-        : [name, { answer: well, kept: done }];
+    exampleRequests.map((example) => {
+      const { name, operations, status, message, storageFault = [] } = example;
+      const [fault, field] = storageFault;
+      return operations.some(fails)
+        ? [name, { answer: `500 ${fault} (${field})`, kept: listed(example.faultEntry) }]
+        : [
+            name,
+            { answer: message ? `${status} ${message}` : `${status}`, kept: listed(example.entry) },
+          ];
     }),
   );
 
@@ -34,7 +38,7 @@ export const expectNoSecret = (output: string) => {
 /** Every endpoint has an answer in every column. */
 export const expectFull = (columns: readonly Column[]) => {
   for (const column of columns) {
-    expect([...column.keys()]).toEqual(endpoints.map(({ name }) => name));
+    expect([...column.keys()]).toEqual(exampleRequests.map(({ name }) => name));
     for (const { answer } of column.values()) expect(answer).toMatch(/^\d{3}/);
   }
 };

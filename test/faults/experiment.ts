@@ -1,9 +1,9 @@
-/** Calls every endpoint while something is wrong, and looks at all that came of it. */
+/** Sends every example while something is wrong, and looks at all that came of it. */
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
+import { exampleRequests, prepareSubject, sendExample } from '../support/examples.ts';
 import type { TestService } from '../support/service.ts';
 import { brokenItems, scan, scanAudit } from '../support/stored-items.ts';
-import { type Caller, endpoints, prepareSubject } from './endpoints.ts';
 
 export interface Outcome {
   /** The status, with an error's message and the name of the field that a 500 adds to it. */
@@ -43,7 +43,8 @@ export interface Experiment {
   /** Address of the engine itself. */
   readonly engine: string;
   readonly service: TestService;
-  readonly caller: Caller;
+  /** An admin's token. */
+  readonly admin: string;
   /** Begins what is wrong. */
   readonly begin: () => void | Promise<void>;
   /** Ends it. */
@@ -51,24 +52,21 @@ export interface Experiment {
 }
 
 /**
- * Calls every endpoint at once, each on a user of its own that was made before.
- * @returns what came of each call, by the endpoint's name, and the broken items of the users table
+ * Sends every example at once, each on a user of its own that was made before.
+ * @returns what came of each, by its name, and the broken items of the users table
  */
-export const callAll = async ({ engine, service, caller, begin, end }: Experiment) => {
+export const callAll = async ({ engine, service, admin, begin, end }: Experiment) => {
   const prepared = [];
-  for (const endpoint of endpoints) {
-    const subject = await prepareSubject(service, endpoint, caller);
-    prepared.push({ endpoint, agent: `test/${randomUUID()}`, subject });
+  for (const example of exampleRequests) {
+    const subject = await prepareSubject(service.api, admin, example);
+    prepared.push({ example, agent: `test/${randomUUID()}`, subject });
   }
   await begin();
   const answers = await Promise.all(
-    prepared.map(async ({ endpoint, agent, subject }) => {
-      const { method, path, options } = endpoint.call(subject);
+    prepared.map(async ({ example, agent, subject }) => {
       const startedAt = performance.now();
-      const answer = await service.api(method, path, {
-        ...options,
-        headers: { 'user-agent': agent },
-      });
+      const headers = { 'user-agent': agent };
+      const answer = await sendExample(service.api, example, subject, { headers });
       return { ...answer, milliseconds: performance.now() - startedAt };
     }),
   );
@@ -78,13 +76,13 @@ export const callAll = async ({ engine, service, caller, begin, end }: Experimen
   const storedEntries = await scanAudit(engine, AUDIT_TABLE);
   const loggedEntries = unwrittenEntries(service.output());
   const outcomes = new Map<string, Outcome>();
-  for (const [i, { endpoint, agent }] of prepared.entries()) {
+  for (const [i, { example, agent }] of prepared.entries()) {
     const { status = 0, body, milliseconds = 0 } = answers[i] ?? {};
     const [stored, logged] = [storedEntries, loggedEntries].map((entries) =>
       entries.filter(({ user_agent }) => user_agent === agent),
     ) as [AuditEntry[], AuditEntry[]];
     const ids = new Set(stored.map(({ id }) => id));
-    outcomes.set(endpoint.name, {
+    outcomes.set(example.name, {
       answer: describeAnswer(status, body),
       fault: body?.err ?? body?.insertErr,
       milliseconds,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Access, endpoints } from './endpoints.ts';
+import { exampleRequests, type Operation } from '../support/examples.ts';
 import {
   expected,
   expectFull,
@@ -14,8 +14,8 @@ import { writeReport } from './report.ts';
 /** Milliseconds. */
 const gatewayTimeout = 30_000;
 
-const ofUsers = (access: Access) => access !== 'read audit';
-const ofAudit = (access: Access) => access === 'read audit';
+const ofUsers = (operation: Operation) => operation !== 'read audit';
+const ofAudit = (operation: Operation) => operation === 'read audit';
 
 describe('An endpoint whose store fails', () => {
   let runs: ReadonlyMap<string, ProxiedRun>;
@@ -39,7 +39,7 @@ describe('An endpoint whose store fails', () => {
     });
 
     it('answers its 500 while the users table fails, and records what it has to', () => {
-      const fails = (access: Access) => ofUsers(access) && hits(access);
+      const fails = (operation: Operation) => ofUsers(operation) && hits(operation);
 
       expect(observed(runs.get(name)?.users)).toEqual(expected(fails));
     });
@@ -47,9 +47,11 @@ describe('An endpoint whose store fails', () => {
     it('answers as ever while the audit table fails, and logs the entry whole', () => {
       const outcomes = runs.get(name)?.audit;
 
-      expect(observed(outcomes)).toEqual(expected((access) => ofAudit(access) && hits(access)));
-      for (const { name: endpoint, entry } of endpoints) {
-        const unwritten = entry && hits('write') ? [`${entry.action} ${entry.result}`] : [];
+      expect(observed(outcomes)).toEqual(
+        expected((operation) => ofAudit(operation) && hits(operation)),
+      );
+      for (const { name: endpoint, entry } of exampleRequests) {
+        const unwritten = entry && hits('write') ? [entry] : [];
         expect([endpoint, outcomes?.get(endpoint)?.logged]).toEqual([endpoint, unwritten]);
       }
     });

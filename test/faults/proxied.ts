@@ -1,7 +1,8 @@
 import { inject } from 'vitest';
+import { logIn } from '../support/client.ts';
+import type { Operation } from '../support/examples.ts';
 import { type Fault, faults, type Rule, startProxy } from '../support/proxy.ts';
 import { startTestService } from '../support/service.ts';
-import { type Access, prepareCaller } from './endpoints.ts';
 import { callAll } from './experiment.ts';
 import { asOnAws, maxTries, untilWell } from './patience.ts';
 import type { Column } from './report.ts';
@@ -10,14 +11,14 @@ export interface ProxiedFault {
   readonly name: string;
   readonly fault: Fault;
   /** What fails for as long as it lasts. */
-  readonly hits: (access: Access) => boolean;
+  readonly hits: (operation: Operation) => boolean;
   /** Whether a second attempt gets over it. */
   readonly isRetried: boolean;
 }
 
 const everything = () => true;
-const writes = (access: Access) => access === 'write' || access === 'transaction';
-const transactions = (access: Access) => access === 'transaction';
+const writes = (operation: Operation) => operation === 'write' || operation === 'transaction';
+const transactions = (operation: Operation) => operation === 'transaction';
 
 const fault = (
   name: string,
@@ -81,13 +82,13 @@ const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> 
     ...settingsFor(group),
     AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
   });
-  const caller = await prepareCaller(service);
+  const admin = await logIn(service.api, service.admin);
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = service.environment;
   const broken: unknown[] = [];
   const callUnder = async (...rules: readonly Rule[]): Promise<Column> => {
     const begin = () => proxy.impose(...rules);
     const end = () => proxy.impose();
-    const run = await callAll({ engine, service, caller, begin, end });
+    const run = await callAll({ engine, service, admin, begin, end });
     broken.push(...run.broken);
     return run.outcomes;
   };

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { endpoints } from './endpoints.ts';
+import { exampleRequests } from '../support/examples.ts';
 import { longest } from './expectations.ts';
 import type { Outcome } from './experiment.ts';
 
@@ -19,7 +19,7 @@ const table = (title: string, columns: ReadonlyMap<string, Column>): string => {
     '',
     row(['endpoint', ...names]),
     row(['---', ...names.map(() => '---')]),
-    ...endpoints.map(({ name }) =>
+    ...exampleRequests.map(({ name }) =>
       row([name, ...names.map((column) => cell(columns.get(column)?.get(name)))]),
     ),
     row(['slowest answer', ...names.map((column) => slowest(columns.get(column)))]),

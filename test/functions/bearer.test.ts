@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { listUsers, outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { register, uniqueEmail } from '../support/client.ts';
+import { type ExampleRequest, endpoints, sendExample } from '../support/examples.ts';
 import {
   claimsWith,
   encode,
@@ -185,27 +186,20 @@ const accepted = [
   ['no typ', withHeader({ typ: undefined })],
 ] as const;
 
-const endpoints = [
-  ['GET', '/api/profile'],
-  ['GET', '/api/users'],
-  ['POST', '/api/users'],
-  ['GET', `/api/users/${bystander.id}`],
-  ['PUT', `/api/users/${bystander.id}`],
-  ['DELETE', `/api/users/${bystander.id}`],
-  ['GET', '/api/admin/audit-logs'],
-] as const;
-
 const intruder = uniqueEmail();
-const call = (method: string, path: string, authorization: string | undefined) =>
-  api(method, path, {
+const subject = { account: bystander, admin: adminToken, memoryId: 0 };
+const call = (example: ExampleRequest, authorization: string | undefined) =>
+  sendExample(api, example, subject, {
+    token: null,
     headers: authorization === undefined ? {} : { authorization },
-    ...(method === 'POST' ? { json: { name: 'x', email: intruder, password: 'p' } } : {}),
-    ...(method === 'PUT' ? { json: { name: 'Intruder', role: 'admin' } } : {}),
+    fields: (json) => ({ role: 'admin', ...('email' in json ? { email: intruder } : {}) }),
   });
+const profile = (authorization: string) =>
+  api('GET', '/api/profile', { headers: { authorization } });
 
-describe.each(endpoints)('%s %s', (method, path) => {
+describe.each(endpoints.filter(({ caller }) => caller !== 'anyone'))('$name', (example) => {
   it.each(noToken)('answers 401 No token provided to %s', async (_, authorization) => {
-    const answer = await call(method, path, authorization);
+    const answer = await call(example, authorization);
 
     expect(outcome(answer)).toEqual(refusal(401, 'No token provided'));
   });
@@ -213,20 +207,20 @@ describe.each(endpoints)('%s %s', (method, path) => {
   it.each([...malformed, ...signatures, ...algorithms, ...claims])(
     'answers 401 Invalid token to %s',
     async (_, token) => {
-      const answer = await call(method, path, `Bearer ${token}`);
+      const answer = await call(example, `Bearer ${token}`);
 
       expect(outcome(answer)).toEqual(refusal(401, 'Invalid token'));
     },
   );
 
   it.each(expired)('answers 401 Token has expired to a token that expired %s', async (_, token) => {
-    const answer = await call(method, path, `Bearer ${token}`);
+    const answer = await call(example, `Bearer ${token}`);
 
     expect(outcome(answer)).toEqual(refusal(401, 'Token has expired'));
   });
 
   it('answers 431 or 401 to a token of 100 KB', async () => {
-    const { status, body } = await call(method, path, `Bearer ${'x'.repeat(100_000)}`);
+    const { status, body } = await call(example, `Bearer ${'x'.repeat(100_000)}`);
 
     expect([401, 431]).toContain(status);
     expect(body).toEqual({ message: expect.any(String) });
@@ -250,14 +244,14 @@ describe('A token', () => {
       const other = alphabet[alphabet.indexOf(character) ^ 1];
       const altered = sound.slice(0, at) + other + sound.slice(at + 1);
 
-      const answer = await call('GET', '/api/profile', `Bearer ${altered}`);
+      const answer = await profile(`Bearer ${altered}`);
 
       expect(outcome(answer), `character ${at}`).toEqual(refusal(401, 'Invalid token'));
     }
   });
 
   it.each(accepted)('is accepted with %s', async (_, token) => {
-    const { status, body } = await call('GET', '/api/profile', `Bearer ${token}`);
+    const { status, body } = await profile(`Bearer ${token}`);
 
     expect([status, body.data.id]).toEqual([200, admin.id]);
   });
@@ -266,7 +260,7 @@ describe('A token', () => {
     const user = await register(api);
     const asAdmin = signToken(claimsWith({ ...decodeJwt(user.token), role: 'admin' }), jwtSecret);
 
-    const { status } = await call('GET', '/api/admin/audit-logs', `Bearer ${asAdmin}`);
+    const { status } = await api('GET', '/api/admin/audit-logs', { token: asAdmin });
 
     expect(status).toBe(200);
   });

@@ -5,8 +5,7 @@ import { bodyEndpoints } from '../support/body-endpoints.ts';
 const { endpoints, state, markedEmail } = await bodyEndpoints(await serviceForThisFile());
 
 const json = { 'content-type': 'application/json' };
-const sound = () => ({ name: 'n', email: markedEmail(), password: 'p' });
-const text = JSON.stringify(sound());
+const text = JSON.stringify({ name: 'n', email: markedEmail(), password: 'p' });
 const bytes = (value: string, encoding: BufferEncoding = 'utf8') =>
   new Uint8Array(Buffer.from(value, encoding));
 /** The text of a sound body with one more field in front. */
@@ -144,7 +143,7 @@ describe('All of these together', () => {
   });
 });
 
-describe.each(endpoints)('$title', ({ send, success }) => {
+describe.each(endpoints)('$title', ({ send, sound, success }) => {
   it.each([
     'application/json; charset=utf-8',
     'application/json ; charset=utf-8',

@@ -61,13 +61,11 @@ const short = (value: unknown) => {
   return text.length > 40 ? `${text.slice(0, 20)}… of ${text.length}` : text;
 };
 
-const sound = () => ({ name: 'n', email: markedEmail(), password: 'p' });
-
-const cases = storing.flatMap(({ title, fields, send, success }) =>
-  fields.map((field) => ({ title, field, send, success })),
+const cases = storing.flatMap(({ fields, ...endpoint }) =>
+  fields.map((field) => ({ ...endpoint, field })),
 );
 
-describe.each(cases)('$title, field $field', ({ field, send }) => {
+describe.each(cases)('$title, field $field', ({ field, send, sound }) => {
   const refused = badValues[field].flatMap(([message, values]) =>
     values.map((value) => ({ message, value, shown: short(value) })),
   );
@@ -90,7 +88,7 @@ describe('All of these together', () => {
   });
 });
 
-describe.each(cases)('$title, field $field', ({ field, send, success }) => {
+describe.each(cases)('$title, field $field', ({ field, send, sound, success }) => {
   it('takes everything up to the limits, as it was given but for the white space around', async () => {
     for (const value of boundaries[field]()) {
       const answer = await send({ json: { ...sound(), [field]: value } });

@@ -1,13 +1,21 @@
 import { describe, expect, it } from 'vitest';
+import { cors } from '../../infra/routes.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
-import { register, uniqueEmail } from '../support/client.ts';
+import { type ApiAnswer, register } from '../support/client.ts';
+import { endpoints, prepareSubject, sendExample } from '../support/examples.ts';
 
 const { api, adminToken } = await serviceForThisFile();
 const user = await register(api);
-const goner = await register(api);
 
 describe('An unknown route', () => {
-  it.each([
+  const others = [...new Set(endpoints.map(({ path }) => path))].flatMap((path) =>
+    cors.methods
+      .filter((method) => !endpoints.some(({ route }) => route === `${method} ${path}`))
+      .map((method) => [method, path.replace('{id}', String(user.id))] as const),
+  );
+
+  it.each<readonly [method: string, path: string]>([
+    ...others,
     ['GET', '/'],
     ['GET', '/api'],
     ['GET', '/api/nothing'],
@@ -16,17 +24,6 @@ describe('An unknown route', () => {
     ['GET', '/api/admin'],
     ['GET', '/api/v2/users'],
     ['GET', '/profile'],
-    ['GET', '/api/login'],
-    ['PUT', '/api/login'],
-    ['GET', '/api/auth/register'],
-    ['POST', '/api/profile'],
-    ['DELETE', '/api/users'],
-    ['PATCH', `/api/users/${user.id}`],
-    ['POST', `/api/users/${user.id}`],
-    ['POST', '/api/admin/audit-logs'],
-    ['DELETE', '/api/admin/audit-logs'],
-    ['PUT', '/api/v1/users'],
-    ['POST', '/api/v1/users/1'],
   ])('answers 404 Not Found to %s %s, token or not', async (method, path) => {
     const answers = [await api(method, path), await api(method, path, { token: adminToken })];
 
@@ -34,16 +31,7 @@ describe('An unknown route', () => {
   });
 });
 
-const requests = [
-  [200, 'GET', '/api/profile', { token: user.token }],
-  [200, 'GET', '/api/users', { token: user.token }],
-  [200, 'GET', '/api/admin/audit-logs', { token: adminToken }],
-  [200, 'PUT', `/api/users/${user.id}`, { token: user.token, json: { name: 'n' } }],
-  [200, 'POST', '/api/login', { json: user }],
-  [200, 'GET', '/api/v1/users', {}],
-  [201, 'POST', '/api/auth/register', { json: { ...user, email: uniqueEmail() } }],
-  [201, 'POST', '/api/v1/users', { json: { name: 'n', email: uniqueEmail() } }],
-  [204, 'DELETE', `/api/users/${goner.id}`, { token: adminToken }],
+const refusals = [
   [400, 'POST', '/api/login', { json: {} }],
   [400, 'GET', '/api/users?limit=0', { token: user.token }],
   [401, 'GET', '/api/profile', {}],
@@ -53,25 +41,38 @@ const requests = [
   [409, 'POST', '/api/auth/register', { json: user }],
 ] as const;
 
+const expectCommonHeaders = ({ status, headers }: ApiAnswer) => {
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
+  expect(headers.get('content-type')).toBe(
+    status === 204 ? null : 'application/json; charset=utf-8',
+  );
+  expect(headers.has('x-powered-by')).toBe(false);
+};
+
 describe('Every answer', () => {
-  it.each(requests)(
+  it.each(endpoints)('of status $status to $name carries the common headers', async (example) => {
+    const subject = await prepareSubject(api, adminToken, example);
+
+    const answer = await sendExample(api, example, subject);
+
+    expect(answer.status).toBe(example.status);
+    expectCommonHeaders(answer);
+  });
+
+  it.each(refusals)(
     'of status %i, such as to %s %s, carries the common headers',
-    async (...request) => {
-      const [status, method, path, options] = request;
+    async (...refused) => {
+      const [status, method, path, options] = refused;
 
-      const { status: answered, headers } = await api(method, path, options);
+      const answer = await api(method, path, options);
 
-      expect(answered).toBe(status);
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-      expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
-      expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
-      expect(headers.get('content-type')).toBe(
-        status === 204 ? null : 'application/json; charset=utf-8',
-      );
-      expect(headers.has('x-powered-by')).toBe(false);
+      expect(answer.status).toBe(status);
+      expectCommonHeaders(answer);
     },
   );
 

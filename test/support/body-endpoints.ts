@@ -2,58 +2,41 @@ import { randomUUID } from 'node:crypto';
 import { createMemoryUser } from '../functions/v1-users/users.ts';
 import { type AcceptanceService, entriesOf, listUsers, uniqueAgent } from './acceptance.ts';
 import { type ApiAnswer, type ApiRequestOptions, register } from './client.ts';
+import { endpoints, fieldsOf, idIn, tokenFor } from './examples.ts';
 
-export type Field = 'name' | 'email' | 'password';
+/** The fields whose rules every endpoint shares. */
+export const commonFields = ['name', 'email', 'password'] as const;
+export type Field = (typeof commonFields)[number];
 
 /** An endpoint that takes a JSON body, ready to be called. */
 export interface BodyEndpoint {
   readonly title: string;
   readonly fields: readonly Field[];
-  /** The status of an answer to a body with which nothing is wrong. */
+  /** A body with which nothing is wrong, and an address by which `state` finds whoever got it. */
+  readonly sound: () => Readonly<Record<string, unknown>>;
+  /** The status of an answer to it. */
   readonly success: number;
   readonly send: (
     request: Pick<ApiRequestOptions, 'json' | 'body' | 'headers'>,
   ) => Promise<ApiAnswer>;
 }
 
-const nameAndEmail = ['name', 'email'] as const;
-const newUser = ['name', 'email', 'password'] as const;
+/** Where a sound body with a new address is refused. */
+const successOfNewEmail: Readonly<Record<string, number>> = { 'POST /api/login': 404 };
 
 /** The endpoints that take a body, and one user of each kind for them to change. */
 export const bodyEndpoints = async (service: AcceptanceService) => {
   const { api, adminToken } = service;
   const [user, memoryUser] = [await register(api), await createMemoryUser(api)];
+  const subject = { account: user, admin: adminToken, memoryId: memoryUser.id };
   const agent = uniqueAgent();
   const mark = randomUUID();
-  const { token } = user;
 
-  const endpoint = (
-    title: string,
-    options: { fields: readonly Field[]; success: number; token?: string },
-  ): BodyEndpoint => {
-    const [method = '', path = ''] = title
-      .replace('/v1/users/{id}', `/v1/users/${memoryUser.id}`)
-      .replace('/api/users/{id}', `/api/users/${user.id}`)
-      .split(' ');
-    const authorization = options.token ? { token: options.token } : {};
-    return {
-      title,
-      ...options,
-      send: ({ headers, ...request }) =>
-        api(method, path, {
-          ...authorization,
-          ...request,
-          headers: { 'user-agent': agent, ...headers },
-        }),
-    };
-  };
-
-  /** An address by which {@link state} finds whoever was given it. */
   const markedEmail = () => `${randomUUID()}@${mark}`;
 
   /** All that the endpoints could have changed or left behind. */
   const state = async () => ({
-    user: (await api('GET', `/api/users/${user.id}`, { token })).body,
+    user: (await api('GET', `/api/users/${user.id}`, { token: user.token })).body,
     memoryUser: (await api('GET', `/api/v1/users/${memoryUser.id}`)).body,
     others: [
       ...(await listUsers(api, adminToken)),
@@ -62,14 +45,26 @@ export const bodyEndpoints = async (service: AcceptanceService) => {
     entries: await entriesOf(service, agent),
   });
 
-  const endpoints: readonly BodyEndpoint[] = [
-    endpoint('POST /api/auth/register', { fields: newUser, success: 201 }),
-    endpoint('POST /api/login', { fields: ['email', 'password'], success: 404 }),
-    endpoint('POST /api/users', { fields: newUser, success: 201, token }),
-    endpoint('PUT /api/users/{id}', { fields: newUser, success: 200, token }),
-    endpoint('POST /api/v1/users', { fields: nameAndEmail, success: 201 }),
-    endpoint('PUT /api/v1/users/{id}', { fields: nameAndEmail, success: 200 }),
-    endpoint('PATCH /api/v1/users/{id}', { fields: nameAndEmail, success: 200 }),
-  ];
-  return { endpoints, state, markedEmail };
+  const taking = endpoints.flatMap((example): readonly BodyEndpoint[] => {
+    const { route, method, path, json, status } = example;
+    if (!json) return [];
+    const token = tokenFor(example, subject);
+    const target = path.replace('{id}', idIn(example, subject));
+    const fields = fieldsOf(route, subject);
+    return [
+      {
+        title: route,
+        fields: commonFields.filter((field) => fields.includes(field)),
+        sound: () => ({ ...json(subject), name: 'n', email: markedEmail(), password: 'p' }),
+        success: successOfNewEmail[route] ?? status,
+        send: ({ headers, ...request }) =>
+          api(method, target, {
+            ...(token ? { token } : {}),
+            ...request,
+            headers: { 'user-agent': agent, ...headers },
+          }),
+      },
+    ];
+  });
+  return { endpoints: taking, state, markedEmail };
 };

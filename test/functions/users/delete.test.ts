@@ -10,7 +10,6 @@ import {
   uniqueAgent,
 } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
-import { badIds } from '../../support/ids.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;
@@ -77,8 +76,8 @@ describe('DELETE /api/users/{id}', () => {
     expect((await register(api, { email })).id).toBeGreaterThan(id);
   });
 
-  it.each([9_007_199_254_740_991, ...badIds])('answers 404 to id %s', async (id) => {
-    expect(outcome(await remove(id))).toEqual(notFound);
+  it('answers 404 to an id that nobody has', async () => {
+    expect(outcome(await remove(9_007_199_254_740_991))).toEqual(notFound);
   });
 
   it('answers 403 to a user, be it for itself, for others or for nobody', async () => {

@@ -8,7 +8,6 @@ import {
   uniqueAgent,
 } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
-import { badIds } from '../../support/ids.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;
@@ -38,10 +37,6 @@ describe('GET /api/users/{id}', () => {
 
   it('answers 404 to an id that nobody has', async () => {
     expect(outcome(await get(9_007_199_254_740_991))).toEqual(refusal(404, 'User not found'));
-  });
-
-  it.each(badIds)('answers 404 to id %s', async (id) => {
-    expect(outcome(await get(id))).toEqual(refusal(404, 'User not found'));
   });
 
   it('answers 404 once the user is deleted', async () => {

@@ -9,7 +9,6 @@ import {
   uniqueAgent,
 } from '../../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../../support/client.ts';
-import { badIds } from '../../support/ids.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;
@@ -278,8 +277,8 @@ describe('PUT /api/users/{id}', () => {
     expect(body).toEqual({ ...before, name: 'New' });
   });
 
-  it.each([unknownId, ...badIds])('answers 404 to an admin who changes id %s', async (id) => {
-    expect(outcome(await put(id, adminToken, { name: 'x' }))).toEqual(
+  it('answers 404 to an admin who changes an id that nobody has', async () => {
+    expect(outcome(await put(unknownId, adminToken, { name: 'x' }))).toEqual(
       refusal(404, 'User not found'),
     );
   });

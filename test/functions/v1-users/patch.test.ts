@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { uniqueEmail } from '../../support/client.ts';
-import { badIds } from '../../support/ids.ts';
 import { createMemoryUser, unknownId } from './users.ts';
 
 const { api } = await serviceForThisFile();
@@ -48,8 +47,8 @@ describe('PATCH /api/v1/users/{id}', () => {
     expect(await get(created.id)).toEqual(created);
   });
 
-  it.each([unknownId, ...badIds])('answers 404 to id %s', async (id) => {
-    expect(outcome(await patch(id, { name: 'n' }))).toEqual(refusal(404, 'User not found'));
+  it('answers 404 to an id that nobody has', async () => {
+    expect(outcome(await patch(unknownId, { name: 'n' }))).toEqual(refusal(404, 'User not found'));
   });
 
   it('answers 404 to an unknown id even when nothing is supplied', async () => {

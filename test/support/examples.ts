@@ -1,0 +1,246 @@
+/**
+ * One example request of every route of infra/routes.ts, by `METHOD /path`: what is tested of
+ * every endpoint is tested with these. A further request of a route has a comma after the route,
+ * and what is different. Importing this fails while a route has no example, or an example no route.
+ */
+import { randomUUID } from 'node:crypto';
+import { type FunctionDefinition, functions, type HttpMethod } from '../../infra/routes.ts';
+import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
+
+/** Who may call an endpoint: without a token, with any, with that of the path's user or an admin. */
+export type Caller = 'anyone' | 'user' | 'self' | 'admin';
+
+/** What a request does to the users table or, where it says so, to the audit table. */
+export type Operation = 'read' | 'write' | 'transaction' | 'read audit';
+
+/** What an example acts on. */
+export interface Subject {
+  /** The user whom a path's `{id}` names, and who calls what any user may. */
+  readonly account: Account;
+  /** An admin's token. */
+  readonly admin: string;
+  /** The id of a user of the in-memory variant, where the path is one of /api/v1. */
+  readonly memoryId: number;
+}
+
+export interface Example {
+  readonly caller: Caller;
+  readonly query?: string;
+  /** The body. */
+  readonly json?: (subject: Subject) => Readonly<Record<string, unknown>>;
+  /** The status of the response when all is well. */
+  readonly status: number;
+  /** The message of a response that is a refusal. */
+  readonly message?: string;
+  /** Those whose failure is the request's. */
+  readonly operations: readonly Operation[];
+  /** What its 500 says when one of them fails: the message, and the name of the further field. */
+  readonly storageFault?: readonly [message: string, field: 'err' | 'insertErr'];
+  /** Action and result of the audit entry that it leaves; absent: it leaves none. */
+  readonly entry?: string;
+  /** The same of the entry that it leaves of a fault of the store. */
+  readonly faultEntry?: string;
+}
+
+const newUser = () => ({
+  name: 'Some One',
+  email: uniqueEmail(),
+  password: `pass-word-${randomUUID()}`,
+});
+const nameAndEmail = () => ({ name: 'Some One', email: uniqueEmail() });
+
+const login = {
+  caller: 'anyone',
+  operations: ['read'],
+  storageFault: ['Error checking user', 'err'],
+} as const;
+const update = {
+  caller: 'self',
+  status: 200,
+  storageFault: ['Error updating user', 'err'],
+  entry: 'UPDATE SUCCESS',
+  faultEntry: 'UPDATE FAILURE',
+} as const;
+const auditQuery = {
+  caller: 'admin',
+  status: 200,
+  operations: ['read audit'],
+  storageFault: ['Error fetching audit logs', 'err'],
+} as const;
+const inMemory = { caller: 'anyone', operations: [] } as const;
+
+const examples: Readonly<Record<string, Example>> = {
+  'POST /api/auth/register': {
+    caller: 'anyone',
+    json: newUser,
+    status: 201,
+    operations: ['write', 'transaction'],
+    storageFault: ['Error registering user', 'insertErr'],
+    entry: 'CREATE SUCCESS',
+    faultEntry: 'CREATE FAILURE',
+  },
+  'POST /api/login': {
+    ...login,
+    json: ({ account: { email, password } }) => ({ email, password }),
+    status: 200,
+    entry: 'LOGIN SUCCESS',
+  },
+  'POST /api/login, wrong password': {
+    ...login,
+    json: ({ account: { email } }) => ({ email, password: 'wrong-word' }),
+    status: 401,
+    message: 'Invalid credentials',
+    entry: 'LOGIN FAILURE',
+  },
+  'GET /api/profile': {
+    caller: 'user',
+    status: 200,
+    operations: ['read'],
+    storageFault: ['Error fetching profile', 'err'],
+  },
+  'POST /api/users': {
+    caller: 'user',
+    json: newUser,
+    status: 201,
+    operations: ['write', 'transaction'],
+    storageFault: ['Error creating user', 'insertErr'],
+    entry: 'CREATE SUCCESS',
+    faultEntry: 'CREATE FAILURE',
+  },
+  'GET /api/users': {
+    caller: 'user',
+    status: 200,
+    operations: ['read'],
+    storageFault: ['Error listing users', 'err'],
+  },
+  'GET /api/users/{id}': {
+    caller: 'user',
+    status: 200,
+    operations: ['read'],
+    storageFault: ['Error fetching user', 'err'],
+  },
+  'PUT /api/users/{id}': {
+    ...update,
+    json: ({ account: { password } }) => ({ name: 'Renamed', password }),
+    operations: ['read', 'write'],
+  },
+  'PUT /api/users/{id}, email': {
+    ...update,
+    json: () => ({ email: uniqueEmail() }),
+    operations: ['read', 'transaction'],
+  },
+  'DELETE /api/users/{id}': {
+    caller: 'admin',
+    status: 204,
+    operations: ['read', 'transaction'],
+    storageFault: ['Error deleting user', 'err'],
+    entry: 'DELETE SUCCESS',
+    faultEntry: 'DELETE FAILURE',
+  },
+  'GET /api/admin/audit-logs': auditQuery,
+  'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },
+  'GET /api/admin/audit-logs, of an action': { ...auditQuery, query: 'action=LOGIN' },
+  'GET /api/admin/audit-logs, of both': { ...auditQuery, query: 'userId=1&action=LOGIN' },
+  'GET /api/v1/users': { ...inMemory, status: 200 },
+  'POST /api/v1/users': { ...inMemory, json: nameAndEmail, status: 201 },
+  'GET /api/v1/users/{id}': { ...inMemory, status: 200 },
+  'PUT /api/v1/users/{id}': { ...inMemory, json: nameAndEmail, status: 200 },
+  'PATCH /api/v1/users/{id}': { ...inMemory, json: nameAndEmail, status: 200 },
+  'DELETE /api/v1/users/{id}': { ...inMemory, status: 204 },
+};
+
+/** An example with its route. */
+export interface ExampleRequest extends Example {
+  /** As it is listed: `POST /api/login, wrong password`. */
+  readonly name: string;
+  /** `POST /api/login` */
+  readonly route: string;
+  readonly method: HttpMethod;
+  /** The route's: `/api/users/{id}`. */
+  readonly path: string;
+  readonly definition: FunctionDefinition;
+}
+
+const routeOf = (name: string) => name.split(',')[0];
+
+const ofRoutes = functions.flatMap((definition) =>
+  definition.routes.map(({ method, path }): readonly ExampleRequest[] => {
+    const route = `${method} ${path}`;
+    const own = Object.entries(examples).filter(([name]) => routeOf(name) === route);
+    return own.map(([name, example]) => ({ ...example, name, route, method, path, definition }));
+  }),
+);
+
+const routes = functions.flatMap((definition) =>
+  definition.routes.map(({ method, path }) => `${method} ${path}`),
+);
+const withoutExample = routes.filter((route) => !(route in examples));
+const withoutRoute = Object.keys(examples).filter((name) => !routes.includes(routeOf(name) ?? ''));
+if (withoutExample.length > 0) {
+  throw new Error(`No example in test/support/examples.ts: ${withoutExample.join(', ')}`);
+}
+if (withoutRoute.length > 0) {
+  throw new Error(`No route in infra/routes.ts for the example: ${withoutRoute.join(', ')}`);
+}
+
+/** All examples, in the order of the routes. */
+export const exampleRequests: readonly ExampleRequest[] = ofRoutes.flat();
+
+/** One example for each route. */
+export const endpoints = exampleRequests.filter(({ name, route }) => name === route);
+
+/** The fields of the bodies that the examples of a route send. */
+export const fieldsOf = (route: string, subject: Subject): readonly string[] => {
+  const own = exampleRequests.filter((example) => example.route === route);
+  return [...new Set(own.flatMap(({ json }) => Object.keys(json?.(subject) ?? {})))];
+};
+
+/** What fills the path's `{id}`. */
+export const idIn = ({ path }: ExampleRequest, { account, memoryId }: Subject): string =>
+  String(path.startsWith('/api/v1/') ? memoryId : account.id);
+
+/** The token that the example is sent with. */
+export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string | undefined => {
+  if (caller === 'anyone') return undefined;
+  return caller === 'admin' ? subject.admin : subject.account.token;
+};
+
+interface SendOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Absent: that of whoever may call the endpoint; null: none. */
+  readonly token?: string | null;
+  /** Absent: the subject's. */
+  readonly id?: string;
+  /** Fields that are added to the body, if there is one, or replaced. */
+  readonly fields?: (json: object) => object;
+}
+
+/** Sends an example. */
+export const sendExample = (
+  api: ApiClient,
+  example: ExampleRequest,
+  subject: Subject,
+  { headers = {}, token, id = idIn(example, subject), fields = () => ({}) }: SendOptions = {},
+): Promise<ApiAnswer> => {
+  const { method, path, query, json } = example;
+  const bearer = token === undefined ? tokenFor(example, subject) : token;
+  const body = json?.(subject);
+  return api(method, path.replace('{id}', id) + (query ? `?${query}` : ''), {
+    headers,
+    ...(bearer ? { token: bearer } : {}),
+    ...(body ? { json: { ...body, ...fields(body) } } : {}),
+  });
+};
+
+/** Something of its own for an example to act on, to be made while all is well. */
+export const prepareSubject = async (
+  api: ApiClient,
+  admin: string,
+  { path }: ExampleRequest,
+): Promise<Subject> => {
+  const account = await register(api, { password: `pass-word-${randomUUID()}` });
+  if (!path.startsWith('/api/v1/')) return { account, admin, memoryId: 0 };
+  const { status, body } = await api('POST', '/api/v1/users', { json: nameAndEmail() });
+  if (status !== 201) throw new Error(`Creation answered ${status} ${JSON.stringify(body)}`);
+  return { account, admin, memoryId: body.id };
+};
