@@ -9,7 +9,7 @@ import { startEngine } from '../../infra/local/engine.ts';
 import { bundle } from './cold/bundle.ts';
 import { coldStart } from './cold/cold-start.ts';
 import { deploy } from './cold/deployment.ts';
-import { createPerson } from './cold/first-calls.ts';
+import { createPeople } from './cold/first-calls.ts';
 import { measure } from './cold/measure.ts';
 import { printRatios, printTable } from './cold/report.ts';
 import { candidates, sources } from './cold/subjects.ts';
@@ -23,7 +23,9 @@ try {
   const bundles = bundle(sources, folder);
   const subjects = candidates(bundles, deployment, { cache: join(folder, 'compile-cache') });
   const creator = subjects.find(({ name }) => name === 'users-create');
-  if (creator) await coldStart(creator.file, createPerson(deployment.token), creator.environment);
+  for (const event of creator ? createPeople(deployment.token) : []) {
+    if (creator) await coldStart(creator.file, event, creator.environment);
+  }
 
   console.log(`Node ${process.version}, ${arch()}, ${cpus().length} processors, ${engine.name}`);
   console.log(`Medians of ${runs} runs each, one after the other in turn; times in milliseconds\n`);

@@ -6,7 +6,7 @@ import type { Answer } from './handlers.ts';
 const fixedMessages = new Set(Object.values(httpErrors).map(({ message }) => message));
 const aboutField =
   /^(name|email|password|role|userId|action|limit|cursor) (must be|must not be|is) [\w, -]+$/;
-const unknownParameter = / is unknown; the parameters are userId, action, limit, cursor$/;
+const unknownParameter = / is unknown; the parameters are [\w, ]+$/;
 
 const inside = /\n\s+at |node_modules|node:internal|\.ts:\d|\$2[aby]\$\d\d\$/;
 

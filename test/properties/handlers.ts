@@ -35,21 +35,12 @@ export interface Handlers {
 const toEvent = (call: Call): APIGatewayProxyEventV2 => {
   const { route, headers, id, query, body, isBase64Encoded = false } = call;
   const [method = '', pattern = ''] = route.split(' ');
-  const event = gatewayEvent({
+  return gatewayEvent({
     ...{ method, route: pattern, path: pattern.replace('{id}', id ?? ''), headers },
     ...(id === undefined ? {} : { pathParameters: { id } }),
     ...(body === undefined ? {} : { body }),
-    isBase64Encoded,
+    ...{ query, isBase64Encoded, sourceIp: call.sourceIp, userAgent: headers['user-agent'] ?? '' },
   });
-  const { sourceIp = event.requestContext.http.sourceIp } = call;
-  const userAgent = headers['user-agent'] ?? '';
-  const http = { ...event.requestContext.http, sourceIp, userAgent };
-  return {
-    ...event,
-    ...(query ? { queryStringParameters: query } : {}),
-    rawQueryString: new URLSearchParams(query).toString(),
-    requestContext: { ...event.requestContext, http },
-  };
 };
 
 const load = async (): Promise<ReadonlyMap<string, LambdaHandler>> => {

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
+import { endpoints } from '../support/examples.ts';
 import { counted, holds } from './runs.ts';
 import { anyText } from './texts.ts';
 
@@ -79,8 +80,8 @@ const methods = seldom(
 );
 const targets = seldom(
   fc.constantFrom(
-    ...['/api/login', '/api/auth/register', '/api/profile', '/api/users', '/api/users/1'],
-    ...['/api/v1/users', '/api/v1/users/1', '/api/admin/audit-logs', '/', '//', '/api/users/'],
+    ...new Set(endpoints.map(({ path }) => path.replace('{id}', '1'))),
+    ...['/', '//', '/api/users/'],
     ...['/api/users/%', '/api/users/%00', '/api/users/%2e%2e', '/api/users/1?a=%', '/%ff'],
     ...['/api/users/1/../2', '/API/USERS', '/api/users?limit=1&limit=2', '/?'.repeat(3000)],
   ),

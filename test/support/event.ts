@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { type ExampleRequest, idIn, type Subject, tokenFor } from './examples.ts';
 
 interface EventFields {
   readonly method?: string;
@@ -6,34 +7,32 @@ interface EventFields {
   /** The route's path, where it differs from the path. */
   readonly route?: string;
   readonly pathParameters?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly isBase64Encoded?: boolean;
-  readonly sourceIp?: string;
+  readonly sourceIp?: string | undefined;
+  readonly userAgent?: string;
 }
 
 /** The event with which the gateway would invoke a function, of which only some fields matter. */
 export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 => {
-  const { method = 'POST', path = '/', route = path, headers = {}, sourceIp, ...rest } = fields;
+  const { method = 'POST', path = '/', route = path, query, headers = {}, ...others } = fields;
+  const { sourceIp = '192.0.2.1', userAgent = 'test', ...rest } = others;
   const routeKey = `${method} ${route}`;
   return {
     version: '2.0',
     routeKey,
     rawPath: path,
-    rawQueryString: '',
+    rawQueryString: new URLSearchParams(query).toString(),
+    ...(query ? { queryStringParameters: query } : {}),
     headers,
     requestContext: {
       accountId: 'test',
       apiId: 'test',
       domainName: 'test',
       domainPrefix: 'test',
-      http: {
-        method,
-        path,
-        protocol: 'HTTP/1.1',
-        sourceIp: sourceIp ?? '192.0.2.1',
-        userAgent: 'test',
-      },
+      http: { method, path, protocol: 'HTTP/1.1', sourceIp, userAgent },
       requestId: 'request-1',
       routeKey,
       stage: '$default',
@@ -43,4 +42,21 @@ export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 =
     isBase64Encoded: false,
     ...rest,
   };
+};
+
+/** The event with which the gateway would invoke a function for an example. */
+export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGatewayProxyEventV2 => {
+  const { method, path: route, query, json } = example;
+  const id = idIn(example, subject);
+  const token = tokenFor(example, subject);
+  return gatewayEvent({
+    ...{ method, route, path: route.replace('{id}', id) },
+    ...(route.includes('{id}') ? { pathParameters: { id } } : {}),
+    query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(json ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(json ? { body: JSON.stringify(json(subject)) } : {}),
+  });
 };

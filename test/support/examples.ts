@@ -19,7 +19,7 @@ export interface Subject {
   readonly account: Account;
   /** An admin's token. */
   readonly admin: string;
-  /** The id of a user of the in-memory variant, where the path is one of /api/v1. */
+  /** The id of a user of the in-memory variant, whom its paths name instead. */
   readonly memoryId: number;
 }
 
@@ -196,8 +196,8 @@ export const fieldsOf = (route: string, subject: Subject): readonly string[] => 
 };
 
 /** What fills the path's `{id}`. */
-export const idIn = ({ path }: ExampleRequest, { account, memoryId }: Subject): string =>
-  String(path.startsWith('/api/v1/') ? memoryId : account.id);
+export const idIn = ({ definition }: ExampleRequest, { account, memoryId }: Subject): string =>
+  String(definition.inMemory ? memoryId : account.id);
 
 /** The token that the example is sent with. */
 export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string | undefined => {
@@ -232,14 +232,17 @@ export const sendExample = (
   });
 };
 
-/** Something of its own for an example to act on, to be made while all is well. */
+/**
+ * Something of its own for an example to act on, to be made while all is well.
+ * @param example absent: any
+ */
 export const prepareSubject = async (
   api: ApiClient,
   admin: string,
-  { path }: ExampleRequest,
+  example?: ExampleRequest,
 ): Promise<Subject> => {
   const account = await register(api, { password: `pass-word-${randomUUID()}` });
-  if (!path.startsWith('/api/v1/')) return { account, admin, memoryId: 0 };
+  if (example && !example.definition.inMemory) return { account, admin, memoryId: 0 };
   const { status, body } = await api('POST', '/api/v1/users', { json: nameAndEmail() });
   if (status !== 201) throw new Error(`Creation answered ${status} ${JSON.stringify(body)}`);
   return { account, admin, memoryId: body.id };

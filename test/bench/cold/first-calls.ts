@@ -1,39 +1,40 @@
-import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { uniqueEmail } from '../../support/client.ts';
-import { gatewayEvent } from './event.ts';
+import { exampleEvent, gatewayEvent } from '../../support/event.ts';
+import { type ExampleRequest, endpoints, type Subject } from '../../support/examples.ts';
 
-/** The user with the id 1, as {@link firstCalls} creates it. */
-export const person = { name: 'Some One', email: 'some@example.org', password: 'a password' };
+/** The first request that a function is sent. */
+export interface FirstCall {
+  readonly example: ExampleRequest;
+  readonly event: ReturnType<typeof gatewayEvent>;
+}
 
-const someoneElse = () => ({ ...person, email: uniqueEmail() });
-
-/** The call that creates {@link person}. */
-export const createPerson = (token: string): APIGatewayProxyEventV2 =>
-  gatewayEvent({ routeKey: 'POST /api/users', token, json: person });
+const person = { name: 'Some One', password: 'a password' };
+/** Whom the examples act on, and who is deleted: after that the others would have nobody. */
+const people = [
+  { ...person, id: 1, email: 'some@example.org' },
+  { ...person, id: 2, email: 'gone@example.org' },
+] as const;
 
 /**
- * A call of each function that goes all its way, by the function's name.
+ * The calls that create the users on whom {@link firstCall} acts, one after the other.
  * @param token an administrator's
  */
-export const firstCalls: Readonly<Record<string, (token: string) => APIGatewayProxyEventV2>> = {
-  register: () => gatewayEvent({ routeKey: 'POST /api/auth/register', json: someoneElse() }),
-  login: () => gatewayEvent({ routeKey: 'POST /api/login', json: person }),
-  profile: (token) => gatewayEvent({ routeKey: 'GET /api/profile', token }),
-  'users-create': (token) =>
-    gatewayEvent({ routeKey: 'POST /api/users', token, json: someoneElse() }),
-  'users-list': (token) => gatewayEvent({ routeKey: 'GET /api/users', token }),
-  'users-get': (token) =>
-    gatewayEvent({ routeKey: 'GET /api/users/{id}', pathParameters: { id: '1' }, token }),
-  'users-update': (token) =>
+export const createPeople = (token: string) =>
+  people.map((json) =>
     gatewayEvent({
-      routeKey: 'PUT /api/users/{id}',
-      pathParameters: { id: '1' },
-      token,
-      json: { password: person.password },
+      path: '/api/users',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(json),
     }),
-  // Can be repeated: the user is not there.
-  'users-delete': (token) =>
-    gatewayEvent({ routeKey: 'DELETE /api/users/{id}', pathParameters: { id: '999999' }, token }),
-  'audit-logs-list': (token) => gatewayEvent({ routeKey: 'GET /api/admin/audit-logs', token }),
-  'v1-users': () => gatewayEvent({ routeKey: 'POST /api/v1/users', json: person }),
+  );
+
+/**
+ * The example of a function's first route.
+ * @param token an administrator's, of the user with the id 1
+ */
+export const firstCall = (name: string, token: string): FirstCall => {
+  const example = endpoints.find(({ definition }) => definition.name === name);
+  if (!example) throw new Error(`There is no function ${name}`);
+  const account = { ...people[example.method === 'DELETE' ? 1 : 0], token };
+  const subject: Subject = { account, admin: token, memoryId: 1 };
+  return { example, event: exampleEvent(example, subject) };
 };

@@ -6,7 +6,7 @@ import { bundling } from '../../../infra/stack/bundling/options.ts';
 import type { Bundle, Source } from './bundle.ts';
 import type { Environment } from './cold-start.ts';
 import type { Deployment } from './deployment.ts';
-import { firstCalls } from './first-calls.ts';
+import { firstCall } from './first-calls.ts';
 
 const nodeModules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const profileEntry = 'functions/profile/get.ts';
@@ -52,8 +52,8 @@ export const candidates = (
     const definition =
       functions.find(({ name }) => name === bundled.name) ??
       functions.find(({ entry }) => entry === profileEntry);
-    const event = definition && firstCalls[definition.name]?.(token);
-    if (!event) throw new Error(`No call is given for ${bundled.name}`);
+    if (!definition) throw new Error(`No function is ${bundled.name}`);
+    const { event } = firstCall(definition.name, token);
     const environment = { ...environmentOf(definition), NODE_PATH: nodeModules };
     return { ...bundled, event, environment };
   });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { production, resourcesOf, synthesise, target } from './template.ts';
+import { functions, type TableAccess } from '../../../infra/routes.ts';
+import { auditTable, usersTable } from '../../../lib/dynamodb/tables.ts';
+import { idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
 const alarms = (context = {}) => resourcesOf(synthesise(context), 'AWS::CloudWatch::Alarm');
 const properties = (name: string) => alarms().get(`${name}Alarm`)?.Properties;
@@ -26,17 +28,8 @@ const watched = (name: string) =>
     return `${MetricName} of ${Dimensions.map(({ Value }) => target(Value)).join(' ')}`;
   });
 
-const functionIds = [
-  'Register',
-  'Login',
-  'Profile',
-  'UsersCreate',
-  'UsersList',
-  'UsersGet',
-  'UsersUpdate',
-  'UsersDelete',
-  'AuditLogsList',
-];
+const writesAudit = ({ table, actions }: TableAccess) =>
+  table === 'audit' && actions.includes('dynamodb:PutItem');
 
 const filters = (name: string) =>
   [...resourcesOf(synthesise(), 'AWS::Logs::MetricFilter').values()]
@@ -44,7 +37,7 @@ const filters = (name: string) =>
     .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === name)
     .map(({ LogGroupName, FilterPattern }) => [target(LogGroupName), FilterPattern]);
 
-describe('an alarm', () => {
+describe('An alarm', () => {
   it('is raised when one request in a hundred is answered 5xx, twice in a quarter of an hour', () => {
     expect(properties('ServerErrors')).toMatchObject({
       Threshold: 1,
@@ -66,10 +59,10 @@ describe('an alarm', () => {
   });
 
   it.each([
-    ...[...functionIds, 'V1Users'].map((id) => ['Errors', id] as const),
-    ...functionIds.map((id) => ['Throttles', id] as const),
-  ])('is raised by %s of %s', (metric, id) => {
-    const { Dimensions, ...alarm } = properties(`${id}${metric}`);
+    ...functions.map((each) => ['Errors', each] as const),
+    ...functions.filter(({ inMemory }) => !inMemory).map((each) => ['Throttles', each] as const),
+  ])('is raised by %s of $name', (metric, definition) => {
+    const { Dimensions, ...alarm } = properties(`${idOf(definition)}${metric}`);
 
     expect(alarm).toMatchObject({
       MetricName: metric,
@@ -78,7 +71,7 @@ describe('an alarm', () => {
       EvaluationPeriods: 1,
     });
     expect(Dimensions.map(({ Value }: { Value: unknown }) => target(Value))).toEqual([
-      `${id}Function`,
+      idOf(definition, 'Function'),
     ]);
   });
 
@@ -87,16 +80,14 @@ describe('an alarm', () => {
   });
 
   it.each([
-    ['UsersTable', ['by_created_at', 'admins']],
-    ['AuditTable', ['by_created_at', 'by_user_id', 'by_action', 'by_user_id_and_action']],
+    ['UsersTable', usersTable.indexes],
+    ['AuditTable', auditTable.indexes],
   ])('is raised when %s or an index of it is throttled', (table, indexes) => {
     expect(properties(`${table}Throttles`).Threshold).toBe(10);
     for (const kind of ['Read', 'Write']) {
       expect(watched(`${table}Throttles`)).toContain(`${kind}ThrottleEvents of ${table}`);
-      for (const index of indexes) {
-        expect(watched(`${table}Throttles`)).toContain(
-          `${kind}ThrottleEvents of ${index} ${table}`,
-        );
+      for (const { name } of indexes) {
+        expect(watched(`${table}Throttles`)).toContain(`${kind}ThrottleEvents of ${name} ${table}`);
       }
     }
   });
@@ -109,9 +100,9 @@ describe('an alarm', () => {
       EvaluationPeriods: 1,
     });
     expect(filters('UnwrittenAuditEntries')).toEqual(
-      ['RegisterLogs', 'LoginLogs', 'UsersCreateLogs', 'UsersUpdateLogs', 'UsersDeleteLogs'].map(
-        (logs) => [logs, '"audit-entry-not-written"'],
-      ),
+      functions
+        .filter(({ access }) => access.some(writesAudit))
+        .map((each) => [idOf(each, 'Logs'), '"audit-entry-not-written"']),
     );
   });
 
@@ -137,7 +128,7 @@ describe('an alarm', () => {
   });
 });
 
-describe('every alarm', () => {
+describe('Every alarm', () => {
   it('says what it means, is silent without traffic, and stays within CloudWatch’s limit', () => {
     for (const { Properties } of alarms().values()) {
       expect(Properties.AlarmDescription).toMatch(/^.{40,}\.$/);
@@ -157,7 +148,7 @@ describe('every alarm', () => {
   });
 });
 
-describe('the alarm topic', () => {
+describe('The alarm topic', () => {
   const only = (type: string) => {
     const [[, resource] = []] = resourcesOf(synthesise(production), type);
     return resource?.Properties;

@@ -1,26 +1,14 @@
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { functions } from '../../../infra/routes.ts';
-import { production, resourcesOf, synthesise, target } from './template.ts';
+import { type FunctionDefinition, functions } from '../../../infra/routes.ts';
+import { tables } from '../../../lib/dynamodb/tables.ts';
+import { idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
 const template = synthesise();
 const lambdas = resourcesOf(template, 'AWS::Lambda::Function');
 const policies = resourcesOf(template, 'AWS::IAM::Policy');
-const ids = [
-  'Register',
-  'Login',
-  'Profile',
-  'UsersCreate',
-  'UsersList',
-  'UsersGet',
-  'UsersUpdate',
-  'UsersDelete',
-  'AuditLogsList',
-  'V1Users',
-];
-
 interface Statement {
   readonly Effect: string;
   readonly Action: string | string[];
@@ -28,8 +16,9 @@ interface Statement {
 }
 
 /** `action on resource`, one for each pair that a role's policy allows. */
-const permissions = (id: string) => {
-  const policy = policies.get(`${id}RoleDefaultPolicy`)?.Properties.PolicyDocument;
+const permissions = (definition: FunctionDefinition) => {
+  const id = idOf(definition, 'Role', 'DefaultPolicy');
+  const policy = policies.get(id)?.Properties.PolicyDocument;
   return (policy.Statement as Statement[]).flatMap(({ Effect, Action, Resource }) =>
     [Action].flat().flatMap((action) =>
       [Resource].flat().map((resource) => {
@@ -41,87 +30,77 @@ const permissions = (id: string) => {
 };
 
 /** What every function may do: write its own log, and send traces, which know no resource. */
-const common = (id: string) => [
-  `logs:CreateLogStream on ${id}Logs`,
-  `logs:PutLogEvents on ${id}Logs`,
+const common = (definition: FunctionDefinition) => [
+  `logs:CreateLogStream on ${idOf(definition, 'Logs')}`,
+  `logs:PutLogEvents on ${idOf(definition, 'Logs')}`,
   'xray:PutTraceSegments on *',
   'xray:PutTelemetryRecords on *',
 ];
-const readsSecret = 'secretsmanager:GetSecretValue on SigningSecret';
-const writesAudit = 'dynamodb:PutItem on AuditTable';
-const users = (...actions: string[]) => actions.map((name) => `dynamodb:${name} on UsersTable`);
 
-const own: Readonly<Record<string, string[]>> = {
-  Register: [...users('UpdateItem', 'PutItem'), writesAudit, readsSecret],
-  Login: [
-    ...users('BatchGetItem', 'GetItem', 'UpdateItem', 'DeleteItem'),
-    writesAudit,
-    readsSecret,
-  ],
-  Profile: [...users('GetItem'), readsSecret],
-  UsersCreate: [...users('UpdateItem', 'PutItem', 'ConditionCheckItem'), writesAudit, readsSecret],
-  UsersList: [...users('GetItem'), 'dynamodb:Query on UsersTable/index/by_created_at', readsSecret],
-  UsersGet: [...users('GetItem'), readsSecret],
-  UsersUpdate: [
-    ...users('GetItem', 'UpdateItem', 'PutItem', 'DeleteItem', 'ConditionCheckItem'),
-    writesAudit,
-    readsSecret,
-  ],
-  UsersDelete: [...users('GetItem', 'DeleteItem'), writesAudit, readsSecret],
-  AuditLogsList: [
-    ...['by_created_at', 'by_user_id', 'by_action', 'by_user_id_and_action'].map(
-      (index) => `dynamodb:Query on AuditTable/index/${index}`,
-    ),
-    readsSecret,
-  ],
-  V1Users: [],
+const tableIds = { users: 'UsersTable', audit: 'AuditTable' } as const;
+
+/** What its definition says that it needs, which the code of the function is compared with below. */
+const own = ({ access, signingSecret }: FunctionDefinition) => [
+  ...access.flatMap(({ table, actions, indexes }) => {
+    const id = tableIds[table];
+    const resources = indexes?.map((index) => `${id}/index/${index}`) ?? [id];
+    return actions.flatMap((action) => resources.map((resource) => `${action} on ${resource}`));
+  }),
+  ...(signingSecret ? ['secretsmanager:GetSecretValue on SigningSecret'] : []),
+];
+
+const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
+  of.get(idOf(definition, 'Function'))?.Properties;
+
+/** The environment that a definition asks for, settings by the texts that stand for them here. */
+const environmentOf = (
+  { access, signingSecret, variables }: FunctionDefinition,
+  settings: Readonly<Record<string, unknown>>,
+) => {
+  const names = tables.filter(({ name }) => access.some(({ table }) => table === name));
+  return {
+    ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
+    ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
+    ...Object.fromEntries(variables.map((name) => [name, settings[name]])),
+  };
 };
 
-const table = { USERS_TABLE: 'UsersTable' };
-const tables = { ...table, AUDIT_TABLE: 'AuditTable' };
-const secret = { JWT_SECRET_ID: 'SigningSecret' };
-const hashing = { PASSWORD_MIN_LENGTH: '1', BCRYPT_COST: '10' };
-
-const environments: Readonly<Record<string, object>> = {
-  Register: { ...tables, ...secret, ...hashing, REGISTRATIONS_PER_ADDRESS: '0' },
-  Login: {
-    ...tables,
-    ...secret,
-    BCRYPT_COST: '10',
-    LOGIN_ANSWERS: 'distinct',
-    LOGIN_FAILURES_PER_ACCOUNT: '10',
-    LOGIN_FAILURES_PER_ADDRESS: '100',
-  },
-  Profile: { ...table, ...secret },
-  UsersCreate: { ...tables, ...secret, ...hashing },
-  UsersList: { ...table, ...secret, USER_DIRECTORY: 'open' },
-  UsersGet: { ...table, ...secret, USER_DIRECTORY: 'open' },
-  UsersUpdate: { ...tables, ...secret, ...hashing },
-  UsersDelete: { ...tables, ...secret },
-  AuditLogsList: { AUDIT_TABLE: 'AuditTable', ...secret },
-  V1Users: {},
+/** Settings of a deployment, and what functions are told of them. */
+const changed = {
+  bcryptCost: 12,
+  loginAnswers: 'uniform',
+  userDirectory: 'closed',
+  passwordMinLength: 8,
+  loginFailuresPerAccount: 3,
+  loginFailuresPerAddress: 0,
+  registrationsPerAddress: 20,
+};
+const told = {
+  BCRYPT_COST: '12',
+  LOGIN_ANSWERS: 'uniform',
+  USER_DIRECTORY: 'closed',
+  PASSWORD_MIN_LENGTH: '8',
+  LOGIN_FAILURES_PER_ACCOUNT: '3',
+  LOGIN_FAILURES_PER_ADDRESS: '0',
+  REGISTRATIONS_PER_ADDRESS: '20',
 };
 
-const environment = (id: string) => {
-  const variables = lambdas.get(`${id}Function`)?.Properties.Environment?.Variables ?? {};
-  return Object.fromEntries(
-    Object.entries(variables).map(([name, value]) => [name, target(value)]),
-  );
-};
-
-describe('the functions', () => {
+describe('The functions', () => {
   it('are those of the routes, and no others', () => {
-    expect([...lambdas.keys()]).toEqual(ids.map((id) => `${id}Function`));
-    expect(functions).toHaveLength(ids.length);
+    expect([...lambdas.keys()]).toEqual(functions.map((each) => idOf(each, 'Function')));
   });
 
-  describe.each(ids)('%s', (id) => {
+  describe.each(functions)('$name', (definition) => {
     it('may do what it must, to what it must, and nothing else', () => {
-      expect(permissions(id).sort()).toEqual([...common(id), ...(own[id] ?? [])].sort());
+      expect(permissions(definition).sort()).toEqual(
+        [...common(definition), ...own(definition)].sort(),
+      );
     });
 
     it('has no permission from anywhere else', () => {
-      const role = resourcesOf(template, 'AWS::IAM::Role').get(`${id}Role`)?.Properties;
+      const role = resourcesOf(template, 'AWS::IAM::Role').get(
+        idOf(definition, 'Role'),
+      )?.Properties;
 
       expect(Object.keys(role)).toEqual(['AssumeRolePolicyDocument']);
       expect(role.AssumeRolePolicyDocument.Statement).toEqual([
@@ -133,12 +112,16 @@ describe('the functions', () => {
       ]);
     });
 
-    it('has exactly its environment', () => {
-      expect(environment(id)).toEqual(environments[id]);
+    it('is told its tables, its secret and the settings of the deployment, and nothing else', () => {
+      const deployed = resourcesOf(synthesise(changed), 'AWS::Lambda::Function');
+      const variables = lambdaOf(definition, deployed).Environment?.Variables ?? {};
+
+      const environment = Object.entries(variables).map(([name, value]) => [name, target(value)]);
+      expect(Object.fromEntries(environment)).toEqual(environmentOf(definition, told));
     });
 
     it('runs on Node 24 and arm64, traced, and answers before the gateway gives up', () => {
-      const properties = lambdas.get(`${id}Function`)?.Properties;
+      const properties = lambdaOf(definition);
 
       expect(properties).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -150,13 +133,21 @@ describe('the functions', () => {
       expect(properties.Timeout).toBeLessThanOrEqual(25);
     });
 
+    it('has a whole processor and the cost of a hash where it hashes passwords, and only there', () => {
+      const hashes = definition.routes.some(({ hashesPasswords }) => hashesPasswords);
+
+      expect(lambdaOf(definition).MemorySize).toBe(hashes ? 1769 : 512);
+      expect(definition.variables.includes('BCRYPT_COST')).toBe(hashes);
+    });
+
     it('logs to a group of its own, which keeps lines as long as the settings say', () => {
+      const id = idOf(definition, 'Logs');
       const logsOf = (context: Settings) =>
-        resourcesOf(synthesise(context), 'AWS::Logs::LogGroup').get(`${id}Logs`);
+        resourcesOf(synthesise(context), 'AWS::Logs::LogGroup').get(id);
 
-      const { LoggingConfig } = lambdas.get(`${id}Function`)?.Properties ?? {};
+      const { LoggingConfig } = lambdaOf(definition);
 
-      expect(target(LoggingConfig.LogGroup)).toBe(`${id}Logs`);
+      expect(target(LoggingConfig.LogGroup)).toBe(id);
       expect(logsOf({ logRetentionDays: 14 })).toMatchObject({
         Properties: { RetentionInDays: 14 },
         DeletionPolicy: 'Delete',
@@ -167,56 +158,9 @@ describe('the functions', () => {
       });
     });
   });
-
-  it('have a whole processor where passwords are hashed, and less elsewhere', () => {
-    const memory = ids.map((id) => [id, lambdas.get(`${id}Function`)?.Properties.MemorySize]);
-
-    expect(Object.fromEntries(memory)).toEqual({
-      Register: 1769,
-      Login: 1769,
-      Profile: 512,
-      UsersCreate: 1769,
-      UsersList: 512,
-      UsersGet: 512,
-      UsersUpdate: 1769,
-      UsersDelete: 512,
-      AuditLogsList: 512,
-      V1Users: 512,
-    });
-  });
-
-  it('are told the settings of the deployment', () => {
-    const changed = resourcesOf(
-      synthesise({
-        bcryptCost: 12,
-        loginAnswers: 'uniform',
-        userDirectory: 'closed',
-        passwordMinLength: 8,
-        loginFailuresPerAccount: 3,
-        loginFailuresPerAddress: 0,
-        registrationsPerAddress: 20,
-      }),
-      'AWS::Lambda::Function',
-    );
-    const variables = (id: string) =>
-      changed.get(`${id}Function`)?.Properties.Environment.Variables;
-
-    expect(variables('Login')).toMatchObject({
-      BCRYPT_COST: '12',
-      LOGIN_ANSWERS: 'uniform',
-      LOGIN_FAILURES_PER_ACCOUNT: '3',
-      LOGIN_FAILURES_PER_ADDRESS: '0',
-    });
-    expect(variables('Register')).toMatchObject({
-      BCRYPT_COST: '12',
-      PASSWORD_MIN_LENGTH: '8',
-      REGISTRATIONS_PER_ADDRESS: '20',
-    });
-    expect(variables('UsersGet')).toMatchObject({ USER_DIRECTORY: 'closed' });
-  });
 });
 
-describe('the in-memory variant', () => {
+describe('The in-memory variant', () => {
   const concurrency = (context: Settings) =>
     [...resourcesOf(synthesise(context), 'AWS::Lambda::Function')]
       .filter(([, { Properties }]) => 'ReservedConcurrentExecutions' in Properties)
@@ -271,7 +215,7 @@ const actionsOf = async (entry: string): Promise<string[]> => {
   return [...new Set([...commands, ...items])].sort();
 };
 
-describe('the code of a function', () => {
+describe('The code of a function', () => {
   it.each(functions)('$name does what its role allows, and nothing else', async (definition) => {
     const allowed = definition.access.flatMap(({ actions }) => actions);
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { functions } from '../../../infra/routes.ts';
-import { plainId, production, resourcesOf, synthesise, target } from './template.ts';
+import { routeKey } from '../../../infra/stack/http-api.ts';
+import { idOf, plainId, production, resourcesOf, synthesise, target } from './template.ts';
 
 const template = synthesise();
 const only = (context: Readonly<Record<string, unknown>>, type: string) => {
@@ -20,23 +21,10 @@ describe('the HTTP API', () => {
       }),
     );
 
-    expect(functionOf).toEqual({
-      'POST /api/auth/register': 'RegisterFunction',
-      'POST /api/login': 'LoginFunction',
-      'GET /api/profile': 'ProfileFunction',
-      'POST /api/users': 'UsersCreateFunction',
-      'GET /api/users': 'UsersListFunction',
-      'GET /api/users/{id}': 'UsersGetFunction',
-      'PUT /api/users/{id}': 'UsersUpdateFunction',
-      'DELETE /api/users/{id}': 'UsersDeleteFunction',
-      'GET /api/admin/audit-logs': 'AuditLogsListFunction',
-      'GET /api/v1/users': 'V1UsersFunction',
-      'POST /api/v1/users': 'V1UsersFunction',
-      'GET /api/v1/users/{id}': 'V1UsersFunction',
-      'PUT /api/v1/users/{id}': 'V1UsersFunction',
-      'PATCH /api/v1/users/{id}': 'V1UsersFunction',
-      'DELETE /api/v1/users/{id}': 'V1UsersFunction',
-    });
+    const expected = functions.flatMap((definition) =>
+      definition.routes.map((route) => [routeKey(route), idOf(definition, 'Function')]),
+    );
+    expect(functionOf).toEqual(Object.fromEntries(expected));
   });
 
   it('sends functions events of payload format 2.0', () => {
@@ -55,11 +43,8 @@ describe('the HTTP API', () => {
         target(SourceArn).replace(/^.*\/\*\/\*/, ''),
       ],
     );
-    const expected = functions.flatMap(({ name, routes }) =>
-      routes.map(({ path }) => [
-        `${name.replace(/(^|-)\w/g, (text) => text.replace('-', '').toUpperCase())}Function`,
-        path,
-      ]),
+    const expected = functions.flatMap((definition) =>
+      definition.routes.map(({ path }) => [idOf(definition, 'Function'), path]),
     );
 
     expect(sources.sort()).toEqual(expected.sort());
@@ -93,6 +78,11 @@ describe('the stage', () => {
       ThrottlingRateLimit: rate,
       ThrottlingBurstLimit: burst,
     });
+    const hashing = functions
+      .flatMap(({ routes }) => routes)
+      .filter(({ hashesPasswords }) => hashesPasswords);
+    const settingsOf = (limit: object) =>
+      Object.fromEntries(hashing.map((route) => [routeKey(route), limit]));
     const context = {
       throttleRate: 40,
       throttleBurst: 80,
@@ -104,21 +94,11 @@ describe('the stage', () => {
       StageName: '$default',
       AutoDeploy: true,
       DefaultRouteSettings: limits(500, 1000),
-      RouteSettings: {
-        'POST /api/auth/register': limits(50, 100),
-        'POST /api/login': limits(50, 100),
-        'POST /api/users': limits(50, 100),
-        'PUT /api/users/{id}': limits(50, 100),
-      },
+      RouteSettings: settingsOf(limits(50, 100)),
     });
     expect(only(context, 'AWS::ApiGatewayV2::Stage')?.Properties).toMatchObject({
       DefaultRouteSettings: limits(40, 80),
-      RouteSettings: {
-        'POST /api/auth/register': limits(4, 8),
-        'POST /api/login': limits(4, 8),
-        'POST /api/users': limits(4, 8),
-        'PUT /api/users/{id}': limits(4, 8),
-      },
+      RouteSettings: settingsOf(limits(4, 8)),
     });
   });
 

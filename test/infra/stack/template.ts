@@ -6,6 +6,7 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
 import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
+import type { FunctionDefinition } from '../../../infra/routes.ts';
 import { ServiceStack } from '../../../infra/stack/service-stack.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };
@@ -43,6 +44,15 @@ export const synthesise = (context: Readonly<Record<string, unknown>> = {}): Tem
 
 /** A logical id without the hash that the CDK appends. */
 export const plainId = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
+
+/**
+ * The logical id, without the hash, of a resource of a function: `LoginRole`. The CDK leaves out a
+ * part that repeats the end of the one before, as `Logs` does in `UsersAuditLogs`.
+ */
+export const idOf = ({ name }: Pick<FunctionDefinition, 'name'>, ...parts: string[]): string => {
+  const construct = name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  return parts.reduce((id, part) => (id.endsWith(part) ? id : id + part), construct);
+};
 
 /** The resources of a type, by their logical ids without hashes. */
 export const resourcesOf = (template: Template, type: string) =>

@@ -1,0 +1,126 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { functions, type TableAccess } from '../../infra/routes.ts';
+import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
+import {
+  type ExampleRequest,
+  endpoints,
+  exampleRequests,
+  prepareSubject,
+  sendExample,
+} from '../support/examples.ts';
+import { type EngineRequest, faults, startProxy } from '../support/proxy.ts';
+
+const proxy = await startProxy(inject('engine'));
+afterAll(() => proxy.stop());
+const service = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+const { api, adminToken, environment } = service;
+
+type TableName = TableAccess['table'];
+const tableNames: Readonly<Record<TableName, string | undefined>> = {
+  users: environment.USERS_TABLE,
+  audit: environment.AUDIT_TABLE,
+};
+const logicalName = (name: string) =>
+  Object.entries(tableNames).find(([, real]) => real === name)?.[0] ?? name;
+
+const permission = (action: string, table: string, index?: string) =>
+  `${action} on ${table}${index ? `/${index}` : ''}`;
+
+/** What a role must allow for a request to the engine; for a transaction, what its items need. */
+const needed = ({ operation, content }: EngineRequest): readonly string[] => {
+  const { TableName, IndexName, TransactItems, RequestItems } = JSON.parse(
+    content.slice(operation.length),
+  );
+  if (TransactItems) {
+    return TransactItems.flatMap((item: Record<string, { TableName: string }>) =>
+      Object.entries(item).map(([kind, one]) =>
+        permission(`dynamodb:${kind}Item`, logicalName(one.TableName)),
+      ),
+    );
+  }
+  const names = TableName ? [TableName] : Object.keys(RequestItems);
+  return names.map((name) => permission(`dynamodb:${operation}`, logicalName(name), IndexName));
+};
+
+const allowed = (access: readonly TableAccess[]) =>
+  access.flatMap(({ table, actions, indexes = [undefined] }) =>
+    actions.flatMap((action) => indexes.map((index) => permission(action, table, index))),
+  );
+
+/** What the examples of a function ask of the engine. */
+const askedBy = async (examples: readonly ExampleRequest[]): Promise<readonly string[]> => {
+  const asked = new Set<string>();
+  for (const example of examples) {
+    const subject = await prepareSubject(api, adminToken, example);
+    proxy.forget();
+    const { status } = await sendExample(api, example, subject);
+    expect([example.name, status]).toEqual([example.name, example.status]);
+    for (const request of proxy.requests) for (const one of needed(request)) asked.add(one);
+  }
+  return [...asked];
+};
+
+describe('The function', () => {
+  it.each(functions)(
+    '$name is allowed what its examples do, and no index beside',
+    async (definition) => {
+      const own = exampleRequests.filter((example) => example.definition === definition);
+
+      const asked = await askedBy(own);
+
+      const permissions = allowed(definition.access);
+      expect(asked.filter((one) => !permissions.includes(one))).toEqual([]);
+      expect(permissions.filter((one) => one.includes('/') && !asked.includes(one))).toEqual([]);
+    },
+  );
+});
+
+describe('The endpoint', () => {
+  it.each(exampleRequests)(
+    '$name answers as its example says when a table fails',
+    async (example) => {
+      const { operations, storageFault: [message, field] = [], status, faultEntry } = example;
+      const subject = await prepareSubject(api, adminToken, example);
+      const agent = uniqueAgent();
+      const table = tableNames[operations.includes('read audit') ? 'audit' : 'users'] ?? '';
+
+      proxy.impose({ fault: faults.missingTable, table });
+      const response = await sendExample(api, example, subject, {
+        headers: { 'user-agent': agent },
+      });
+      proxy.impose();
+
+      if (operations.length === 0) expect(response.status).toBe(status);
+      else {
+        const body = { message, [field ?? '']: 'ResourceNotFoundException' };
+        expect(outcome(response)).toEqual([500, body]);
+      }
+      const entries = await entriesOf(service, agent);
+      expect(entries.map(({ action, result }) => `${action} ${result}`)).toEqual(
+        faultEntry ? [faultEntry] : [],
+      );
+    },
+  );
+
+  const contract = ['README.md', 'functions/README.md']
+    .filter((file) => existsSync(file))
+    .flatMap((file) => readFileSync(file, 'utf8').split('\n'));
+
+  it.each(endpoints)(
+    '$name is in the contract, its method and its path on one line',
+    ({ method, path }) => {
+      const named = contract.filter((line) => line.split(/[\s`|]+/).includes(path));
+
+      expect(named.filter((line) => new RegExp(`\\b${method}\\b`).test(line))).not.toEqual([]);
+    },
+  );
+
+  const handlers = globSync('functions/**/*.ts').filter((file) =>
+    /export const handler = endpoint\(/.test(readFileSync(file, 'utf8')),
+  );
+
+  it.each(handlers)('of %s has a test of its own', (file) => {
+    expect(existsSync(`test/${file.replace(/\.ts$/, '.test.ts')}`)).toBe(true);
+  });
+});
