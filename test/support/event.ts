@@ -1,5 +1,4 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type ExampleRequest, idIn, type Subject, tokenFor } from './examples.ts';
 
 interface EventFields {
   readonly method?: string;
@@ -42,21 +41,4 @@ export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 =
     isBase64Encoded: false,
     ...rest,
   };
-};
-
-/** The event with which the gateway would invoke a function for an example. */
-export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGatewayProxyEventV2 => {
-  const { method, path: route, query, json } = example;
-  const id = idIn(example, subject);
-  const token = tokenFor(example, subject);
-  return gatewayEvent({
-    ...{ method, route, path: route.replace('{id}', id) },
-    ...(route.includes('{id}') ? { pathParameters: { id } } : {}),
-    query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
-    headers: {
-      ...(token ? { authorization: `Bearer ${token}` } : {}),
-      ...(json ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(json ? { body: JSON.stringify(json(subject)) } : {}),
-  });
 };

@@ -4,8 +4,10 @@
  * and what is different. Importing this fails while a route has no example, or an example no route.
  */
 import { randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type FunctionDefinition, functions, type HttpMethod } from '../../infra/routes.ts';
 import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
+import { gatewayEvent } from './event.ts';
 
 /** Who may call an endpoint: without a token, with any, with that of the path's user or an admin. */
 export type Caller = 'anyone' | 'user' | 'self' | 'admin';
@@ -246,4 +248,21 @@ export const prepareSubject = async (
   const { status, body } = await api('POST', '/api/v1/users', { json: nameAndEmail() });
   if (status !== 201) throw new Error(`Creation answered ${status} ${JSON.stringify(body)}`);
   return { account, admin, memoryId: body.id };
+};
+
+/** The event with which the gateway would invoke a function for an example. */
+export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGatewayProxyEventV2 => {
+  const { method, path: route, query, json } = example;
+  const id = idIn(example, subject);
+  const token = tokenFor(example, subject);
+  return gatewayEvent({
+    ...{ method, route, path: route.replace('{id}', id) },
+    ...(route.includes('{id}') ? { pathParameters: { id } } : {}),
+    query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(json ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(json ? { body: JSON.stringify(json(subject)) } : {}),
+  });
 };

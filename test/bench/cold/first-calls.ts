@@ -1,4 +1,4 @@
-import { exampleEvent, gatewayEvent } from '../../support/event.ts';
+import { gatewayEvent } from '../../support/event.ts';
 import { type ExampleRequest, endpoints, type Subject } from '../../support/examples.ts';
 
 /** The first request that a function is sent. */
