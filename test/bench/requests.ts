@@ -1,0 +1,166 @@
+/**
+ * What requests cost beside the least that they could do: `npm run bench:requests`. The functions
+ * as they are deployed, the bare calls bundled in the same way, all in one process, on one engine
+ * (`ENGINE`, by default the first that is found); `ROUNDS` (3000) of each.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { arch, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { bundling } from '../../infra/bundling.ts';
+import { startEngine } from '../../infra/local/engine.ts';
+import { functions } from '../../infra/routes.ts';
+import type { Handler } from '../../lib/endpoint.ts';
+import { writeBatches } from '../races/write-batches.ts';
+import { claimsWith, signToken } from '../tokens.ts';
+import { bundle } from './cold/bundle.ts';
+import { type Deployment, deploy } from './cold/deployment.ts';
+import { gatewayEvent } from './cold/event.ts';
+import { createPerson, person } from './cold/first-calls.ts';
+import type * as bareCalls from './requests/bare-calls.ts';
+import { type Costs, measure, type Pair } from './requests/pairs.ts';
+
+const rounds = Number(process.env.ROUNDS ?? 3000);
+/** A login takes as long as a hundred others. */
+const loginRounds = Math.ceil(rounds / 20);
+
+/** Whose entries are queried; they fill more than a page. */
+const auditedUser = 7;
+const entries = 1000;
+const page = 100;
+
+const comparisons = {
+  empty: 'test/bench/cold/comparisons/empty.ts',
+  bare: 'test/bench/requests/bare-calls.ts',
+};
+
+const measured = functions.filter(({ name }) =>
+  ['users-create', 'profile', 'audit-logs-list', 'login'].includes(name),
+);
+
+/** Bundles what is measured and loads it; functions read their settings as they load. */
+const load = (folder: string, { environmentOf }: Deployment) => {
+  Object.assign(process.env, ...measured.map(environmentOf));
+  const entries = [
+    ...measured.map(({ name, entry }) => [name, entry]),
+    ...Object.entries(comparisons),
+  ];
+  const sources = entries.map(([name = '', entry = '']) => ({ name, entry, bundling }));
+  const require = createRequire(import.meta.url);
+  const modules = new Map(bundle(sources, folder).map(({ name, file }) => [name, require(file)]));
+  const invoke =
+    (name: string, status: number) =>
+    async (event: APIGatewayProxyEventV2): Promise<void> => {
+      const { handler }: { handler: Handler } = modules.get(name);
+      const answer = await handler(event, {});
+      if (answer.statusCode !== status) {
+        throw new Error(`${name} answered ${answer.statusCode} ${answer.body}`);
+      }
+    };
+  return { invoke, bare: modules.get('bare') as typeof bareCalls };
+};
+
+const fill = async (endpoint: string): Promise<void> => {
+  // Only now: what they import reads the environment.
+  const { makeEntry } = await import('../../lib/audit/entry.ts');
+  const { toItem } = await import('../../lib/audit/store.ts');
+  const items = Array.from({ length: entries }, (_, i) => {
+    const action = {
+      user_id: auditedUser,
+      action: 'UPDATE',
+      resource: 'users',
+      resource_id: i,
+      ip_address: '192.0.2.1',
+      user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      result: 'SUCCESS',
+      details: { fields: ['name', 'email'] },
+    } as const;
+    return toItem(makeEntry(action, { now: new Date(Date.now() - i) }), crypto.randomUUID());
+  });
+  await writeBatches(endpoint, process.env.AUDIT_TABLE ?? '', items);
+};
+
+const makePairs = async (
+  { invoke, bare }: ReturnType<typeof load>,
+  { token }: Deployment,
+): Promise<Pair[]> => {
+  const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
+  const auditLogs = gatewayEvent({ routeKey: 'GET /api/admin/audit-logs', token });
+  const query = `userId=${auditedUser}`;
+  const profile = (bearer: string) => gatewayEvent({ routeKey: 'GET /api/profile', token: bearer });
+  const login = gatewayEvent({ routeKey: 'POST /api/login', json: person });
+  const hash = await bare.hash(person.password, 10);
+  return [
+    {
+      ...{ name: 'GET profile / GetItem', target: 1.2, rounds, event: profile(token) },
+      request: invoke('profile', 200),
+      bare: () => bare.getItem(users, 'user#1'),
+    },
+    {
+      ...{ name: 'audit query of a user / Query', target: 0.9, rounds: rounds / 2 },
+      event: { ...auditLogs, rawQueryString: query, queryStringParameters: { userId: '7' } },
+      request: invoke('audit-logs-list', 200),
+      bare: () => bare.query(audit, auditedUser, page),
+    },
+    {
+      ...{ name: 'audit query of all / Query', rounds: rounds / 2, event: auditLogs },
+      request: invoke('audit-logs-list', 200),
+      bare: () => bare.query(audit, auditedUser, page),
+    },
+    {
+      ...{ name: 'login / bcrypt compare', target: 1.06, rounds: loginRounds, event: login },
+      request: invoke('login', 200),
+      bare: () => bare.compare(person.password, hash),
+    },
+    {
+      ...{ name: 'refused: a forged token / empty handler', rounds },
+      event: profile(signToken(claimsWith({}), 'another secret')),
+      request: invoke('profile', 401),
+      bare: invoke('empty', 204),
+    },
+  ];
+};
+
+const row = (cells: readonly string[]): string =>
+  cells.map((cell, column) => (column === 0 ? cell.padEnd(42) : cell.padStart(11))).join('');
+
+const printPair = ({ name, target }: Pair, { request, bare }: Costs): void => {
+  const ratio = request.elapsed / bare.elapsed;
+  const verdict =
+    target === undefined ? [] : [target.toFixed(2), ratio <= target ? 'met' : 'MISSED'];
+  const ratios = [ratio, request.processor / bare.processor].map((value) => value.toFixed(2));
+  const times = [request.elapsed, bare.elapsed, request.processor, bare.processor].map((time) =>
+    time.toFixed(time < 10 ? 1 : 0),
+  );
+  const [elapsed = '', bareElapsed = '', processor = '', bareProcessor = ''] = times;
+  console.log(
+    row([
+      name,
+      elapsed,
+      bareElapsed,
+      ...ratios.slice(0, 1),
+      processor,
+      bareProcessor,
+      ...ratios.slice(1),
+      ...verdict,
+    ]),
+  );
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-requests-'));
+const engine = await startEngine({});
+const deployment = await deploy(engine.endpoint);
+try {
+  const loaded = load(folder, deployment);
+  await loaded.invoke('users-create', 201)(createPerson(deployment.token));
+  await fill(engine.endpoint);
+  console.log(`Node ${process.version}, ${arch()}, ${cpus().length} processors, ${engine.name}`);
+  console.log(`Medians of ${rounds} rounds (${loginRounds} logins), microseconds\n`);
+  console.log(row(['', 'elapsed', 'bare', 'ratio', 'processor', 'bare', 'ratio', 'target']));
+  for (const pair of await makePairs(loaded, deployment)) printPair(pair, await measure(pair));
+} finally {
+  await deployment.stop();
+  await engine.stop();
+  rmSync(folder, { recursive: true });
+}
