@@ -66,8 +66,8 @@ const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 /** The address that was typed is kept only as a keyed digest: people type passwords there. */
 const accountCounter = async (email: string): Promise<Counter> => {
-  const [key] = await signingKeys();
-  const account = createHmac('sha256', key).update(`login.v1:${emailKey(email)}`);
+  const [{ keyObject }] = await signingKeys();
+  const account = createHmac('sha256', keyObject).update(`login.v1:${emailKey(email)}`);
   const pk = `attempts#login#account#${account.digest('base64url')}`;
   return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
 };

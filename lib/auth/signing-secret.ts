@@ -1,8 +1,17 @@
+import { createSecretKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { describeFault, logError } from '../log.ts';
 import { readSecret, type SecretVersion, type SecretVersions } from './secret-source.ts';
 
+/** A version of the secret, ready to be used. */
+export interface SigningKey {
+  /** For HMACs with node:crypto. */
+  readonly keyObject: KeyObject;
+  /** For tokens: the form that jose does not import again each time. */
+  readonly cryptoKey: webcrypto.CryptoKey;
+}
+
 /** The keys in force: the first signs, all of them verify. */
-export type SigningKeys = readonly [Uint8Array, ...Uint8Array[]];
+export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 
 /** Milliseconds for which what was read is used before it is read again. */
 const refreshInterval = 60_000;
@@ -19,7 +28,20 @@ export const tokenLifetime = 24 * 60 * 60;
 /** Milliseconds after a rotation until the last token that the previous version signed is dead. */
 export const retirementDelay = activationDelay + refreshInterval + tokenLifetime * 1000;
 
-const keyOf = ({ value }: SecretVersion): Uint8Array => new TextEncoder().encode(value);
+const importKey = ({ value }: SecretVersion): SigningKey => {
+  const keyObject = createSecretKey(value, 'utf8');
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  return { keyObject, cryptoKey: keyObject.toCryptoKey(algorithm, false, ['sign', 'verify']) };
+};
+
+const imported = new WeakMap<SecretVersion, SigningKey>();
+
+/** The key of a version, imported once. */
+const keyOf = (version: SecretVersion): SigningKey => {
+  const key = imported.get(version) ?? importKey(version);
+  imported.set(version, key);
+  return key;
+};
 
 /** A moment, in milliseconds, as two clocks show it. */
 export interface Moment {

@@ -26,12 +26,12 @@ export const issueToken = async (
   { now = new Date() }: { now?: Date } = {},
 ): Promise<string> => {
   try {
-    const [key] = await signingKeys();
+    const [{ cryptoKey }] = await signingKeys();
     return await new SignJWT({ id, email, role })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuedAt(seconds(now))
       .setExpirationTime(seconds(now) + tokenLifetime)
-      .sign(key);
+      .sign(cryptoKey);
   } catch (cause) {
     throw new DomainError('TOKEN_FAULT', { cause });
   }
@@ -49,9 +49,9 @@ const verifyWith = async (keys: SigningKeys, token: string, now: Date): Promise<
     clockTolerance: clockSkew,
     currentDate: now,
   };
-  for (const key of keys) {
+  for (const { cryptoKey } of keys) {
     try {
-      return (await jwtVerify(token, key, options)).payload;
+      return (await jwtVerify(token, cryptoKey, options)).payload;
     } catch (error) {
       // Whether it has expired is decided below, to the second and only once the claims are
       // known to be well formed.

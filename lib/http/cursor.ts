@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { signingKeys } from '../auth/signing-secret.ts';
+import { type SigningKey, signingKeys } from '../auth/signing-secret.ts';
 import { invalidParameter } from '../errors.ts';
 
 /** Keeps a cursor's signature from ever being that of something else under the same secret. */
 const purpose = 'cursor.v1';
 
-const signature = (key: Uint8Array, scope: string, position: string): Buffer =>
-  createHmac('sha256', key)
+const signature = ({ keyObject }: SigningKey, scope: string, position: string): Buffer =>
+  createHmac('sha256', keyObject)
     .update(JSON.stringify([purpose, scope, position]))
     .digest();
 

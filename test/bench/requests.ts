@@ -1,7 +1,7 @@
 /**
  * What requests cost beside the least that they could do: `npm run bench:requests`. The functions
- * as they are deployed, the bare calls bundled in the same way, all in one process, on one engine
- * (`ENGINE`, by default the first that is found); `ROUNDS` (3000) of each.
+ * as they are deployed, the bare calls bundled in the same way, all in one process, on one engine;
+ * `ROUNDS` (3000) of each. `npm run bench:requests -- profile` measures only what is so called.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,6 +21,7 @@ import { createPerson, person } from './cold/first-calls.ts';
 import type * as bareCalls from './requests/bare-calls.ts';
 import { type Costs, measure, type Pair } from './requests/pairs.ts';
 
+const [, , only = ''] = process.argv;
 const rounds = Number(process.env.ROUNDS ?? 3000);
 /** A login takes as long as a hundred others. */
 const loginRounds = Math.ceil(rounds / 20);
@@ -158,7 +159,10 @@ try {
   console.log(`Node ${process.version}, ${arch()}, ${cpus().length} processors, ${engine.name}`);
   console.log(`Medians of ${rounds} rounds (${loginRounds} logins), microseconds\n`);
   console.log(row(['', 'elapsed', 'bare', 'ratio', 'processor', 'bare', 'ratio', 'target']));
-  for (const pair of await makePairs(loaded, deployment)) printPair(pair, await measure(pair));
+  const pairs = await makePairs(loaded, deployment);
+  for (const pair of pairs.filter(({ name }) => name.includes(only))) {
+    printPair(pair, await measure(pair));
+  }
 } finally {
   await deployment.stop();
   await engine.stop();

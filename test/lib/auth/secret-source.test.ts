@@ -32,7 +32,7 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     await startProcess(...versions);
     const { signingKeys } = await import('../../../lib/auth/signing-secret.ts');
     const keys = await signingKeys();
-    return keys.map((key) => new TextDecoder().decode(key));
+    return keys.map(({ keyObject }) => keyObject.export().toString());
   };
 
   afterEach(async () => {

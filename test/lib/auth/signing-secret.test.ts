@@ -22,7 +22,7 @@ const version = (id: string, createdAt: number): SecretVersion => ({
 });
 
 const names = (keys: SigningKeys) =>
-  keys.map((key) => new TextDecoder().decode(key).replace(/-x+$/, ''));
+  keys.map(({ keyObject }) => keyObject.export().toString().replace(/-x+$/, ''));
 
 /** Two clocks that agree. */
 const both = (now: number): Moment => ({ wall: now, monotonic: now });
