@@ -38,7 +38,12 @@ const openClient = (): DynamoDBDocumentClient => {
     // Of silence in the middle of an answer, which requestTimeout does not cover.
     socketTimeout: requestTimeout,
   };
-  return DynamoDBDocumentClient.from(new DynamoDBClient({ maxAttempts: 3, requestHandler }));
+  const opened = DynamoDBDocumentClient.from(
+    new DynamoDBClient({ maxAttempts: 3, requestHandler }),
+  );
+  // It copies each command and answer for a logger, also where there is none.
+  opened.middlewareStack.remove('loggerMiddleware');
+  return opened;
 };
 
 /** The client of this process; absent until something is sent. */
