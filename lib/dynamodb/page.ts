@@ -1,4 +1,5 @@
-import { QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { type AttributeValue, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { convertToNative } from '@aws-sdk/util-dynamodb';
 import { send } from './client.ts';
 import type { IndexDefinition } from './tables.ts';
 
@@ -10,17 +11,20 @@ export interface PageRequest {
   readonly order: 'oldest first' | 'newest first';
   /** Entries. */
   readonly limit: number;
+  /** The attributes that entries are wanted with, in the order in which they get them. */
+  readonly attributes: readonly string[];
   /** The sort key after which to begin, exclusive; absent: from the beginning. */
   readonly after?: string | undefined;
 }
 
 export interface Page {
-  readonly entries: readonly Item[];
+  readonly entries: readonly Readonly<Record<string, unknown>>[];
   /** The sort key to go on after; absent when nothing remains. */
   readonly next?: string;
 }
 
-type Item = Readonly<Record<string, unknown>>;
+/** An item as DynamoDB answers it: the document client would convert what nobody reads, too. */
+type Item = Readonly<Record<string, AttributeValue>>;
 
 /** One partition's entries as far as they have been read. */
 interface Stream {
@@ -44,8 +48,8 @@ const readOn = async (stream: Stream, count: number, request: PageRequest): Prom
         ...(stream.after ? { '#s': index.sortKey.name } : {}),
       },
       ExpressionAttributeValues: {
-        ':p': stream.partition,
-        ...(stream.after ? { ':after': stream.after } : {}),
+        ':p': { S: stream.partition },
+        ...(stream.after ? { ':after': { S: stream.after } } : {}),
       },
       ScanIndexForward: order === 'oldest first',
       Limit: count,
@@ -53,7 +57,16 @@ const readOn = async (stream: Stream, count: number, request: PageRequest): Prom
   );
   stream.entries.push(...Items);
   stream.open = LastEvaluatedKey !== undefined;
-  stream.after = (LastEvaluatedKey?.[index.sortKey.name] as string | undefined) ?? stream.after;
+  stream.after = LastEvaluatedKey?.[index.sortKey.name]?.S ?? stream.after;
+};
+
+const convert = (item: Item, attributes: readonly string[]) => {
+  const entry: Record<string, unknown> = {};
+  for (const name of attributes) {
+    const value = item[name];
+    if (value) entry[name] = convertToNative(value);
+  }
+  return entry;
 };
 
 /** Entries to read at a time, over the even share that each of several partitions will give. */
@@ -65,8 +78,8 @@ const margin = 4;
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readPage = async (request: PageRequest): Promise<Page> => {
-  const { index, partitions, order, limit } = request;
-  const sortKey = (item: Item) => item[index.sortKey.name] as string;
+  const { index, partitions, order, limit, attributes } = request;
+  const sortKey = (item: Item) => item[index.sortKey.name]?.S ?? '';
   const forward = order === 'oldest first';
   const precedes = (a: string, b: string) => (forward ? a < b : a > b);
   // One more than the page, to know whether anything remains.
@@ -94,7 +107,8 @@ export const readPage = async (request: PageRequest): Promise<Page> => {
     );
   }
 
-  const entries = merged.slice(0, limit);
-  const final = entries.at(-1);
+  const items = merged.slice(0, limit);
+  const entries = items.map((item) => convert(item, attributes));
+  const final = items.at(-1);
   return merged.length > limit && final ? { entries, next: sortKey(final) } : { entries };
 };

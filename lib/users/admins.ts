@@ -8,6 +8,8 @@ import type { User } from './user.ts';
 /** Admins that are read at a time. */
 const pageSize = 100;
 
+const [, adminIndex] = usersTable.indexes;
+
 /**
  * All admins, oldest account first, from an index that may be a second behind.
  * @throws {DomainError} STORAGE_FAULT
@@ -18,9 +20,10 @@ export const listAdmins = async (): Promise<readonly User[]> => {
   do {
     const { entries, next } = await readPage({
       table: config.usersTable,
-      index: usersTable.indexes[1],
+      index: adminIndex,
       partitions: [adminListing],
       order: 'oldest first',
+      attributes: adminIndex.include,
       limit: pageSize,
       after,
     });

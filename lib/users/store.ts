@@ -136,6 +136,7 @@ export const listUsers = async (request: {
     index: byCreatedAt,
     partitions: [listing],
     order: 'oldest first',
+    attributes: byCreatedAt.include,
     ...request,
   });
   return { users: entries.map(toUser), ...rest };

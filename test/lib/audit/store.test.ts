@@ -102,6 +102,8 @@ describe('listEntries', () => {
     for (const limit of [7, 100]) {
       const found = mine(await readAll(filter, limit));
       expect(found).toEqual(expected);
+      // Their attributes in one order, too, in which they are answered.
+      expect(JSON.stringify(found)).toBe(JSON.stringify(expected));
     }
   });
 });

@@ -61,13 +61,13 @@ describe('readPage', () => {
     Array.from({ length: shardCount }, (_, shard) => `${name}#${shard}`);
 
   /** Follows a list to its end. */
-  const walk = async (request: Omit<PageRequest, 'table' | 'index'>) => {
+  const walk = async (request: Omit<PageRequest, 'table' | 'index' | 'attributes'>) => {
     const ids: unknown[] = [];
     const sizes: number[] = [];
     let after: string | undefined;
     for (let pages = 0; pages <= size; pages += 1) {
       const [index] = auditTable.indexes;
-      const page = await readPage({ table, index, ...request, after });
+      const page = await readPage({ table, index, attributes: ['id'], ...request, after });
       ids.push(...page.entries.map(({ id }) => id));
       sizes.push(page.entries.length);
       after = page.next;
