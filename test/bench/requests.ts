@@ -8,16 +8,15 @@ import { createRequire } from 'node:module';
 import { arch, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { bundling } from '../../infra/bundling.ts';
 import { startEngine } from '../../infra/local/engine.ts';
 import { functions } from '../../infra/routes.ts';
-import type { Handler } from '../../lib/endpoint.ts';
+import { bundling } from '../../infra/stack/bundling/options.ts';
+import type { Handler } from '../../lib/http/request.ts';
 import { writeBatches } from '../races/write-batches.ts';
-import { claimsWith, signToken } from '../tokens.ts';
+import { gatewayEvent } from '../support/event.ts';
+import { claimsWith, signToken } from '../support/tokens.ts';
 import { bundle } from './cold/bundle.ts';
 import { type Deployment, deploy } from './cold/deployment.ts';
-import { gatewayEvent } from './cold/event.ts';
-import { createPerson, person } from './cold/first-calls.ts';
 import type * as bareCalls from './requests/bare-calls.ts';
 import { type Costs, measure, type Pair } from './requests/pairs.ts';
 
@@ -30,6 +29,24 @@ const loginRounds = Math.ceil(rounds / 20);
 const auditedUser = 7;
 const entries = 1000;
 const page = 100;
+
+const person = { name: 'Some One', email: 'some@example.org', password: 'a password' };
+
+const eventOf = (
+  method: string,
+  path: string,
+  { token, json, query }: { token?: string; json?: object; query?: Record<string, string> },
+): APIGatewayProxyEventV2 =>
+  gatewayEvent({
+    method,
+    path,
+    query,
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(json ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(json ? { body: JSON.stringify(json) } : {}),
+  });
 
 const comparisons = {
   empty: 'test/bench/cold/comparisons/empty.ts',
@@ -87,10 +104,10 @@ const makePairs = async (
   { token }: Deployment,
 ): Promise<Pair[]> => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
-  const auditLogs = gatewayEvent({ routeKey: 'GET /api/admin/audit-logs', token });
-  const query = `userId=${auditedUser}`;
-  const profile = (bearer: string) => gatewayEvent({ routeKey: 'GET /api/profile', token: bearer });
-  const login = gatewayEvent({ routeKey: 'POST /api/login', json: person });
+  const auditLogs = (query?: Record<string, string>) =>
+    eventOf('GET', '/api/admin/audit-logs', { token, ...(query ? { query } : {}) });
+  const profile = (bearer: string) => eventOf('GET', '/api/profile', { token: bearer });
+  const login = eventOf('POST', '/api/login', { json: person });
   const hash = await bare.hash(person.password, 10);
   return [
     {
@@ -100,12 +117,12 @@ const makePairs = async (
     },
     {
       ...{ name: 'audit query of a user / Query', target: 0.9, rounds: rounds / 2 },
-      event: { ...auditLogs, rawQueryString: query, queryStringParameters: { userId: '7' } },
+      event: auditLogs({ userId: String(auditedUser) }),
       request: invoke('audit-logs-list', 200),
       bare: () => bare.query(audit, auditedUser, page),
     },
     {
-      ...{ name: 'audit query of all / Query', rounds: rounds / 2, event: auditLogs },
+      ...{ name: 'audit query of all / Query', rounds: rounds / 2, event: auditLogs() },
       request: invoke('audit-logs-list', 200),
       bare: () => bare.query(audit, auditedUser, page),
     },
@@ -154,7 +171,8 @@ const engine = await startEngine({});
 const deployment = await deploy(engine.endpoint);
 try {
   const loaded = load(folder, deployment);
-  await loaded.invoke('users-create', 201)(createPerson(deployment.token));
+  const { token } = deployment;
+  await loaded.invoke('users-create', 201)(eventOf('POST', '/api/users', { token, json: person }));
   await fill(engine.endpoint);
   console.log(`Node ${process.version}, ${arch()}, ${cpus().length} processors, ${engine.name}`);
   console.log(`Medians of ${rounds} rounds (${loginRounds} logins), microseconds\n`);

@@ -36,7 +36,10 @@ describe('the CDK application', () => {
   });
 
   it('fails where a finding is not accepted, and accepts these three only', () => {
-    const { status } = synth(production, ['--import', './test/infra/without-acknowledgements.ts']);
+    const { status } = synth(production, [
+      '--import',
+      './test/infra/stack/without-acknowledgements.ts',
+    ]);
 
     const [{ pluginName, violations }] = report().pluginReports;
     const rules = violations.map(({ ruleName }: { ruleName: string }) => ruleName);

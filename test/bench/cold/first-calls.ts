@@ -1,5 +1,10 @@
 import { gatewayEvent } from '../../support/event.ts';
-import { type ExampleRequest, endpoints, type Subject } from '../../support/examples.ts';
+import {
+  type ExampleRequest,
+  endpoints,
+  exampleEvent,
+  type Subject,
+} from '../../support/examples.ts';
 
 /** The first request that a function is sent. */
 export interface FirstCall {
