@@ -128,7 +128,7 @@ const updateWithEmail = async (
 };
 
 /** Milliseconds for which writers that race for one user, one of them a round, try again. */
-const contentionTimeout = storageTime(3000);
+const contentionTimeout = () => storageTime(3000);
 
 /** Rounds that a writer has, however slow the machine is. */
 const minRounds = 3;
@@ -142,7 +142,7 @@ const readThenWrite = async (
   id: number,
   write: (user: User) => Promise<Written>,
 ): Promise<User> => {
-  const deadline = performance.now() + contentionTimeout;
+  const deadline = performance.now() + contentionTimeout();
   let unsure: User | undefined;
   const tryOnce = async (): Promise<User | undefined> => {
     const user = await findUser(id);
