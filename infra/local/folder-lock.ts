@@ -28,7 +28,14 @@ export const wasLocked = (folder: string): boolean => existsSync(fileIn(folder))
  * @throws {Error} when the folder can be neither made nor written
  */
 export const lockFolder = (folder: string): (() => void) | undefined => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(
+      `DATA_DIR must name a folder that can be made or used, not ${folder} (${code}).`,
+    );
+  }
   const file = fileIn(folder);
   makeFile(file);
   const database = new DatabaseSync(file);

@@ -12,8 +12,11 @@ const announce = ({ url, admin, engine }: LocalService): void => {
   const { email, password } = admin;
   const login = JSON.stringify({ email, password });
   const attempt = `${url}/api/login -H 'content-type: application/json' -d '${login}'`;
+  const kept = process.env.ADMIN_PASSWORD
+    ? 'the one in ADMIN_PASSWORD'
+    : 'printed when it was made';
   console.log(`Listening at ${url} (DynamoDB: ${engine.name})
-Admin: ${email}  password: ${password ?? 'the one in ADMIN_PASSWORD, or printed when it was made'}
+Admin: ${email}  password: ${password ?? kept}
 Try:   curl -s ${password === undefined ? `${url}/api/v1/users` : attempt}`);
 };
 
