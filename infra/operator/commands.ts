@@ -1,35 +1,4 @@
-import type { Author } from './audit.ts';
-import type { Target } from './target.ts';
-
-/** A command as it was typed, and the service it is for. */
-export interface Invocation {
-  readonly author: Author;
-  readonly operands: readonly string[];
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
-  readonly target: Target;
-}
-
-/** Does a command's work. @throws {Failure} */
-export type Run = (invocation: Invocation) => Promise<void>;
-
-export interface CommandOption {
-  readonly type: 'string' | 'boolean';
-  /** What help calls the value of a string. */
-  readonly value?: string;
-  readonly help: string;
-}
-
-export interface Command {
-  readonly summary: string;
-  /** The names of its arguments, all of them required. */
-  readonly operands: readonly string[];
-  readonly options?: Readonly<Record<string, CommandOption>>;
-  readonly help: string;
-  /** Command lines, without their beginning. */
-  readonly examples: readonly string[];
-  /** Imported only when the service has been found: lib reads the environment. */
-  readonly load: () => Promise<{ readonly run: Run }>;
-}
+import type { Command } from './command.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': {
@@ -46,7 +15,7 @@ in the list of processes. For a user who exists already there is promote.`,
       'create-admin ada@example.com --name "Ada Lovelace" --local',
       'create-admin ada@example.com --stack accounts-production < password-file',
     ],
-    load: () => import('./create-admin.ts'),
+    load: () => import('./commands/create-admin.ts'),
   },
   promote: {
     summary: 'give a user the role admin',
@@ -56,7 +25,7 @@ in the list of processes. For a user who exists already there is promote.`,
       'promote ada@example.com --stack accounts-production',
       'promote ada@example.com --local',
     ],
-    load: () => import('./promote.ts'),
+    load: () => import('./commands/promote.ts'),
   },
   demote: {
     summary: 'take the role admin from a user',
@@ -67,14 +36,14 @@ role until it expires, one day after its login at the latest.`,
       'demote ada@example.com --stack accounts-production',
       'demote ada@example.com --local',
     ],
-    load: () => import('./demote.ts'),
+    load: () => import('./commands/demote.ts'),
   },
   'list-admins': {
     summary: 'show who has the role admin',
     operands: [],
     help: 'One line each: id, email, name, time of creation, between tabs. A change of the last\nsecond may be missing.',
     examples: ['list-admins --stack accounts-production', 'list-admins --local'],
-    load: () => import('./list-admins.ts'),
+    load: () => import('./commands/list-admins.ts'),
   },
   'rotate-secret': {
     summary: 'replace the secret that signs tokens, logging nobody out',
@@ -91,7 +60,7 @@ forgotten within a minute, and everyone has to log in anew.`,
       'rotate-secret --stack accounts-production',
       'rotate-secret --stack accounts-production --force',
     ],
-    load: () => import('./rotate-secret.ts'),
+    load: () => import('./commands/rotate-secret.ts'),
   },
   'import-users': {
     summary: 'bring users in from another system, with their password hashes',
@@ -121,7 +90,7 @@ brought in by this run or an earlier one; old_id is what the line has in its fie
       'import-users users.ndjson --ids ids.ndjson --stack accounts-production',
       'import-users users.ndjson --local',
     ],
-    load: () => import('./import-users.ts'),
+    load: () => import('./commands/import-users.ts'),
   },
   'export-users': {
     summary: 'write all users with their password hashes, to move elsewhere',
@@ -135,7 +104,7 @@ bcrypt over the base64 of the password's SHA-256: other systems have to know tha
       'export-users users.ndjson --stack accounts-production',
       'export-users - --stack accounts-production | gzip > users.ndjson.gz',
     ],
-    load: () => import('./export-users.ts'),
+    load: () => import('./commands/export-users.ts'),
   },
   'replay-audit': {
     summary: 'write audit entries from the log that could not be written',
@@ -151,6 +120,6 @@ From a deployed function:
       'replay-audit lines.log --stack accounts-production',
       'replay-audit service.log --local',
     ],
-    load: () => import('./replay-audit.ts'),
+    load: () => import('./commands/replay-audit.ts'),
   },
 };

@@ -1,4 +1,5 @@
-import { type Command, type CommandOption, commands } from './commands.ts';
+import type { Command, CommandOption } from './command.ts';
+import { commands } from './commands.ts';
 
 const program = 'npm run operator --';
 

@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { localSettings } from '../local/settings.ts';
-import { type Command, commands } from './commands.ts';
+import type { Command } from './command.ts';
+import { commands } from './commands.ts';
 import { UsageError } from './failure.ts';
 import { commonOptions } from './help.ts';
 import type { TargetName } from './target.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { exampleRequests, type Operation } from '../support/examples.ts';
-import type { Column } from './report.ts';
+import type { Column } from './experiment.ts';
 
 const listed = (entry: string | undefined) => (entry ? [entry] : []);
 

@@ -19,6 +19,9 @@ export interface Outcome {
   readonly kept: readonly string[];
 }
 
+/** Outcomes by the endpoint's name. */
+export type Column = ReadonlyMap<string, Outcome>;
+
 /** The audit entries whose loss a service has reported on its diagnostic output. */
 export const unwrittenEntries = (output: string): readonly AuditEntry[] =>
   output

@@ -1,10 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { exampleRequests } from '../support/examples.ts';
 import { longest } from './expectations.ts';
-import type { Outcome } from './experiment.ts';
-
-/** Outcomes by the endpoint's name. */
-export type Column = ReadonlyMap<string, Outcome>;
+import type { Column, Outcome } from './experiment.ts';
 
 const cell = (outcome: Outcome | undefined): string =>
   outcome ? outcome.answer.replace(')', `: ${outcome.fault})`) : '';

@@ -1,20 +1,20 @@
-import { faultName } from '../../lib/errors.ts';
+import { faultName } from '../../../lib/errors.ts';
 import {
   type Author,
   describeFault,
   type Operation,
   recordIntention,
   recordOperation,
-} from './audit.ts';
-import type { Run } from './commands.ts';
-import { explain, Failure } from './failure.ts';
-import { type Input, openInput } from './files.ts';
-import { type IdList, openIdList } from './id-list.ts';
-import { type Import, importBlock } from './import-block.ts';
-import { readBlocks } from './import-lines.ts';
-import { catchInterruption } from './interruption.ts';
-import { readLines } from './lines.ts';
-import { type Progress, startProgress } from './progress.ts';
+} from '../audit.ts';
+import type { Run } from '../command.ts';
+import { explain, Failure } from '../failure.ts';
+import { type Input, openInput } from '../files.ts';
+import { type IdList, openIdList } from '../id-list.ts';
+import { type Import, importBlock } from '../import-block.ts';
+import { readBlocks } from '../import-lines.ts';
+import { catchInterruption } from '../interruption.ts';
+import { readLines } from '../lines.ts';
+import { type Progress, startProgress } from '../progress.ts';
 
 /** Bytes: several times what a line with the longest fields takes. */
 const maxBytes = 16_384;

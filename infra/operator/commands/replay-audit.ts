@@ -1,10 +1,10 @@
-import { writeEntry } from '../../lib/audit/record.ts';
-import { recordOperation } from './audit.ts';
-import type { Run } from './commands.ts';
-import { explain, Failure } from './failure.ts';
-import { openInput } from './files.ts';
-import { type Line, readLines } from './lines.ts';
-import { parseUnwritten } from './replayed-entry.ts';
+import { writeEntry } from '../../../lib/audit/record.ts';
+import { recordOperation } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { explain, Failure } from '../failure.ts';
+import { openInput } from '../files.ts';
+import { type Line, readLines } from '../lines.ts';
+import { parseUnwritten } from '../replayed-entry.ts';
 
 /** Bytes: as much as CloudWatch Logs takes of one event. */
 const maxBytes = 1_048_576;

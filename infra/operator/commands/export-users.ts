@@ -1,11 +1,11 @@
-import type { StoredUser } from '../../lib/users/items.ts';
-import { scanUsers } from '../../lib/users/transfer.ts';
-import { type Author, recordIntention } from './audit.ts';
-import type { Run } from './commands.ts';
-import { Failure } from './failure.ts';
-import { createPrivateFile } from './files.ts';
-import { catchInterruption } from './interruption.ts';
-import { startProgress } from './progress.ts';
+import type { StoredUser } from '../../../lib/users/items.ts';
+import { scanUsers } from '../../../lib/users/transfer.ts';
+import { type Author, recordIntention } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { createPrivateFile } from '../files.ts';
+import { catchInterruption } from '../interruption.ts';
+import { startProgress } from '../progress.ts';
 
 /** Takes text, and resolves when there is room for more. */
 type Write = (text: string) => Promise<unknown>;

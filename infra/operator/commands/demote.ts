@@ -1,8 +1,8 @@
-import { demoteAdmin, listAdmins } from '../../lib/users/admins.ts';
-import { recordChange, seeAdmins } from './audit.ts';
-import type { Run } from './commands.ts';
-import { Failure } from './failure.ts';
-import { requireUser } from './users.ts';
+import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
+import { recordChange, seeAdmins } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { requireUser } from '../users.ts';
 
 /** Tries the other admins in turn, as the index may list one who no longer is. */
 const demoteBesideAnother = async (id: number): Promise<boolean> => {

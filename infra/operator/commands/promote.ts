@@ -1,8 +1,8 @@
-import { updateUser } from '../../lib/users/changes.ts';
-import { recordChange, seeAdmins } from './audit.ts';
-import type { Run } from './commands.ts';
-import { Failure } from './failure.ts';
-import { requireUser } from './users.ts';
+import { updateUser } from '../../../lib/users/changes.ts';
+import { recordChange, seeAdmins } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { requireUser } from '../users.ts';
 
 export const run: Run = async ({ author, operands: [email = ''] }) => {
   const { id, role } = await requireUser(email);

@@ -1,7 +1,7 @@
-import { listAdmins } from '../../lib/users/admins.ts';
-import { recordOperation } from './audit.ts';
-import type { Run } from './commands.ts';
-import { printable } from './users.ts';
+import { listAdmins } from '../../../lib/users/admins.ts';
+import { recordOperation } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { printable } from '../users.ts';
 
 export const run: Run = async ({ author }) => {
   const admins = await listAdmins();

@@ -1,12 +1,12 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { readSecret, type SecretVersion } from '../../lib/auth/secret-source.ts';
-import { activationDelay, retirementDelay } from '../../lib/auth/signing-secret.ts';
-import { writePrivately } from '../local/running.ts';
-import { makeSecretVersion } from '../local/settings.ts';
-import { recordChange } from './audit.ts';
-import type { Run } from './commands.ts';
-import { Failure } from './failure.ts';
-import type { Target } from './target.ts';
+import { readSecret, type SecretVersion } from '../../../lib/auth/secret-source.ts';
+import { activationDelay, retirementDelay } from '../../../lib/auth/signing-secret.ts';
+import { writePrivately } from '../../local/running.ts';
+import { makeSecretVersion } from '../../local/settings.ts';
+import { recordChange } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { Failure } from '../failure.ts';
+import type { Target } from '../target.ts';
 
 type Stored = NonNullable<Target['signingSecret']>;
 type NewVersion = ReturnType<typeof makeSecretVersion>;
