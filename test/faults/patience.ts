@@ -1,4 +1,4 @@
-import type { Column } from './report.ts';
+import type { Column } from './experiment.ts';
 
 /** Settings under which the service waits for a table as long as on AWS, and no longer. */
 export const asOnAws = { STORAGE_PATIENCE: '1' } as const;
