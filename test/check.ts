@@ -23,6 +23,9 @@ type EngineName = (typeof engines)[number];
 const service = (ENGINE: EngineName): Step => ({
   ...{ command: 'test', env: { ENGINE }, report: `tests-${ENGINE}` },
 });
+const machine = (ENGINE: EngineName): Step => ({
+  ...{ command: 'run test:machine', env: { ENGINE }, report: `machine-${ENGINE}` },
+});
 const properties = (ENGINE: EngineName): Step => ({
   ...{ command: 'run test:properties', env: { ENGINE }, report: `properties-${ENGINE}` },
 });
@@ -41,13 +44,20 @@ const rehearsal: Step = { command: 'run rehearse', report: 'tests-deployed' };
 const gate: readonly Step[] = [
   service('dynoxide'),
   ...code,
+  machine('dynoxide'),
   properties('dynoxide'),
   service('dynamodb-local'),
+  machine('dynamodb-local'),
   rehearsal,
 ];
 const everything: readonly Step[] = [
   ...code,
-  ...engines.flatMap((engine) => [service(engine), properties(engine), long(engine)]),
+  ...engines.flatMap((engine) => [
+    service(engine),
+    machine(engine),
+    properties(engine),
+    long(engine),
+  ]),
   rehearsal,
   { command: 'run soak', env: { SOAK_SECONDS: '120' } },
 ];

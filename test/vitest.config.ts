@@ -9,6 +9,8 @@ import { chosenEngine } from './support/engine.ts';
 const folders = {
   /** About the stack, its bundles and the repository, not about an engine: run once. */
   stack: 'test/infra/{*,stack/*}.test.ts',
+  /** `npm start` and the operator's commands, each run a process of its own, which takes time. */
+  machine: 'test/infra/{local,operator}/**/*.test.ts',
   /** Thousands of cases from a seed, which is fixed unless SEED says otherwise; and leaks. */
   properties: 'test/{leaks,model,properties}/**/*.test.ts',
   /** What time or chance decides: races, faults under time limits, engines that stop. No gate. */
@@ -26,7 +28,7 @@ export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
     projects: [
-      // Every rule once: all other folders.
+      // Every rule of the API once: all other folders.
       project('service', 'test/**/*.test.ts', Object.values(folders)),
       ...Object.entries(folders).map(([name, include]) => project(name, include)),
     ],

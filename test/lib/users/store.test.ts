@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import {
@@ -155,6 +155,7 @@ describe('A write whose answer is lost', () => {
 describe('A write to a user whom others keep changing', () => {
   it('gives up in time, with a fault that says so', async () => {
     const { id } = await inserted();
+    vi.stubEnv('STORAGE_PATIENCE', '2');
     proxy.impose(
       { fault: faults.conditionFails, operation: 'UpdateItem' },
       { fault: faults.delay },
@@ -165,6 +166,7 @@ describe('A write to a user whom others keep changing', () => {
       code: 'STORAGE_FAULT',
       cause: { name: 'Contention' },
     });
+    vi.unstubAllEnvs();
   });
 });
 
