@@ -47,7 +47,6 @@ const gate: readonly Step[] = [
   machine('dynoxide'),
   properties('dynoxide'),
   service('dynamodb-local'),
-  machine('dynamodb-local'),
   rehearsal,
 ];
 const everything: readonly Step[] = [
