@@ -3,14 +3,20 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { compare, hash } from 'bcryptjs';
 
-const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+/**
+ * A client for each kind of call, as each function has its own: a connection that has carried
+ * small answers before brings large ones sooner from dynoxide.
+ */
+const makeClient = () => DynamoDBDocumentClient.from(new DynamoDBClient({}));
+const getting = makeClient();
+const querying = makeClient();
 
 export const getItem = (table: string, pk: string) =>
-  client.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+  getting.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
 
 /** The newest entries of one user. */
 export const query = (table: string, userId: number, limit: number) =>
-  client.send(
+  querying.send(
     new QueryCommand({
       TableName: table,
       IndexName: 'by_user_id',
