@@ -37,6 +37,13 @@ describe('keysInForce', () => {
     expect(names(keysInForce({ current: version('only', 5 * hour) }, 0))).toEqual(['only']);
   });
 
+  it('imports a version once, however often its key is asked for', () => {
+    const [first] = keysInForce(rotated, 1_100 * hour);
+    const [second] = keysInForce(rotated, 1_100 * hour);
+
+    expect(second.cryptoKey).toBe(first.cryptoKey);
+  });
+
   it.each([
     ['right after the rotation', 0, ['old', 'new']],
     ['until everyone has read the new version', 119 * second, ['old', 'new']],
