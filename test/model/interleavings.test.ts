@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
-import { type EngineProxy, holdBack, startProxy } from '../support/proxy.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { holdBack } from '../support/proxy.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
+
+const { proxy, service, admin } = await proxiedServiceForThisFile();
 
 /** The proxy holds the first write back, so that the second overtakes it between read and write. */
 describe('A write that another one overtakes after it has read the user', () => {
-  let proxy: EngineProxy;
-  let service: TestService;
-  let admin: string;
   let account: Account;
-  beforeAll(async () => {
-    proxy = await startProxy(inject('engine'));
-    service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
-    admin = await logIn(service.api, service.admin);
-  });
   beforeEach(async () => {
     account = await register(service.api);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await proxy.stop();
   });
 
   const change = (json: object) =>

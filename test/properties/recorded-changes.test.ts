@@ -1,21 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { afterAll, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { uniqueAgent } from '../support/acceptance.ts';
-import { logIn, register, uniqueEmail } from '../support/client.ts';
-import { type Fault, faults, startProxy } from '../support/proxy.ts';
-import { startTestService } from '../support/service.ts';
+import { register, uniqueEmail } from '../support/client.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { type Fault, faults } from '../support/proxy.ts';
 import { scan, scanAudit, usersIn } from '../support/stored-items.ts';
 import { counted, holds } from './runs.ts';
 
-const proxy = await startProxy(inject('engine'));
-const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
-afterAll(async () => {
-  await service.stop();
-  await proxy.stop();
-});
+const { proxy, service, admin: token } = await proxiedServiceForThisFile();
 const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;
-const token = await logIn(service.api, service.admin);
 
 const kinds = ['register', 'create', 'name', 'email', 'role', 'password', 'delete'] as const;
 type Kind = (typeof kinds)[number];

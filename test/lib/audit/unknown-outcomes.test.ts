@@ -1,27 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { uniqueAgent } from '../../support/acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
-import { type EngineProxy, type Fault, faults, startProxy } from '../../support/proxy.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { type Account, register, uniqueEmail } from '../../support/client.ts';
+import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
+import { type Fault, faults } from '../../support/proxy.ts';
 import { scan, scanAudit, usersIn } from '../../support/stored-items.ts';
 
+const { proxy, service, admin } = await proxiedServiceForThisFile();
+
 describe('The entry of a change whose write DynamoDB did not acknowledge', () => {
-  let proxy: EngineProxy;
-  let service: TestService;
-  let admin: string;
   let account: Account;
   beforeAll(async () => {
-    proxy = await startProxy(inject('engine'));
-    service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
-    admin = await logIn(service.api, service.admin);
     account = await register(service.api);
   });
   afterEach(() => proxy.impose());
-  afterAll(async () => {
-    await service.stop();
-    await proxy.stop();
-  });
 
   const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'pass-word' });
   const registration = () => ['POST', '/api/auth/register', newUser()] as const;

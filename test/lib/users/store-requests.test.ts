@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
-import { type EngineProxy, startProxy } from '../../support/proxy.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Account, register, uniqueEmail } from '../../support/client.ts';
+import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
+import type { TestService } from '../../support/service.ts';
+
+const { proxy, service, admin } = await proxiedServiceForThisFile();
 
 describe('What an endpoint asks of DynamoDB', () => {
-  let proxy: EngineProxy;
-  let service: TestService;
-  let admin: string;
   let account: Account;
-  beforeAll(async () => {
-    proxy = await startProxy(inject('engine'));
-    service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
-    admin = await logIn(service.api, service.admin);
-  });
   beforeEach(async () => {
     account = await register(service.api);
     proxy.forget();
-  });
-  afterAll(async () => {
-    await service.stop();
-    await proxy.stop();
   });
 
   const asked = () => {
