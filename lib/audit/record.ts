@@ -41,9 +41,8 @@ export const logUnwritten = (error: unknown, writeId: string, entry?: AuditEntry
   logError('audit-entry-not-written', { fault: faultName(error), writeId, entry });
 
 /**
- * Records what was done to users, by whom, from where. Never throws and takes a second at most, as far as
- * STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, so that it can be
- * replayed.
+ * Records what was done to users, by whom, from where. Never throws and takes a second at most, as
+ * far as STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, to be replayed.
  */
 export const record = async (action: Omit<AuditedAction, 'resource'>): Promise<void> => {
   const writeId = randomUUID();

@@ -119,7 +119,7 @@ const isTransient = (cause: unknown): boolean => {
   );
 };
 
-/** Attempts at what {@link isTransient}; and milliseconds, of which the longest pauses are multiples. */
+/** Attempts at what {@link isTransient}; milliseconds, of which the longest pauses are multiples. */
 const maxAttempts = 6;
 const longestPause = 25;
 

@@ -135,26 +135,26 @@ const minRounds = 3;
 
 /**
  * Reads a user and writes by what was read, again for as long as others change it in between.
- * @returns the user as it was before
+ * @returns the user as it was before the first attempt, and as it was read for the last one
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and whatever `write` throws
  */
 const readThenWrite = async (
   id: number,
   write: (user: User) => Promise<Written>,
-): Promise<User> => {
+): Promise<{ before: User; read: User }> => {
   const deadline = performance.now() + contentionTimeout();
   let unsure: User | undefined;
-  const tryOnce = async (): Promise<User | undefined> => {
-    const user = await findUser(id);
-    if (!user) throw new DomainError('USER_NOT_FOUND');
-    const written = await write(user);
-    if (written === 'perhaps') unsure ??= user;
-    return written === 'yes' ? (unsure ?? user) : undefined;
+  const tryOnce = async () => {
+    const read = await findUser(id);
+    if (!read) throw new DomainError('USER_NOT_FOUND');
+    const written = await write(read);
+    if (written === 'perhaps') unsure ??= read;
+    return written === 'yes' ? { before: unsure ?? read, read } : undefined;
   };
   try {
     for (let round = 0; round < minRounds || performance.now() < deadline; round += 1) {
-      const before = await tryOnce();
-      if (before) return before;
+      const done = await tryOnce();
+      if (done) return done;
     }
     throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
   } catch (error) {
@@ -175,13 +175,13 @@ export const updateUser = async (
   grantor?: number,
 ): Promise<{ before: User; after: User }> => {
   const { email } = update;
-  const before = await readThenWrite(id, async (user) => {
+  const { before, read } = await readThenWrite(id, async (user) => {
     if (Object.keys(update).length === 0) return 'yes';
     return email === undefined || emailKey(email) === emailKey(user.email)
       ? updateInPlace(user, update, grantor)
       : updateWithEmail(user, { ...update, email }, grantor);
   });
-  return { before, after: toUser({ ...before, ...update }) };
+  return { before, after: toUser({ ...read, ...update }) };
 };
 
 /**

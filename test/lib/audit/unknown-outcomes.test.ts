@@ -140,6 +140,18 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       expect(outcome).toEqual({ status: 200, result: 'SUCCESS', details });
     });
 
+    it('is answered with what others have changed since', async () => {
+      const { id } = await register(service.api);
+      const email = uniqueEmail();
+      const move = () => service.api('PUT', `/api/users/${id}`, { token: admin, json: { email } });
+
+      proxy.impose({ fault: loseThen(move), operation: 'UpdateItem', times: 1 });
+      const json = { name: 'New' };
+      const { body } = await service.api('PUT', `/api/users/${id}`, { token: admin, json });
+
+      expect(body).toMatchObject({ name: 'New', email });
+    });
+
     it('is unknown where somebody else has deleted the user since', async () => {
       const { id } = await register(service.api);
       const remove = () => service.api('DELETE', `/api/users/${id}`, { token: admin });
