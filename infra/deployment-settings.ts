@@ -1,6 +1,5 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import {
-  fromLaxest,
   integer,
   oneOf,
   type Rule,
@@ -95,9 +94,7 @@ const stackSettings = {
     otherwise: '100',
     atMost: 'throttleBurst',
   },
-  /** Whether the in-memory variant is deployed at all. */
-  v1Users: { rule: fromLaxest(['on', 'off']), otherwise: 'on' },
-  /** How many copies of it may run at once, each with users of its own. */
+  /** How many copies of the in-memory variant may run at once, each with users of its own. */
   v1ReservedConcurrency: { rule: concurrency, otherwise: '1' },
   /** Tables that another stack has left or that were restored, to use in place of own ones. */
   usersTableName: { rule: tableName, otherwise: undefined, together: 'auditTableName' },

@@ -6,6 +6,9 @@
 /** The name of the one further field of a 500 body (functions/README.md, Errors). */
 export type FaultField = 'err' | 'hashErr' | 'insertErr';
 
+/** What a 500 says when the store fails: a message, and the field that names the fault. */
+export type StorageFault = readonly [message: string, field: FaultField];
+
 interface HttpError {
   readonly status: number;
   /** Absent where the error itself says which field or parameter broke which rule. */
@@ -79,6 +82,24 @@ export type ErrorCode = keyof typeof table;
 
 export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 
+/** What is wrong with a field of a body, for machines. */
+export type FieldFaultCode =
+  | 'REQUIRED'
+  | 'WRONG_TYPE'
+  | 'NOT_WELL_FORMED'
+  | 'EMPTY'
+  | 'TOO_SHORT'
+  | 'TOO_LONG'
+  | 'INVALID_FORMAT'
+  | 'UNKNOWN_VALUE';
+
+/** A field of a body that breaks a rule; `rule` completes the sentence that the name begins. */
+export interface FieldFault {
+  readonly field: string;
+  readonly code: FieldFaultCode;
+  readonly rule: string;
+}
+
 /**
  * An operation that was refused, or that a fault ended.
  *
@@ -90,6 +111,8 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   /** Seconds after which it is worth trying again. */
   readonly retryAfter: number | undefined;
+  /** All faults of the body that was refused. */
+  readonly faults: readonly FieldFault[];
   /** Whether a write was sent of which it is not known if it was made. */
   readonly mayHaveHappened: boolean;
 
@@ -99,6 +122,7 @@ export class DomainError extends Error {
       message?: string;
       cause?: unknown;
       retryAfter?: number | undefined;
+      faults?: readonly FieldFault[];
       mayHaveHappened?: boolean;
     } = {},
   ) {
@@ -107,6 +131,7 @@ export class DomainError extends Error {
     });
     this.code = code;
     this.retryAfter = options.retryAfter;
+    this.faults = options.faults ?? [];
     this.mayHaveHappened = options.mayHaveHappened ?? false;
   }
 }
@@ -122,7 +147,7 @@ export const unsureOf = (error: unknown): unknown =>
       })
     : error;
 
-/** A field of a body that breaks a rule; `rule` completes the sentence that the name begins. */
+/** A field that breaks a rule; `rule` completes the sentence that the name begins. */
 export const invalidField = (name: string, rule: string): DomainError =>
   new DomainError('FIELD_INVALID', { message: `${name} ${rule}` });
 

@@ -107,6 +107,10 @@ export const serviceSettings = {
     rule: limit,
     otherwise: '0',
   },
+  /** Whether the in-memory variant is there at all. */
+  v1Users: { variable: 'V1_USERS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },
+  /** Whether GET /openapi.json and GET /docs are there. */
+  docs: { variable: 'DOCS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },
 } as const satisfies Readonly<Record<string, ServiceSetting<unknown>>>;
 
 /** Given by what runs the service: the stack, the local service, the operator's commands. */
@@ -125,3 +129,8 @@ export type ServiceVariable = (typeof serviceSettings)[keyof typeof serviceSetti
 
 /** The type of a setting's value. */
 export type ValueOf<S extends Setting<unknown>> = NonNullable<ReturnType<S['rule']['parse']>>;
+
+/** The values of {@link serviceSettings}. */
+export type ServiceValues = {
+  readonly [K in keyof typeof serviceSettings]: ValueOf<(typeof serviceSettings)[K]>;
+};

@@ -1,13 +1,11 @@
 import { logIn } from '../../lib/auth/log-in.ts';
+import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { parseCredentials } from '../../lib/users/schema.ts';
 
 /** POST /api/login */
-export const handler = endpoint(
-  { access: anyone, body: 'json', storageFault: ['Error checking user', 'err'] },
-  async (request) => {
-    const token = await logIn(parseCredentials(request.body), sourceOf(request));
-    return { statusCode: 200, body: { message: 'Login successful', token } };
-  },
-);
+export const handler = endpoint(contract.logIn, anyone, async (request) => {
+  const token = await logIn(parseCredentials(request.body), sourceOf(request));
+  return { statusCode: 200, body: { message: 'Login successful', token } };
+});

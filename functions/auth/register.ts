@@ -1,6 +1,7 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { countRegistration } from '../../lib/auth/login-protection.ts';
 import { issueToken } from '../../lib/auth/token.ts';
+import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
@@ -8,20 +9,17 @@ import { parseNewUser } from '../../lib/users/schema.ts';
 import { insertUser } from '../../lib/users/store.ts';
 
 /** POST /api/auth/register */
-export const handler = endpoint(
-  { access: anyone, body: 'json', storageFault: ['Error registering user', 'insertErr'] },
-  async (request) => {
-    const newUser = parseNewUser(request.body);
-    const source = sourceOf(request);
-    await countRegistration(source.ip_address);
+export const handler = endpoint(contract.register, anyone, async (request) => {
+  const newUser = parseNewUser(request.body);
+  const source = sourceOf(request);
+  await countRegistration(source.ip_address);
 
-    const attempt = { ...source, action: 'CREATE' } as const;
-    const user = await recordingFaults(attempt, () => prepareUser(newUser, 'user'));
-    // Before the user is stored, so that its failure leaves nothing behind.
-    const token = await issueToken(user);
-    const creation = { ...attempt, user_id: user.id, resource_id: user.id };
-    await recordingFaults(creation, () => insertUser(user));
-    await record({ ...creation, result: 'SUCCESS' });
-    return { statusCode: 201, body: { message: 'User registered successfully', token } };
-  },
-);
+  const attempt = { ...source, action: 'CREATE' } as const;
+  const user = await recordingFaults(attempt, () => prepareUser(newUser, 'user'));
+  // Before the user is stored, so that its failure leaves nothing behind.
+  const token = await issueToken(user);
+  const creation = { ...attempt, user_id: user.id, resource_id: user.id };
+  await recordingFaults(creation, () => insertUser(user));
+  await record({ ...creation, result: 'SUCCESS' });
+  return { statusCode: 201, body: { message: 'User registered successfully', token } };
+});

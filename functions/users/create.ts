@@ -1,30 +1,23 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
+import * as contract from '../../lib/contract/users.ts';
 import { authenticated } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
 import { requireAdmin } from '../../lib/users/admins.ts';
 import { toUser } from '../../lib/users/items.ts';
-import { parseNewRole, parseNewUser } from '../../lib/users/schema.ts';
+import { parseNewUserBy } from '../../lib/users/schema.ts';
 import { insertUser } from '../../lib/users/store.ts';
 
 /** POST /api/users */
-export const handler = endpoint(
-  {
-    access: authenticated,
-    body: 'json',
-    storageFault: ['Error creating user', 'insertErr'],
-  },
-  async (request) => {
-    const { body, claims } = request;
-    const role = parseNewRole(body, claims.role);
-    const newUser = parseNewUser(body);
-    const attempt = { ...sourceOf(request), action: 'CREATE', user_id: claims.id } as const;
-    const user = await recordingFaults(attempt, () => prepareUser(newUser, role));
-    const creation = { ...attempt, resource_id: user.id };
-    const required = role === 'admin' ? [requireAdmin(claims.id)] : [];
-    await recordingFaults(creation, () => insertUser(user, required));
-    await record({ ...creation, result: 'SUCCESS' });
-    return { statusCode: 201, body: toUser({ ...user }) };
-  },
-);
+export const handler = endpoint(contract.createUser, authenticated, async (request) => {
+  const { body, claims } = request;
+  const { role, ...newUser } = parseNewUserBy(claims.role, body);
+  const attempt = { ...sourceOf(request), action: 'CREATE', user_id: claims.id } as const;
+  const user = await recordingFaults(attempt, () => prepareUser(newUser, role));
+  const creation = { ...attempt, resource_id: user.id };
+  const required = role === 'admin' ? [requireAdmin(claims.id)] : [];
+  await recordingFaults(creation, () => insertUser(user, required));
+  await record({ ...creation, result: 'SUCCESS' });
+  return { statusCode: 201, body: toUser({ ...user }) };
+});

@@ -1,4 +1,5 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
+import * as contract from '../../lib/contract/users.ts';
 import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
@@ -6,18 +7,15 @@ import { deleteUser } from '../../lib/users/changes.ts';
 import { parseUserId } from '../../lib/users/schema.ts';
 
 /** DELETE /api/users/{id} */
-export const handler = endpoint(
-  { access: adminOnly, storageFault: ['Error deleting user', 'err'] },
-  async (request) => {
-    const id = parseUserId(request.pathParameters?.id);
-    const deletion = {
-      ...sourceOf(request),
-      action: 'DELETE',
-      user_id: request.claims.id,
-      resource_id: id,
-    } as const;
-    await recordingFaults(deletion, () => deleteUser(id));
-    await record({ ...deletion, result: 'SUCCESS' });
-    return { statusCode: 204 };
-  },
-);
+export const handler = endpoint(contract.deleteUser, adminOnly, async (request) => {
+  const id = parseUserId(request.pathParameters?.id);
+  const deletion = {
+    ...sourceOf(request),
+    action: 'DELETE',
+    user_id: request.claims.id,
+    resource_id: id,
+  } as const;
+  await recordingFaults(deletion, () => deleteUser(id));
+  await record({ ...deletion, result: 'SUCCESS' });
+  return { statusCode: 204 };
+});

@@ -1,3 +1,4 @@
+import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { userDirectory } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
@@ -5,11 +6,8 @@ import { parseUserId } from '../../lib/users/schema.ts';
 import { findUser } from '../../lib/users/store.ts';
 
 /** GET /api/users/{id} */
-export const handler = endpoint(
-  { access: userDirectory, storageFault: ['Error fetching user', 'err'] },
-  async ({ pathParameters }) => {
-    const user = await findUser(parseUserId(pathParameters?.id));
-    if (!user) throw new DomainError('USER_NOT_FOUND');
-    return { statusCode: 200, body: user };
-  },
-);
+export const handler = endpoint(contract.getUser, userDirectory, async ({ pathParameters }) => {
+  const user = await findUser(parseUserId(pathParameters?.id));
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  return { statusCode: 200, body: user };
+});

@@ -1,7 +1,9 @@
 import { config } from '../../lib/config.ts';
+import * as contract from '../../lib/contract/users.ts';
 import { authenticated } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { nextPageLink, parsePageRequest } from '../../lib/http/pagination.ts';
+import { nextPageLink, pageOf } from '../../lib/http/pagination.ts';
+import { parseQuery } from '../../lib/http/parameters.ts';
 import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { findUser, listUsers } from '../../lib/users/store.ts';
 
@@ -9,22 +11,20 @@ const scope = 'users';
 
 const onlyItself = async ({ claims }: AuthenticatedRequest) => {
   const user = await findUser(claims.id);
-  return { statusCode: 200, body: user ? [user] : [] };
+  return { statusCode: 200, body: user ? [user] : [] } as const;
 };
 
 /** GET /api/users */
-export const handler = endpoint(
-  { access: authenticated, storageFault: ['Error listing users', 'err'] },
-  async (request) => {
-    const page = await parsePageRequest(request, scope);
-    if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
-      return onlyItself(request);
-    }
-    const { users, next } = await listUsers(page);
-    return {
-      statusCode: 200,
-      headers: await nextPageLink(request, scope, next),
-      body: users,
-    };
-  },
-);
+export const handler = endpoint(contract.listUsers, authenticated, async (request) => {
+  const query = parseQuery(contract.listUsers, request.queryStringParameters);
+  const page = await pageOf(query, scope);
+  if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
+    return onlyItself(request);
+  }
+  const { users, next } = await listUsers(page);
+  return {
+    statusCode: 200,
+    headers: await nextPageLink(request, scope, next),
+    body: users,
+  };
+});

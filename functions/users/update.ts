@@ -1,4 +1,5 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
+import * as contract from '../../lib/contract/users.ts';
 import { selfOrAdmin } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
@@ -16,28 +17,21 @@ const detailsOf = (changes: UserChanges, before: User) => ({
 });
 
 /** PUT /api/users/{id} */
-export const handler = endpoint(
-  {
-    access: selfOrAdmin,
-    body: 'json',
-    storageFault: ['Error updating user', 'err'],
-  },
-  async (request) => {
-    const { body, claims, pathParameters } = request;
-    const changes = parseUserChanges(body, claims.role);
-    const id = parseUserId(pathParameters?.id);
-    const { password, ...rest } = changes;
-    const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-    const change = {
-      ...sourceOf(request),
-      action: 'UPDATE',
-      user_id: claims.id,
-      resource_id: id,
-    } as const;
-    const { before, after } = await recordingFaults(change, () =>
-      updateUser(id, { ...rest, ...hashed }, claims.id),
-    );
-    await record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) });
-    return { statusCode: 200, body: after };
-  },
-);
+export const handler = endpoint(contract.updateUser, selfOrAdmin, async (request) => {
+  const { body, claims, pathParameters } = request;
+  const changes = parseUserChanges(body, claims.role);
+  const id = parseUserId(pathParameters?.id);
+  const { password, ...rest } = changes;
+  const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
+  const change = {
+    ...sourceOf(request),
+    action: 'UPDATE',
+    user_id: claims.id,
+    resource_id: id,
+  } as const;
+  const { before, after } = await recordingFaults(change, () =>
+    updateUser(id, { ...rest, ...hashed }, claims.id),
+  );
+  await record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) });
+  return { statusCode: 200, body: after };
+});

@@ -1,9 +1,10 @@
+import * as contract from '../../lib/contract/v1-users.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { parseNameOrEmail, parseUserId } from '../../lib/users/schema.ts';
 import { changeMemoryUser } from './users-in-memory.ts';
 
 /** PATCH /api/v1/users/{id} */
-export const handler = endpoint({ access: anyone, body: 'json' }, ({ body, pathParameters }) => {
+export const handler = endpoint(contract.changeMemoryUser, anyone, ({ body, pathParameters }) => {
   const changes = parseNameOrEmail(body);
   const user = changeMemoryUser(parseUserId(pathParameters?.id), changes);
   return { statusCode: 200, body: user };

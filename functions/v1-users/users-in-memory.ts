@@ -1,14 +1,10 @@
 /** The users of /api/v1/users, in the memory of this process. */
+import type * as v from 'valibot';
+import type { memoryUser } from '../../lib/contract/v1-users.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { emailKey } from '../../lib/users/user.ts';
 
-export interface MemoryUser {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly createdAt: string;
-}
+export type MemoryUser = Readonly<v.InferOutput<typeof memoryUser>>;
 
 /** Users: the memory is bounded (functions/README.md, In-memory variant). */
 const capacity = 10_000;

@@ -2,7 +2,7 @@ import { config } from '../../lib/config.ts';
 import { DomainError, invalidField } from '../../lib/errors.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
-import { type Fields, parseEmail, parseName, parseNewRole } from '../../lib/users/schema.ts';
+import { type Fields, parseEmail, parseName, parseRole } from '../../lib/users/schema.ts';
 import { brokenRule } from './users.ts';
 
 /** A user of another system, who has no id here yet. */
@@ -125,7 +125,7 @@ export const parseImportedLine = (text: string, now: Date): ImportedLine => {
   const user = {
     name: read(() => parseName(given(body, 'name'))),
     email: read(() => parseEmail(given(body, 'email'))),
-    role: read(() => parseNewRole(body, 'admin')),
+    role: read(() => parseRole(body.role)),
     created_at: read(() => parseCreatedAt(body.created_at, now)),
     password_hash: read(() => parseGivenHash(body)),
   };

@@ -1,24 +1,37 @@
 import { randomInt } from 'node:crypto';
+import * as v from 'valibot';
 import { redact } from './redact.ts';
 
 export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
 export type Action = (typeof actions)[number];
 
 /** An audit entry, as it is stored and as responses show it. */
-export interface AuditEntry {
-  readonly id: number;
-  readonly user_id: number | null;
-  readonly action: Action;
-  readonly resource: string;
-  readonly resource_id: string | null;
-  readonly ip_address: string | null;
-  readonly user_agent: string | null;
-  readonly result: 'SUCCESS' | 'FAILURE';
-  /** JSON, after redaction. */
-  readonly details: string | null;
+export const auditEntry = v.object({
+  id: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(Number.MAX_SAFE_INTEGER),
+    v.metadata({ format: 'int64' }),
+  ),
+  user_id: v.pipe(
+    v.nullable(v.pipe(v.number(), v.integer())),
+    v.description('Who did it; null when no user is known.'),
+  ),
+  action: v.picklist(actions),
+  resource: v.pipe(v.string(), v.maxLength(100)),
+  resource_id: v.pipe(
+    v.nullable(v.pipe(v.string(), v.maxLength(100))),
+    v.description('To whom it was done.'),
+  ),
+  ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
+  user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
+  result: v.picklist(['SUCCESS', 'FAILURE']),
+  details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
   /** ISO 8601, UTC, milliseconds. */
-  readonly created_at: string;
-}
+  created_at: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type AuditEntry = Readonly<v.InferOutput<typeof auditEntry>>;
 
 /** What the caller of {@link makeEntry} knows of an action; the rest is null or generated. */
 export interface AuditedAction {

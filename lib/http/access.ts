@@ -5,7 +5,7 @@
 import { verifyToken } from '../auth/token.ts';
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
-import type { ProtectedAccess } from './endpoint.ts';
+import type { Access } from './endpoint.ts';
 import type { AuthenticatedRequest, Middleware } from './request.ts';
 
 const scheme = 'Bearer ';
@@ -45,13 +45,25 @@ const mayRead = (request: AuthenticatedRequest) =>
   config.userDirectory === 'open' || isSelfOrAdmin(request);
 
 /** Any valid token. */
-export const authenticated: ProtectedAccess = [authenticate()];
+export const authenticated = {
+  caller: 'user',
+  checks: [authenticate()],
+} as const satisfies Access;
 
 /** Any valid token of an admin. */
-export const adminOnly: ProtectedAccess = [authenticate(), authorize(isAdmin)];
+export const adminOnly = {
+  caller: 'admin',
+  checks: [authenticate(), authorize(isAdmin)],
+} as const satisfies Access;
 
 /** The user that the path's id names, or an admin. */
-export const selfOrAdmin: ProtectedAccess = [authenticate(), authorize(isSelfOrAdmin)];
+export const selfOrAdmin = {
+  caller: 'self',
+  checks: [authenticate(), authorize(isSelfOrAdmin)],
+} as const satisfies Access;
 
 /** Any valid token; while the directory is closed, the user itself or an admin. */
-export const userDirectory: ProtectedAccess = [authenticate(), authorize(mayRead)];
+export const userDirectory = {
+  caller: 'directory',
+  checks: [authenticate(), authorize(mayRead)],
+} as const satisfies Access;

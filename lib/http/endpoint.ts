@@ -1,46 +1,43 @@
 import middy from '@middy/core';
 import httpErrorHandler from '@middy/http-error-handler';
+import type { Caller, Operation, ResponseOf } from '../contract/operation.ts';
 import { jsonBody } from './json-body.ts';
 import type {
   ApiRequest,
-  ApiResponse,
   AuthenticatedRequest,
   Handler,
   IncomingEvent,
   Middleware,
 } from './request.ts';
-import { mapErrors, render, type StorageFault } from './response.ts';
+import { mapErrors, render } from './response.ts';
 
-/** Who may call an endpoint that asks for a token: authentication, and what follows it. */
-export type ProtectedAccess = readonly [Middleware, ...Middleware[]];
-type Access = readonly [] | ProtectedAccess;
-
-type RequestUnder<A extends Access> = A extends readonly [] ? ApiRequest : AuthenticatedRequest;
-
-export interface EndpointOptions<A extends Access = Access> {
-  /** Who may call it: {@link anyone}, or one of lib/http/access.ts. */
-  readonly access: A;
-  /** Whether a JSON object is expected as the body. */
-  readonly body?: 'json';
-  /** What a 500 says when the store fails. */
-  readonly storageFault?: StorageFault | undefined;
+/** What sees to it that only those call an endpoint who may: see lib/http/access.ts. */
+export interface Access {
+  readonly caller: Caller;
+  readonly checks: readonly Middleware[];
 }
 
+type RequestOf<O extends Operation> = O['caller'] extends 'anyone'
+  ? ApiRequest
+  : AuthenticatedRequest;
+
 /** Access without a token: the handler is given no claims. */
-export const anyone = [] as const;
+export const anyone = { caller: 'anyone', checks: [] } as const satisfies Access;
 
 /**
  * The one middleware stack, around one endpoint's work. `before` runs down the list: token (401),
  * role (403), body (400). `onError` runs up it: map, handle, render.
+ * @param access the checks that the operation's caller must pass
  */
-export const endpoint = <A extends Access>(
-  options: EndpointOptions<A>,
-  handle: (request: RequestUnder<A>) => Promise<ApiResponse> | ApiResponse,
+export const endpoint = <O extends Operation>(
+  { body, storageFault }: O,
+  access: Access & { readonly caller: O['caller'] },
+  handle: (request: RequestOf<O>) => Promise<ResponseOf<O>> | ResponseOf<O>,
 ): Handler => {
   const stack = middy<IncomingEvent, unknown>()
     .use(render())
     .use(httpErrorHandler({ logger: false }))
-    .use(mapErrors({ storageFault: options.storageFault }))
-    .use([...options.access, ...(options.body === 'json' ? jsonBody() : [])]);
-  return stack.handler((event) => handle(event as RequestUnder<A>)) as unknown as Handler;
+    .use(mapErrors({ storageFault }))
+    .use([...access.checks, ...(body ? jsonBody() : [])]);
+  return stack.handler((event) => handle(event as RequestOf<O>)) as unknown as Handler;
 };

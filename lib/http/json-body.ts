@@ -67,6 +67,8 @@ export const jsonBody = (): Middleware[] => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new DomainError('BODY_NOT_OBJECT');
     }
+    // No field is ever inherited from a prototype.
+    event.body = Object.assign(Object.create(null), body);
   };
 
   return [

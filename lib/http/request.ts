@@ -34,8 +34,10 @@ export const sourceOf = ({ requestContext: { http } }: ApiRequest) => ({
 export interface ApiResponse {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Serialised as JSON; absent for a 204. */
+  /** Serialised as JSON; text of another content type is sent as it is. Absent: no body. */
   readonly body?: unknown;
+  /** Absent: JSON. */
+  readonly contentType?: string;
 }
 
 /** What a function exports, and API Gateway invokes. */

@@ -1,6 +1,15 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { DomainError, type ErrorCode, type FaultField, faultName, httpErrors } from '../errors.ts';
+import {
+  DomainError,
+  type ErrorCode,
+  type FaultField,
+  type FieldFault,
+  faultName,
+  httpErrors,
+  type StorageFault,
+} from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
+import { accepts } from './accept.ts';
 import type { ApiResponse, Middleware } from './request.ts';
 
 /** What every response carries: never kept, and to a browser no more than data (ASVS 5.0, V3.4). */
@@ -12,33 +21,35 @@ export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-const jsonHeaders = { 'Content-Type': 'application/json; charset=utf-8' };
-
-/** What a 500 says when the store fails: a message, and the field that names the fault. */
-export type StorageFault = readonly [message: string, field: FaultField];
+const json = 'application/json; charset=utf-8';
+const problemType = 'application/problem+json';
 
 /** An error as @middy/http-error-handler takes it, with the body that {@link render} gives it. */
 interface HttpError {
   readonly statusCode: number;
   readonly expose: true;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, string>>;
+  readonly contentType: string;
+  readonly body: object;
 }
+
+const textOf = (body: unknown, contentType: string | undefined): string =>
+  typeof body === 'string' && contentType ? body : JSON.stringify(body);
 
 /** Renders what a handler returned, and errors, with the headers that all responses carry. */
 export const render = (): Middleware => {
   const rendered = (
     requestId: string | undefined,
-    { statusCode, headers, body }: ApiResponse,
+    { statusCode, headers, body, contentType }: ApiResponse,
   ): APIGatewayProxyStructuredResultV2 => ({
     statusCode,
     headers: {
-      ...headers,
       ...commonHeaders,
-      ...(body === undefined ? {} : jsonHeaders),
+      ...headers,
+      ...(body === undefined ? {} : { 'Content-Type': contentType ?? json }),
       'X-Request-Id': requestId ?? '',
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: textOf(body, contentType) }),
   });
 
   const renderAfter: NonNullable<Middleware['after']> = (request) => {
@@ -46,9 +57,10 @@ export const render = (): Middleware => {
   };
 
   const renderOnError: NonNullable<Middleware['onError']> = (request) => {
-    const { body } = request.error as unknown as HttpError;
+    const { body, contentType } = request.error as unknown as HttpError;
     request.response = rendered(request.event.requestContext?.requestId, {
       ...request.response,
+      contentType,
       body,
     });
   };
@@ -71,6 +83,35 @@ const headersOf = ({ code, retryAfter }: DomainError): Record<string, string> =>
     ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
   };
 };
+
+/** What a 500 says of its fault besides the message. */
+type FaultName = Readonly<Partial<Record<FaultField, string>>>;
+
+/** The error's body for whoever asks for no form of it. */
+const plain = (message: string, fault: FaultName) => ({
+  contentType: json,
+  body: { message, ...fault },
+});
+
+/** The same as problem details (RFC 9457; functions/README.md, Problem details). */
+const problem = ({ code, faults, retryAfter }: DomainError, title: string, fault: FaultName) => ({
+  contentType: problemType,
+  body: {
+    type: `/docs#${code}`,
+    title,
+    status: httpErrors[code].status,
+    code,
+    ...(faults.length === 0 ? {} : { errors: faults.map(problemOfField) }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...fault,
+  },
+});
+
+const problemOfField = ({ field, code, rule }: FieldFault) => ({
+  pointer: `#/${field}`,
+  code,
+  detail: `${field} ${rule}`,
+});
 
 /**
  * Turns whatever was thrown into an HTTP error, by the table in lib/errors.ts, and logs faults
@@ -98,11 +139,14 @@ export const mapErrors = ({
       const where = { route: routeKey, requestId: requestContext?.requestId };
       logError('fault', { code: error.code, ...where, ...describeFault(error) });
     }
+    const fault: FaultName = field ? { [field]: faultName(error) } : {};
     const httpError: HttpError = {
       statusCode: httpErrors[error.code].status,
       expose: true,
       headers: headersOf(error),
-      body: { message, ...(field ? { [field]: faultName(error) } : {}) },
+      ...(accepts(request.event.headers?.accept, problemType)
+        ? problem(error, message, fault)
+        : plain(message, fault)),
     };
     request.error = httpError as unknown as Error;
   };

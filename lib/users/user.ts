@@ -1,15 +1,24 @@
+import * as v from 'valibot';
+
 export const roles = ['user', 'admin'] as const;
 export type Role = (typeof roles)[number];
 
 /** A user as responses show it (functions/README.md, Responses): never with the password hash. */
-export interface User {
-  readonly id: number;
-  readonly name: string;
-  readonly email: string;
-  readonly role: Role;
+export const user = v.object({
+  id: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(Number.MAX_SAFE_INTEGER),
+    v.metadata({ format: 'int64' }),
+  ),
+  name: v.string(),
+  email: v.string(),
+  role: v.picklist(roles),
   /** ISO 8601, UTC, milliseconds. */
-  readonly created_at: string;
-}
+  created_at: v.pipe(v.string(), v.isoTimestamp()),
+});
+export type User = Readonly<v.InferOutput<typeof user>>;
 
 /** Whether a value can be a user's id: a positive safe integer. */
 export const isUserId = (value: unknown): value is number =>

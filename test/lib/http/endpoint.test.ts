@@ -12,9 +12,9 @@ import {
 import { issueToken } from '../../../lib/auth/token.ts';
 import { DomainError, type ErrorCode } from '../../../lib/errors.ts';
 import { adminOnly, authenticated, selfOrAdmin } from '../../../lib/http/access.ts';
-import { anyone, type EndpointOptions, endpoint } from '../../../lib/http/endpoint.ts';
 import { commonHeaders } from '../../../lib/http/response.ts';
 import { gatewayEvent } from '../../support/event.ts';
+import { type TestOptions, testEndpoint } from '../../support/operation.ts';
 
 vi.stubEnv('JWT_SECRET', randomUUID());
 afterAll(() => vi.unstubAllEnvs());
@@ -23,18 +23,19 @@ const tokenOf = (id: number, role: 'user' | 'admin') =>
   issueToken({ id, email: 'a@example.org', role });
 const [user, admin] = [await tokenOf(1, 'user'), await tokenOf(2, 'admin')];
 
-const call = async <A extends EndpointOptions['access']>(
-  options: EndpointOptions<A>,
+const call = async (
+  options: TestOptions,
   event: Parameters<typeof gatewayEvent>[0],
-  handle: Parameters<typeof endpoint<A>>[1] = () => ({ statusCode: 200, body: 'done' }),
+  handle: Parameters<typeof testEndpoint>[1] = () => ({ statusCode: 200, body: 'done' }),
 ) => {
-  const { statusCode, headers, body } = await endpoint(options, handle)(gatewayEvent(event), {});
+  const handler = testEndpoint(options, handle);
+  const { statusCode, headers, body } = await handler(gatewayEvent(event), {});
   return { statusCode, headers, body: body === undefined ? undefined : JSON.parse(body) };
 };
 
 /** How an endpoint ends whose work fails. */
-const failWith = (error: unknown, options: Partial<EndpointOptions> = {}) =>
-  call({ access: anyone, ...options }, { path: '/api/x', route: '/api/{x}' }, () => {
+const failWith = (error: unknown, options: TestOptions = {}) =>
+  call(options, { path: '/api/x', route: '/api/{x}' }, () => {
     throw error;
   });
 
@@ -109,7 +110,7 @@ describe('endpoint', () => {
   });
 
   it('renders status, headers and body, with the headers of every answer', async () => {
-    const answer = await call({ access: anyone }, {}, async () => ({
+    const answer = await call({}, {}, async () => ({
       statusCode: 201,
       headers: { Link: '<x>' },
       body: { é: 1 },
@@ -128,7 +129,7 @@ describe('endpoint', () => {
   });
 
   it('renders an answer without a body without a type', async () => {
-    const answer = await call({ access: anyone }, {}, () => ({ statusCode: 204 }));
+    const answer = await call({}, {}, () => ({ statusCode: 204 }));
 
     expect(answer).toEqual({
       statusCode: 204,
@@ -138,7 +139,7 @@ describe('endpoint', () => {
   });
 
   it('keeps one request apart from the next', async () => {
-    const handler = endpoint({ access: authenticated }, ({ claims }) => ({
+    const handler = testEndpoint({ access: authenticated }, ({ claims }) => ({
       statusCode: 200,
       body: claims.id,
     }));

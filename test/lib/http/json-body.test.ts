@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { anyone, endpoint } from '../../../lib/http/endpoint.ts';
 import { gatewayEvent } from '../../support/event.ts';
+import { testEndpoint } from '../../support/operation.ts';
 
-const handler = endpoint({ access: anyone, body: 'json' }, ({ body }) => ({
+const handler = testEndpoint({ body: 'json' }, ({ body }) => ({
   statusCode: 200,
   body,
 }));
@@ -53,6 +53,20 @@ describe('A body that the gateway hands on in base64', () => {
 
   it('is refused when it is base64 of nothing that is JSON', async () => {
     expect(await send('A')).toEqual(refused('Request body is not valid JSON'));
+  });
+});
+
+describe('The object of a body', () => {
+  it('inherits nothing', async () => {
+    const inherits = testEndpoint({ body: 'json' }, ({ body }) => ({
+      statusCode: 200,
+      body: ['toString', 'name'].filter((field) => field in body),
+    }));
+    const headers = { 'content-type': 'application/json' };
+
+    const answer = await inherits(gatewayEvent({ headers, body: '{"name":"x"}' }), {});
+
+    expect(JSON.parse(answer.body ?? '')).toEqual(['name']);
   });
 });
 

@@ -1,0 +1,41 @@
+import type * as v from 'valibot';
+import type { ParameterSchema } from '../contract/operation.ts';
+import { invalidParameter } from '../errors.ts';
+import { hold } from '../validation.ts';
+import type { ApiRequest } from './request.ts';
+
+/**
+ * The values of an endpoint's query parameters; it ignores those that it does not know.
+ * @throws {DomainError} PARAMETER_INVALID naming the first that breaks its rule
+ */
+export const parseQuery = <Query extends ParameterSchema>(
+  { query }: { readonly query: Query },
+  given: Readonly<Record<string, string | undefined>> = {},
+): v.InferOutput<Query> => {
+  const held = hold(query, given);
+  if ('output' in held) return held.output;
+  const [fault] = held.faults;
+  throw invalidParameter(fault?.field ?? '', fault?.rule ?? 'is invalid');
+};
+
+/**
+ * The same for an endpoint that takes no others: a filter that is ignored would pass for one that
+ * was applied. The raw query is read, because the gateway joins repeated values by commas.
+ * @throws {DomainError} PARAMETER_INVALID too for a parameter that is unknown or given twice
+ */
+export const parseExactQuery = <Query extends ParameterSchema>(
+  operation: { readonly query: Query },
+  { rawQueryString }: ApiRequest,
+): v.InferOutput<Query> => {
+  const names = Object.keys(operation.query.entries);
+  const given = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQueryString)) {
+    if (!names.includes(name)) {
+      const rule = `is unknown; the parameters are ${names.join(', ')}`;
+      throw invalidParameter(name || 'A parameter without a name', rule);
+    }
+    if (given.has(name)) throw invalidParameter(name, 'must be given only once');
+    given.set(name, value);
+  }
+  return parseQuery(operation, Object.fromEntries(given));
+};

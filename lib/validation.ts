@@ -1,0 +1,83 @@
+/**
+ * What the schemas of bodies and parameters are made with. A rule says whether a value keeps it,
+ * what a client is told, and the keywords by which the OpenAPI document says it.
+ */
+import * as v from 'valibot';
+import type { FieldFault, FieldFaultCode } from './errors.ts';
+
+/** JSON Schema keywords (draft 2020-12). */
+export type Keywords = Readonly<Record<string, string | number>>;
+
+interface RuleOptions {
+  readonly code: FieldFaultCode;
+  readonly holds: (text: string) => boolean;
+  /** Completes the sentence that the field's name begins. */
+  readonly message: () => string;
+  readonly keywords?: () => Keywords;
+}
+
+/** A rule for text. Message and keywords are asked for when needed: they may depend on a setting. */
+export const rule = ({ code, holds, message, keywords = () => ({}) }: RuleOptions) => ({
+  ...v.check<string, () => string>(holds, message),
+  type: code as 'check',
+  keywords,
+});
+
+/** Unicode code points, as JSON Schema counts them (RFC 8259, section 7). */
+const length = (text: string): number => [...text].length;
+
+const characters = (count: number) => `${count} character${count > 1 ? 's' : ''}`;
+
+export const atMost = (maximum: number) =>
+  rule({
+    code: 'TOO_LONG',
+    holds: (text) => length(text) <= maximum,
+    message: () => `must be at most ${characters(maximum)}`,
+    keywords: () => ({ maxLength: maximum }),
+  });
+
+/** @param minimum asked for at each check */
+export const atLeast = (minimum: () => number) =>
+  rule({
+    code: 'TOO_SHORT',
+    holds: (text) => length(text) >= minimum(),
+    message: () => `must be at least ${characters(minimum())}`,
+    keywords: () => ({ minLength: minimum() }),
+  });
+
+/** Text without lone surrogates, which could not be stored as they are. */
+export const text = v.pipe(
+  v.string('must be a string'),
+  rule({
+    code: 'NOT_WELL_FORMED',
+    holds: (value) => value.isWellFormed(),
+    message: () => 'must be well-formed Unicode',
+  }),
+);
+
+/** One of some words. */
+export const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`);
+
+const codes: Readonly<Record<string, FieldFaultCode>> = {
+  string: 'WRONG_TYPE',
+  picklist: 'UNKNOWN_VALUE',
+};
+
+const toFault = ({ type, path, message }: v.BaseIssue<unknown>): FieldFault => ({
+  field: String(path?.[0]?.key),
+  code: codes[type] ?? (type as FieldFaultCode),
+  rule: message,
+});
+
+/**
+ * Holds a value against a schema.
+ * @returns its value in the schema's form, or everything that is wrong with it
+ */
+export const hold = <Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+): { output: v.InferOutput<Schema> } | { faults: readonly FieldFault[] } => {
+  const { success, output, issues } = v.safeParse(schema, value);
+  return success ? { output } : { faults: issues.map(toFault) };
+};
