@@ -3,10 +3,11 @@
  * the tests read.
  */
 
+import { operationsInForce } from '../lib/contract/operations.ts';
 import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
-import type { ServiceVariable } from '../lib/settings.ts';
+import type { ServiceValues, ServiceVariable } from '../lib/settings.ts';
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 export interface Route {
   readonly method: HttpMethod;
@@ -15,6 +16,9 @@ export interface Route {
   /** Hashes a password, which is dear, and so has a throttle of its own. */
   readonly hashesPasswords?: true;
 }
+
+/** The name that API Gateway gives a route. */
+export const routeKey = ({ method, path }: Route): string => `${method} ${path}`;
 
 /** IAM actions that a function may take, on a table itself or on indexes of it. */
 export interface TableAccess {
@@ -202,7 +206,35 @@ export const functions: readonly FunctionDefinition[] = [
     memory: waitingMemory,
     inMemory: true,
   },
+  {
+    name: 'docs',
+    entry: 'functions/docs/index.ts',
+    routes: [
+      { method: 'GET', path: '/openapi.json' },
+      { method: 'HEAD', path: '/openapi.json' },
+      { method: 'GET', path: '/docs' },
+      { method: 'HEAD', path: '/docs' },
+    ],
+    access: [],
+    signingSecret: false,
+    variables: [
+      ...(['USER_DIRECTORY', 'PASSWORD_MIN_LENGTH', 'LOGIN_ANSWERS'] as const),
+      ...(['REGISTRATIONS_PER_ADDRESS', 'V1_USERS', 'DOCS'] as const),
+    ],
+    memory: waitingMemory,
+  },
 ];
+
+/** The functions that are there, by the settings in force, each with its routes that are. */
+export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
+  const inForce = new Set(operationsInForce(settings).map(([route]) => route));
+  return functions
+    .map((definition) => ({
+      ...definition,
+      routes: definition.routes.filter((route) => inForce.has(routeKey(route))),
+    }))
+    .filter(({ routes }) => routes.length > 0);
+};
 
 /** What a browser on another origin may send and read. The origins are a setting. */
 export const cors = {

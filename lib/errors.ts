@@ -80,6 +80,8 @@ const table = {
 
 export type ErrorCode = keyof typeof table;
 
+export const errorCodes = Object.keys(table) as readonly ErrorCode[];
+
 export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 
 /** What is wrong with a field of a body, for machines. */

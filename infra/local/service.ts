@@ -1,7 +1,7 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import { config } from '../../lib/config.ts';
 import { operatorSettings } from '../operator-settings.ts';
-import { functions } from '../routes.ts';
+import { functionsInForce } from '../routes.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -26,7 +26,7 @@ const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string
 
 const loadIntegrations = async (): Promise<Integration[]> => {
   const loaded = await Promise.all(
-    functions.map(async ({ entry, routes }) => {
+    functionsInForce(config).map(async ({ entry, routes }) => {
       const module: { handler: LambdaHandler } = await import(
         new URL(`../../${entry}`, import.meta.url).href
       );

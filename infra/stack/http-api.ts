@@ -15,7 +15,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import { cors, type Route } from '../routes.ts';
+import { cors, type Route, routeKey } from '../routes.ts';
 import { accessLogFormat } from './access-log.ts';
 import type { ServiceFunction } from './function.ts';
 
@@ -38,9 +38,6 @@ const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
       maxAge: Duration.seconds(cors.maxAge),
     },
   });
-
-/** The name that API Gateway gives a route. */
-export const routeKey = ({ method, path }: Route): string => `${method} ${path}`;
 
 const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
   const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda);

@@ -4,7 +4,7 @@ import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
 import { operatorSettings } from '../operator-settings.ts';
-import { functions as functionDefinitions } from '../routes.ts';
+import { functionsInForce } from '../routes.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
 import { createAlarmTopic } from './monitoring/alarm-topic.ts';
@@ -18,14 +18,12 @@ const pascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const createFunctions = (stack: Stack, settings: DeploymentSettings, shared: SharedFunctionProps) =>
-  functionDefinitions
-    .filter(({ inMemory }) => !inMemory || settings.v1Users === 'on')
-    .map((definition) => {
-      const reserved = definition.inMemory && settings.v1ReservedConcurrency;
-      const reservedConcurrency = reserved === 'none' ? undefined : reserved;
-      const props = { ...shared, definition, reservedConcurrency };
-      return new ServiceFunction(stack, pascalCase(definition.name), props);
-    });
+  functionsInForce(settings).map((definition) => {
+    const reserved = definition.inMemory && settings.v1ReservedConcurrency;
+    const reservedConcurrency = reserved === 'none' ? undefined : reserved;
+    const props = { ...shared, definition, reservedConcurrency };
+    return new ServiceFunction(stack, pascalCase(definition.name), props);
+  });
 
 const tablesOf = (
   stack: Stack,

@@ -16,8 +16,27 @@ export const getDocument = {
       status: 200,
       description: 'An OpenAPI 3.1 document.',
       schema: v.looseObject({ openapi: v.string() }),
+      contentType: 'application/json; charset=utf-8',
       headers,
     },
+    errors: [],
+  }),
+} as const satisfies Operation;
+
+export const headDocument = {
+  ...common,
+  describe: () => ({
+    ...{ id: 'headDocument', tag, summary: 'Ask whether this document has changed' },
+    success: { status: 200, description: 'The headers of the document.', headers },
+    errors: [],
+  }),
+} as const satisfies Operation;
+
+export const headDocsPage = {
+  ...common,
+  describe: () => ({
+    ...{ id: 'headDocsPage', tag, summary: 'Ask whether the page has changed' },
+    success: { status: 200, description: 'The headers of the page.', headers },
     errors: [],
   }),
 } as const satisfies Operation;

@@ -15,7 +15,7 @@ export interface Success {
   /** Of the JSON body; absent: another content type, or no body. */
   readonly schema?: v.GenericSchema;
   readonly example?: unknown;
-  /** Absent: JSON. */
+  /** Of text that clients may keep; absent: JSON. */
   readonly contentType?: string;
   /** Names of headers in lib/contract/document.ts, beside those of every response. */
   readonly headers?: readonly string[];
@@ -52,10 +52,24 @@ export interface Operation {
 
 type SuccessOf<O extends Operation> = ReturnType<O['describe']>['success'];
 
-/** The response that an operation's handler makes when all is well. */
-export type ResponseOf<O extends Operation> = {
-  readonly statusCode: SuccessOf<O>['status'];
+interface TextResponse {
+  readonly statusCode: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType?: string;
+  readonly body?: string;
+}
+
+interface JsonResponse<S extends Success> {
+  readonly statusCode: S['status'];
   readonly headers?: Readonly<Record<string, string>>;
-} & (SuccessOf<O> extends { readonly schema: infer S extends v.GenericSchema }
-  ? { readonly body: v.InferOutput<S> }
-  : unknown);
+}
+
+type BodyOf<S extends Success> = S extends { readonly schema: infer T extends v.GenericSchema }
+  ? { readonly body: v.InferOutput<T> }
+  : unknown;
+
+/** The response that an operation's handler makes when all is well. */
+export type ResponseOf<O extends Operation> =
+  SuccessOf<O> extends { readonly contentType: string }
+    ? TextResponse
+    : JsonResponse<SuccessOf<O>> & BodyOf<SuccessOf<O>>;

@@ -2,7 +2,7 @@
 import type { ServiceValues } from '../settings.ts';
 import { getProfile, logIn, register } from './accounts.ts';
 import { listAuditLogs } from './audit-logs.ts';
-import { getDocsPage, getDocument } from './docs.ts';
+import { getDocsPage, getDocument, headDocsPage, headDocument } from './docs.ts';
 import type { Operation } from './operation.ts';
 import { createUser, deleteUser, getUser, listUsers, updateUser } from './users.ts';
 import {
@@ -32,6 +32,8 @@ export const operations = {
   'DELETE /api/v1/users/{id}': deleteMemoryUser,
   'GET /openapi.json': getDocument,
   'GET /docs': getDocsPage,
+  'HEAD /openapi.json': headDocument,
+  'HEAD /docs': headDocsPage,
 } as const satisfies Readonly<Record<string, Operation>>;
 
 /** The operations that are there, by the settings in force. */

@@ -1,7 +1,10 @@
 /** Query parameters that several endpoints take: from text to value. */
 import * as v from 'valibot';
 
-const limitRule = 'must be a whole number from 1 to 100';
+/** Entries in a response: the most, and how many when the caller does not say. */
+export const maxLimit = 100;
+
+const limitRule = `must be a whole number from 1 to ${maxLimit}`;
 
 /** Which page of a list, and how long. */
 export const pageParameters = {
@@ -13,11 +16,10 @@ export const pageParameters = {
       v.number(),
       v.integer(),
       v.minValue(1),
-      v.maxValue(100, limitRule),
+      v.maxValue(maxLimit, limitRule),
       v.description('How many at most.'),
-      v.metadata({ default: 100 }),
+      v.metadata({ default: maxLimit }),
     ),
-    '100',
   ),
   cursor: v.optional(
     v.pipe(v.string(), v.description('From the `Link` header of the page before.')),

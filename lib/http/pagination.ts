@@ -1,3 +1,4 @@
+import { maxLimit } from '../contract/parameters.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -7,7 +8,7 @@ import type { ApiRequest } from './request.ts';
  * @throws what {@link decodeCursor} throws
  */
 export const pageOf = async (
-  { limit, cursor }: { limit: number; cursor?: string | undefined },
+  { limit = maxLimit, cursor }: { limit?: number | undefined; cursor?: string | undefined },
   scope: string,
 ): Promise<{ limit: number; after: string | undefined }> => ({
   limit,

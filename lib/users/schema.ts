@@ -81,14 +81,17 @@ export const credentials = v.object({
 });
 
 /** The body of PUT /api/users/{id}. */
-export const userChanges = v.object({
-  name: v.exactOptional(name),
-  email: v.exactOptional(email),
-  password: v.exactOptional(password),
-  role: v.exactOptional(
-    v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
-  ),
-});
+export const userChanges = v.pipe(
+  v.object({
+    name: v.exactOptional(name),
+    email: v.exactOptional(email),
+    password: v.exactOptional(password),
+    role: v.exactOptional(
+      v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
+    ),
+  }),
+  v.metadata({ minProperties: 1 }),
+);
 
 /** The body of POST and PUT under /api/v1/users. */
 export const nameAndEmail = v.object({ name, email });

@@ -13,7 +13,7 @@ export interface ApiRequestOptions {
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed JSON; undefined for an empty body. */
+  /** The parsed JSON; undefined where there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests assert on what is in it
   readonly body: any;
   readonly text: string;
@@ -24,6 +24,11 @@ export type ApiClient = (
   path: string,
   options?: ApiRequestOptions,
 ) => Promise<ApiAnswer>;
+
+const parsed = ({ headers }: Response, text: string): unknown => {
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/.test(headers.get('content-type') ?? '');
+  return isJson && text ? JSON.parse(text) : undefined;
+};
 
 /** Calls an API at a base URL. */
 export const apiClient =
@@ -40,8 +45,12 @@ export const apiClient =
       ...(payload === undefined ? {} : { body: payload }),
     });
     const text = await response.text();
-    const { status, headers: received } = response;
-    return { status, headers: received, text, body: text ? JSON.parse(text) : undefined };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: parsed(response, text),
+    };
   };
 
 export interface Account {

@@ -69,6 +69,7 @@ const auditQuery = {
   operations: ['read audit'],
   storageFault: ['Error fetching audit logs', 'err'],
 } as const;
+const documentation = { caller: 'anyone', operations: [], status: 200 } as const;
 const inMemory = { caller: 'anyone', operations: [] } as const;
 
 const examples: Readonly<Record<string, Example>> = {
@@ -149,6 +150,10 @@ const examples: Readonly<Record<string, Example>> = {
   'PUT /api/v1/users/{id}': { ...inMemory, json: nameAndEmail, status: 200 },
   'PATCH /api/v1/users/{id}': { ...inMemory, json: nameAndEmail, status: 200 },
   'DELETE /api/v1/users/{id}': { ...inMemory, status: 204 },
+  'GET /openapi.json': documentation,
+  'HEAD /openapi.json': documentation,
+  'GET /docs': documentation,
+  'HEAD /docs': documentation,
 };
 
 /** An example with its route. */

@@ -7,8 +7,8 @@ import {
   type LogGroup,
   MetricFilter,
 } from 'aws-cdk-lib/aws-logs';
+import { routeKey } from '../../routes.ts';
 import type { ServiceFunction } from '../function.ts';
-import { routeKey } from '../http-api.ts';
 import { period } from './metrics.ts';
 
 export interface LogMetrics {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { functions } from '../../../infra/routes.ts';
-import { routeKey } from '../../../infra/stack/http-api.ts';
+import { functions, routeKey } from '../../../infra/routes.ts';
 import { idOf, plainId, production, resourcesOf, synthesise, target } from './template.ts';
 
 const template = synthesise();

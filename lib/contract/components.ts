@@ -1,0 +1,112 @@
+/** What several operations of the OpenAPI document share. */
+
+import { errorMeanings, fieldFaultMeanings } from './error-codes.ts';
+import { errorExamples } from './error-examples.ts';
+import { componentSchema, named } from './json-schema.ts';
+
+const text = { type: 'string' };
+const message = { ...text, description: 'For people. Programs ask for problem details.' };
+const faultName = { ...text, description: 'The name of the fault.', examples: ['ECONNREFUSED'] };
+const faultFields = { err: faultName, hashErr: faultName, insertErr: faultName };
+
+const listed = (meanings: Readonly<Record<string, string>>): string =>
+  Object.entries(meanings)
+    .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
+    .join('\n');
+
+const errorSchemas = {
+  Error: { type: 'object', properties: { message }, required: ['message'] },
+  Fault: {
+    description: 'A message, and one further field, which names the fault.',
+    type: 'object',
+    properties: { message, ...faultFields },
+    required: ['message'],
+    minProperties: 2,
+    maxProperties: 2,
+  },
+  FieldError: {
+    type: 'object',
+    properties: {
+      pointer: { ...text, description: 'A JSON pointer (RFC 6901) to the field, after `#`.' },
+      code: { ...text, description: `New codes may come.\n\n${listed(fieldFaultMeanings)}` },
+      detail: text,
+    },
+    required: ['pointer', 'code', 'detail'],
+  },
+  Problem: {
+    description: 'Problem details (RFC 9457).',
+    type: 'object',
+    properties: {
+      type: { ...text, format: 'uri-reference' },
+      title: { ...text, description: 'The same as `message` otherwise.' },
+      status: { type: 'integer' },
+      code: { ...text, description: `New codes may come.\n\n${listed(errorMeanings)}` },
+      errors: {
+        type: 'array',
+        items: { $ref: '#/components/schemas/FieldError' },
+        description: 'Everything that is wrong with the body.',
+      },
+      retryAfter: { type: 'integer', minimum: 0, description: 'Seconds, as in `Retry-After`.' },
+      ...faultFields,
+    },
+    required: ['type', 'title', 'status', 'code'],
+  },
+};
+
+const headers = {
+  'Cache-Control': { required: true, schema: text },
+  'X-Request-Id': {
+    description: 'Leads to the log line of the request.',
+    required: true,
+    schema: text,
+  },
+  'WWW-Authenticate': { description: 'RFC 6750.', required: true, schema: text },
+  'Retry-After': {
+    description: 'Seconds to wait.',
+    required: true,
+    schema: { type: 'integer', minimum: 0 },
+  },
+  Link: {
+    description: 'While more remains: `<…>; rel="next"` (RFC 8288). Follow it as it stands.',
+    schema: text,
+  },
+  ETag: { description: 'To be sent back in `If-None-Match`.', required: true, schema: text },
+};
+
+const id = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'A user’s id, in decimal digits.',
+  schema: {
+    ...{ type: 'integer', format: 'int64' },
+    ...{ minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  },
+};
+
+const Gateway = {
+  description:
+    'What API Gateway answers by itself, without the headers of the service: 404 for an unknown path or method, 413 for a body past 10 MB, 429 when it throttles, 431, 500 and 503.',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
+
+export const components = () => ({
+  schemas: {
+    ...Object.fromEntries(
+      Object.entries(named).map(([name, schema]) => [name, componentSchema(schema)]),
+    ),
+    ...errorSchemas,
+  },
+  examples: errorExamples(),
+  headers,
+  parameters: { id },
+  responses: { Gateway },
+  securitySchemes: {
+    token: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'From registration or login; good for one day.',
+    },
+  },
+});

@@ -1,0 +1,223 @@
+/** The OpenAPI 3.1 document: all operations, in the words of OpenAPI. */
+import { type ErrorCode, errorCodes, httpErrors, type StorageFault } from '../errors.ts';
+import type { ServiceValues } from '../settings.ts';
+import { components } from './components.ts';
+import { type ErrorForm, exampleName, exampleOf } from './error-examples.ts';
+import { bodySchema, parameterSchema } from './json-schema.ts';
+import type { Description, Operation } from './operation.ts';
+import { operationsInForce } from './operations.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+
+const tokenErrors = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'] as const;
+const bodyErrors = [
+  ...(['BODY_MISSING', 'BODY_MEDIA_TYPE', 'BODY_TOO_LARGE', 'BODY_ENCODING'] as const),
+  ...(['BODY_MALFORMED', 'BODY_TOO_DEEP', 'BODY_FORBIDDEN_KEY', 'BODY_NOT_OBJECT'] as const),
+] as const;
+
+/** Every error that an operation can answer with. */
+const errorsOf = (
+  { caller, body, storageFault }: Operation,
+  { errors }: Description,
+  { userDirectory }: ServiceValues,
+): readonly ErrorCode[] => {
+  const refusesSome =
+    caller === 'self' ||
+    caller === 'admin' ||
+    (caller === 'directory' && userDirectory === 'closed');
+  const all = new Set<ErrorCode>([
+    ...(body ? bodyErrors : []),
+    ...(caller === 'anyone' ? [] : tokenErrors),
+    ...(refusesSome ? (['FORBIDDEN'] as const) : []),
+    ...errors,
+    ...(storageFault ? (['STORAGE_FAULT'] as const) : []),
+    'UNEXPECTED_FAULT',
+  ]);
+  return errorCodes.filter((code) => all.has(code));
+};
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'The request breaks a rule.',
+  401: 'The caller is not authenticated.',
+  403: 'The caller may not do this.',
+  404: 'There is no such user.',
+  409: 'Another user has this email address.',
+  413: 'The body is larger than 64 KiB.',
+  429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
+  500: 'A fault of the service. The further field names it.',
+  503: 'The memory holds as many users as it can.',
+};
+
+/** Headers of every response of a function. */
+const commonHeaders = {
+  'Cache-Control': ref('headers', 'Cache-Control'),
+  'X-Request-Id': ref('headers', 'X-Request-Id'),
+};
+
+const errorHeaders: Readonly<Record<number, Json>> = {
+  401: { 'WWW-Authenticate': ref('headers', 'WWW-Authenticate') },
+  429: { 'Retry-After': ref('headers', 'Retry-After') },
+};
+
+const errorResponse = (
+  status: number,
+  codes: readonly ErrorCode[],
+  storageFault: StorageFault | undefined,
+) => {
+  const examples = (form: ErrorForm) =>
+    Object.fromEntries(
+      codes.map((code) => [
+        code,
+        code === 'STORAGE_FAULT'
+          ? { value: exampleOf(code, storageFault)[form] }
+          : ref('examples', exampleName(code, form)),
+      ]),
+    );
+  return {
+    description: reasons[status],
+    headers: { ...commonHeaders, ...errorHeaders[status] },
+    content: {
+      'application/json': {
+        schema: ref('schemas', status === 500 ? 'Fault' : 'Error'),
+        examples: examples('plain'),
+      },
+      'application/problem+json': {
+        schema: ref('schemas', 'Problem'),
+        examples: examples('problem'),
+      },
+    },
+  };
+};
+
+const errorResponses = (
+  operation: Operation,
+  description: Description,
+  settings: ServiceValues,
+): Json => {
+  const byStatus = Map.groupBy(
+    errorsOf(operation, description, settings),
+    (code) => httpErrors[code].status,
+  );
+  const entries = [...byStatus].map(([status, codes]) => [
+    String(status),
+    errorResponse(status, codes, operation.storageFault),
+  ]);
+  return Object.fromEntries(entries);
+};
+
+const successResponse = ({ success }: Description): Json => {
+  const { status, description, schema, example, contentType, headers = [] } = success;
+  const type = contentType?.split(';')[0] ?? 'application/json';
+  const content = {
+    ...(schema ? { schema: bodySchema(schema) } : { schema: { type: 'string' } }),
+    ...(example ? { example } : {}),
+  };
+  const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
+  return {
+    [status]: {
+      description,
+      headers: { ...commonHeaders, ...own },
+      ...(schema || contentType ? { content: { [type]: content } } : {}),
+    },
+    ...(headers.includes('ETag')
+      ? {
+          304: {
+            description: 'It has not changed since `If-None-Match`.',
+            headers: { ...commonHeaders, ...own },
+          },
+        }
+      : {}),
+  };
+};
+
+const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
+  ...(path.includes('{id}') ? [ref('parameters', 'id')] : []),
+  ...Object.entries(query?.entries ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = parameterSchema(schema as never);
+    return { name, in: 'query', description, schema: rest };
+  }),
+];
+
+const operationObject = (path: string, operation: Operation, settings: ServiceValues): Json => {
+  const description = operation.describe(settings);
+  const { id, tag, summary, text, bodyExample } = description;
+  const parameters = parametersOf(path, operation);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(text ? { description: text } : {}),
+    security: operation.caller === 'anyone' ? [] : [{ token: [] }],
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(operation.body
+      ? {
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': { schema: bodySchema(operation.body), example: bodyExample },
+            },
+          },
+        }
+      : {}),
+    responses: {
+      ...successResponse(description),
+      ...errorResponses(operation, description, settings),
+      default: ref('responses', 'Gateway'),
+    },
+  };
+};
+
+const info = {
+  title: 'Accounts service',
+  version: '1.0.0',
+  description: `User accounts, authentication and an audit trail.
+
+**Errors** are \`{"message": …}\`, a 500 with one further field that names the fault. A request with \`Accept: application/problem+json\` gets them as problem details (RFC 9457), with a code for programs and every fault of its body.
+
+**Input.** Unknown fields of a body are ignored. Text must be well-formed Unicode; its length counts in code points. Bodies are UTF-8, 64 KiB at most.
+
+**Compatibility.** New operations, optional fields and parameters, fields of responses and error codes may come at any time: ignore what you do not know. Anything else that would break a client gets a path of its own, and what it replaces is marked as \`deprecated\` here first.`,
+  license: { name: 'MIT', identifier: 'MIT' },
+};
+
+const tags = [
+  { name: 'Accounts', description: 'Registration, login and the caller’s own profile.' },
+  { name: 'Users', description: 'Users, read and changed by those who have a token.' },
+  { name: 'Audit trail', description: 'What was done, by whom and from where. For admins.' },
+  {
+    name: 'Users in memory',
+    description: 'A demonstration: users in the memory of one process, open to anyone.',
+  },
+  { name: 'Documentation', description: 'This document.' },
+];
+
+/**
+ * The document of the service under some settings.
+ * @param server the URL under which the service is reached
+ */
+export const buildDocument = (settings: ServiceValues, server: string) => {
+  const inForce = operationsInForce(settings);
+  const used = new Set(inForce.map(([, operation]) => operation.describe(settings).tag));
+  const byPath = Map.groupBy(inForce, ([route]) => route.split(' ')[1] ?? '');
+  const paths = [...byPath].map(([path, operations]) => [
+    path,
+    Object.fromEntries(
+      operations.map(([route, operation]) => [
+        (route.split(' ')[0] ?? '').toLowerCase(),
+        operationObject(path, operation, settings),
+      ]),
+    ),
+  ]);
+  return {
+    openapi: '3.1.1',
+    info,
+    servers: [{ url: server }],
+    tags: tags.filter(({ name }) => used.has(name)),
+    paths: Object.fromEntries(paths) as Readonly<Record<string, Readonly<Record<string, Json>>>>,
+    components: components(),
+  };
+};
+
+export type OpenApiDocument = ReturnType<typeof buildDocument>;

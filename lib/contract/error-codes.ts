@@ -1,0 +1,46 @@
+import type { ErrorCode, FieldFaultCode } from '../errors.ts';
+
+/** What each error means, in a line: in the document, on its page and in functions/README.md. */
+export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
+  NO_TOKEN: 'There is no Authorization header that begins with `Bearer` and a space.',
+  TOKEN_EXPIRED: 'The token is past its day: log in again.',
+  TOKEN_INVALID: 'The token is none of this service, or was altered.',
+  FORBIDDEN: 'The caller is known, but may not do this.',
+  BODY_MISSING: 'The request has no body.',
+  BODY_MEDIA_TYPE: 'The body is not declared as JSON.',
+  BODY_TOO_LARGE: 'The body is larger than 64 KiB.',
+  BODY_ENCODING: 'The body is not UTF-8.',
+  BODY_MALFORMED: 'The body is not JSON.',
+  BODY_TOO_DEEP: 'The body is nested too deeply.',
+  BODY_FORBIDDEN_KEY: 'The body has a key that could change a prototype.',
+  BODY_NOT_OBJECT: 'The body is JSON, but no object.',
+  FIELDS_REQUIRED: 'A name, an email or a password is missing or empty.',
+  CREDENTIALS_REQUIRED: 'An email or a password is missing or empty.',
+  NAME_AND_EMAIL_REQUIRED: 'A name or an email is missing or empty.',
+  NO_FIELDS_TO_UPDATE: 'The body has no field that can be changed.',
+  FIELD_INVALID: 'A field breaks its rule; `errors` has all that do.',
+  PARAMETER_INVALID: 'A query parameter is unknown, repeated or breaks its rule.',
+  INVALID_CREDENTIALS: 'The password is wrong or, with uniform answers, the address is unknown.',
+  USER_NOT_REGISTERED: 'No user has this email address.',
+  USER_NOT_FOUND: 'No user has this id.',
+  EMAIL_REGISTERED: 'Another user has this email address.',
+  EMAIL_EXISTS: 'Another user in memory has this email address.',
+  TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',
+  MEMORY_FULL: 'The memory holds as many users as it can.',
+  HASHING_FAULT: 'A password could not be hashed or compared.',
+  TOKEN_FAULT: 'No token could be signed.',
+  STORAGE_FAULT: 'The store failed; the change may have been made.',
+  UNEXPECTED_FAULT: 'Something else failed.',
+};
+
+/** The same of a field in `errors`. */
+export const fieldFaultMeanings: Readonly<Record<FieldFaultCode, string>> = {
+  REQUIRED: 'It is missing, null or empty.',
+  WRONG_TYPE: 'It is of another JSON type.',
+  NOT_WELL_FORMED: 'It has half a surrogate pair.',
+  EMPTY: 'It is empty, or white space alone.',
+  TOO_SHORT: 'It has too few characters.',
+  TOO_LONG: 'It has too many characters.',
+  INVALID_FORMAT: 'It does not have the form that it must have.',
+  UNKNOWN_VALUE: 'It is none of the values that there are.',
+};

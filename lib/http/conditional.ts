@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { ApiRequest } from './request.ts';
+
+/** Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison. */
+const names = (header: string | undefined, tag: string): boolean => {
+  const listed = header?.split(',').map((one) => one.trim().replace(/^W\//, '')) ?? [];
+  return listed.includes(tag) || listed.includes('*');
+};
+
+/**
+ * The response to GET or HEAD of a text that clients may keep if they ask each time whether it has
+ * changed (RFC 9111, section 5.2.2.4).
+ */
+export const revalidated = (
+  { headers, requestContext: { http } }: ApiRequest,
+  text: { readonly body: string; readonly contentType: string },
+  ownHeaders: Readonly<Record<string, string>> = {},
+) => {
+  const tag = `"${createHash('sha256').update(text.body).digest('base64url')}"`;
+  const shared = { 'Cache-Control': 'no-cache', ETag: tag, ...ownHeaders };
+  if (names(headers['if-none-match'], tag)) return { statusCode: 304, headers: shared } as const;
+  const body = http.method === 'HEAD' ? '' : text.body;
+  return { statusCode: 200, headers: shared, contentType: text.contentType, body } as const;
+};

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { configFrom } from '../../../lib/config.ts';
+import { buildDocument } from '../../../lib/contract/document.ts';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+
+const { api } = await serviceForThisFile();
+const path = '/openapi.json';
+
+describe('GET /openapi.json', () => {
+  it('answers with the document of the settings, for the server that was asked', async () => {
+    const { status, headers, body } = await api('GET', path);
+
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(body).toEqual(buildDocument(configFrom({}), body.servers[0].url));
+    expect((await fetch(`${body.servers[0].url}${path}`)).status).toBe(200);
+  });
+});
+
+describe.each(['/openapi.json', '/docs'])('%s', (path) => {
+  it('may be kept, but only to ask each time whether it has changed', async () => {
+    const { headers } = await api('GET', path);
+
+    expect(headers.get('cache-control')).toBe('no-cache');
+    expect(headers.get('etag')).toMatch(/^"[\w-]{43}"$/);
+  });
+
+  it.each([
+    ['the tag', (tag: string) => tag],
+    ['the tag as a weak one', (tag: string) => `W/${tag}`],
+    ['a list with the tag', (tag: string) => `"other", ${tag}`],
+    ['any tag', () => '*'],
+  ])('answers 304 without a body to %s', async (_, header) => {
+    const tag = (await api('GET', path)).headers.get('etag') ?? '';
+
+    const { status, text, headers } = await api('GET', path, {
+      headers: { 'if-none-match': header(tag) },
+    });
+
+    expect([status, text, headers.get('etag'), headers.get('content-type')]).toEqual([
+      ...[304, '', tag],
+      null,
+    ]);
+  });
+
+  it.each(['"other"', '', 'W/"other", "another"'])('answers 200 to the tag %j', async (tag) => {
+    const { status } = await api('GET', path, { headers: { 'if-none-match': tag } });
+
+    expect(status).toBe(200);
+  });
+
+  it('answers HEAD with the headers of GET, and no body', async () => {
+    const got = await api('GET', path);
+    const { status, headers, text } = await api('HEAD', path);
+
+    expect([status, text]).toEqual([200, '']);
+    for (const name of ['content-type', 'etag', 'cache-control', 'content-security-policy']) {
+      expect(headers.get(name)).toBe(got.headers.get(name));
+    }
+  });
+
+  it('answers HEAD with 304 where GET would', async () => {
+    const tag = (await api('HEAD', path)).headers.get('etag') ?? '';
+
+    const { status } = await api('HEAD', path, { headers: { 'if-none-match': tag } });
+
+    expect(status).toBe(304);
+  });
+});
