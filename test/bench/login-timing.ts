@@ -9,8 +9,8 @@ import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { type Engine, startEngine } from '../../infra/local/engine.ts';
-import { type Client, makeClient } from '../soak/client.ts';
 import { startServiceProcess } from '../soak/service-process.ts';
+import { type ApiClient, apiClient } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { type EngineProxy, startProxy } from '../support/proxy.ts';
 import { mannWhitney, summarise } from './login/statistics.ts';
@@ -48,21 +48,21 @@ const shuffledKinds = (): readonly Kind[] =>
     .sort((a, b) => a.at - b.at)
     .map(({ kind }) => kind);
 
-const failToLogIn = async (client: Client, kind: Kind): Promise<number> => {
+const failToLogIn = async (api: ApiClient, kind: Kind): Promise<number> => {
   const json = { email: emails[kind](), password: `wrong-${randomUUID()}` };
   const begun = performance.now();
-  const { status, body } = await client.send('POST /api/login', { json });
+  const { status, body } = await api('POST', '/api/login', { json });
   const took = performance.now() - begun;
   if (status !== 401) throw new Error(`Login answered ${status} ${JSON.stringify(body)}`);
   return took;
 };
 
 /** Times of refused logins, one after the other, in a random order. */
-const measure = async (client: Client): Promise<Record<Kind, number[]>> => {
+const measure = async (api: ApiClient): Promise<Record<Kind, number[]>> => {
   const times: Record<Kind, number[]> = { unknown: [], known: [], imported: [] };
   for (let i = 0; i < warmUp + samples; i += 1) {
     for (const kind of shuffledKinds()) {
-      const took = await failToLogIn(client, kind);
+      const took = await failToLogIn(api, kind);
       if (i >= warmUp) times[kind].push(took);
     }
   }
@@ -71,16 +71,14 @@ const measure = async (client: Client): Promise<Record<Kind, number[]>> => {
 
 const withService = async <T>(
   engine: string,
-  use: (client: Client) => Promise<T>,
+  use: (api: ApiClient) => Promise<T>,
   changes: Readonly<Record<string, string>> = {},
 ): Promise<T> => {
   const environment = { ...settings, ...changes, AWS_ENDPOINT_URL_DYNAMODB: engine };
   const service = await startServiceProcess(environment);
-  const client = makeClient(service.url, 1);
   try {
-    return await use(client);
+    return await use(apiClient(service.url));
   } finally {
-    client.close();
     await service.stop();
   }
 };
@@ -109,17 +107,17 @@ const printTimes = (times: Record<Kind, number[]>): void => {
   for (const kind of ['known', 'imported'] as const) printComparison(kind, times);
 };
 
-const requestsOf = async (proxy: EngineProxy, client: Client, kind: Kind): Promise<string> => {
+const requestsOf = async (proxy: EngineProxy, api: ApiClient, kind: Kind): Promise<string> => {
   proxy.forget();
-  await failToLogIn(client, kind);
+  await failToLogIn(api, kind);
   return proxy.requests.map(({ operation }) => operation).join(', ');
 };
 
 const printRequests = async (engine: Engine): Promise<void> => {
   const proxy = await startProxy(engine.endpoint);
-  await withService(proxy.url, async (client) => {
+  await withService(proxy.url, async (api) => {
     for (const kind of kinds) {
-      console.log(`${kind}: ${await requestsOf(proxy, client, kind)}`);
+      console.log(`${kind}: ${await requestsOf(proxy, api, kind)}`);
     }
   });
   await proxy.stop();
@@ -165,12 +163,12 @@ try {
   );
   await withService(
     engine.endpoint,
-    (client) => client.send('POST /api/auth/register', { json: imported }),
+    (api) => api('POST', '/api/auth/register', { json: imported }),
     { BCRYPT_COST: importedCost },
   );
-  const times = await withService(engine.endpoint, async (client) => {
-    await client.send('POST /api/auth/register', { json: known });
-    return measure(client);
+  const times = await withService(engine.endpoint, async (api) => {
+    await api('POST', '/api/auth/register', { json: known });
+    return measure(api);
   });
   printTimes(times);
   await printRequests(engine);

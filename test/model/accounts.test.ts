@@ -1,23 +1,21 @@
-import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
 import { counted, holds } from '../properties/runs.ts';
 import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
 import type { ApiAnswer } from '../support/client.ts';
+import {
+  type Accounts,
+  agrees,
+  type Command,
+  idSeen,
+  outcomeOf,
+  requestOf,
+  seenIn,
+} from '../support/model.ts';
 import { brokenItems, scan, usersIn } from '../support/stored-items.ts';
 import { claimsWith, signToken } from '../support/tokens.ts';
-import { type Accounts, type Command, outcomeOf } from './accounts.ts';
 import { isExplained, perform, type Step } from './history.ts';
-import {
-  anything,
-  consistent,
-  creations,
-  inspection,
-  makeScene,
-  nobody,
-  type Scene,
-} from './plans.ts';
+import { anything, consistent, creations, inspection, makeScene, type Scene } from './plans.ts';
 
 const service = await serviceForThisFile({
   LOGIN_FAILURES_PER_ACCOUNT: '0',
@@ -25,37 +23,16 @@ const service = await serviceForThisFile({
 });
 const { adminToken: token } = service;
 
-const requestOf = (command: Command): readonly [method: string, path: string, json?: unknown] => {
-  switch (command.kind) {
-    case 'register':
-      return ['POST', '/api/auth/register', command.user];
-    case 'create':
-      return ['POST', '/api/users', command.user];
-    case 'appoint':
-      return ['POST', '/api/users', { ...command.user, role: 'admin' }];
-    case 'promote':
-      return ['PUT', `/api/users/${command.id}`, { role: 'admin' }];
-    case 'login':
-      return ['POST', '/api/login', { email: command.email, password: command.password }];
-    case 'update':
-      return ['PUT', `/api/users/${command.id}`, command.changes];
-    case 'delete':
-      return ['DELETE', `/api/users/${command.id}`];
-    case 'get':
-      return ['GET', `/api/users/${command.id}`];
-    case 'list':
-      return ['GET', '/api/users'];
-  }
-};
-
 /** The token of somebody who was an admin once. */
 const oldToken = (id: number): string =>
   signToken(claimsWith({ id, role: 'admin' }), service.jwtSecret);
 
 const call = counted((command: Command): Promise<ApiAnswer> => {
-  const [method, path, json] = requestOf(command);
-  const caller = 'by' in command ? oldToken(command.by) : token;
-  return service.api(method, path, { token: caller, ...(json === undefined ? {} : { json }) });
+  const { route, id, json } = requestOf(command);
+  const [method = '', path = ''] = route.split(' ');
+  const caller = command.by === undefined ? token : oldToken(command.by);
+  const options = { token: caller, ...(json ? { json } : {}) };
+  return service.api(method, path.replace('{id}', String(id)), options);
 });
 
 interface Observation {
@@ -65,38 +42,25 @@ interface Observation {
   readonly seen: unknown;
 }
 
-const userIn = ({ id, name, email, role }: Record<string, unknown>) => ({ id, name, email, role });
-
-const seenIn = ({ emails }: Scene, { status, body }: ApiAnswer): unknown => {
-  if (status >= 400 || body === undefined) return undefined;
-  if (body.token) {
-    const { id, email, role } = decodeJwt(body.token);
-    return { id, email, role };
-  }
-  if (!Array.isArray(body)) return userIn(body);
-  return body.filter(({ email }) => emails.includes(email.toLowerCase())).map(userIn);
+/** Other runs leave nothing, but the list has the service's own admin. */
+const seenOf = ({ emails }: Scene, response: ApiAnswer): unknown => {
+  const seen = seenIn(response);
+  if (!Array.isArray(seen)) return seen;
+  return seen.filter(({ email }) => emails.includes(email.toLowerCase()));
 };
 
 const send = async (scene: Scene, command: Command): Promise<Observation> => {
   const answer = await call(command);
-  const seen = seenIn(scene, answer);
-  if (answer.status === 201) scene.ids.push((seen as { id: number }).id);
+  const seen = seenOf(scene, answer);
+  if (answer.status === 201) scene.ids.push(idSeen(seen));
   return { command, status: answer.status, seen };
 };
 
-/** Whether what was seen is what the model shows; a token shows less than a user. */
-const agree = (seen: unknown, shown: unknown): boolean => {
-  if (typeof seen !== 'object' || seen === null || Array.isArray(seen)) {
-    return isDeepStrictEqual(seen, shown);
-  }
-  const comparable = Object.entries(shown ?? {}).filter(([key]) => key in seen);
-  return isDeepStrictEqual(seen, Object.fromEntries(comparable));
-};
-
 const accept = (accounts: Accounts, { command, status, seen }: Observation) => {
-  const { id = nobody } = (seen ?? {}) as { id?: number };
-  const [wanted, shown, after = accounts] = outcomeOf(accounts, command, id);
-  return wanted === status && agree(seen, shown) ? after : undefined;
+  const outcome = outcomeOf(accounts, command, idSeen(seen));
+  return outcome.status === status && agrees(seen, outcome)
+    ? (outcome.after ?? accounts)
+    : undefined;
 };
 
 const expectExplained = async (scene: Scene, steps: readonly Step<Observation>[]) => {

@@ -1,7 +1,7 @@
 /** Commands at random, to the addresses and users of one run. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { Command } from './accounts.ts';
+import type { Command } from '../support/model.ts';
 
 export interface Scene {
   readonly emails: readonly string[];
@@ -75,21 +75,23 @@ const update = plan(
   },
 );
 
+/** By somebody who was an admin when the token was issued. */
 const appointment = plan(
-  fc.record({ kind: fc.constant('appoint'), by: user, user: newUser }),
-  (scene, { by, user: made }) => ({
-    kind: 'appoint',
+  fc.record({ kind: fc.constant('create'), by: user, user: newUser }),
+  (scene, { kind, by, user: made }) => ({
+    kind,
     by: idOf(scene, by),
-    user: { ...made, email: spell(scene, made.email) },
+    user: { ...made, email: spell(scene, made.email), role: 'admin' },
   }),
 );
 
 const promotion = plan(
-  fc.record({ kind: fc.constant('promote'), by: user, user }),
-  (scene, { by, user: which }) => ({
-    kind: 'promote',
+  fc.record({ kind: fc.constant('update'), by: user, user }),
+  (scene, { kind, by, user: which }) => ({
+    kind,
     by: idOf(scene, by),
     id: idOf(scene, which),
+    changes: { role: 'admin' },
   }),
 );
 

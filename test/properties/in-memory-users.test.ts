@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { expectSound } from './answers.ts';
+import { bodyOf } from './commands.ts';
 import { type Answer, type Call, startHandlers } from './handlers.ts';
-import { bodyOf } from './ledger.ts';
 import { requestTo } from './requests.ts';
 import { counted, holds } from './runs.ts';
 

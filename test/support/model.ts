@@ -1,0 +1,187 @@
+/** The service's accounts as a map in memory: what a response must be, and what it must leave. */
+import { isDeepStrictEqual } from 'node:util';
+import { decodeJwt } from 'jose';
+import { emailKey } from '../../lib/users/user.ts';
+import type { ApiAnswer } from './client.ts';
+
+export interface ModelUser {
+  readonly name: string;
+  readonly email: string;
+  readonly role: string;
+  readonly password: string;
+}
+
+/** By id. */
+export type Accounts = ReadonlyMap<number, ModelUser>;
+
+/** Done by the user whose id is `by`, absent: by an admin whom the model does not know. */
+export type Command = { readonly by?: number } & (
+  | { readonly kind: 'register' | 'create'; readonly user: ModelUser }
+  | { readonly kind: 'login'; readonly email: string; readonly password: string }
+  | { readonly kind: 'update'; readonly id: number; readonly changes: Partial<ModelUser> }
+  | { readonly kind: 'get' | 'delete'; readonly id: number }
+  | { readonly kind: 'profile'; readonly by: number }
+  | { readonly kind: 'list' }
+);
+
+/** What the model says of an audit entry; it does not know the id of an absent `by`. */
+export interface ModelEntry {
+  readonly action: string;
+  readonly result: string;
+  readonly user_id: number | null | undefined;
+  readonly resource_id: string | null;
+  readonly details: string | null;
+}
+
+export interface Outcome {
+  readonly status: number;
+  /** The user, or the users, that the response shows. */
+  readonly shown?: unknown;
+  /** Absent: as before. */
+  readonly after?: Accounts;
+  /** Absent: none is left. */
+  readonly entry?: ModelEntry;
+}
+
+const holderOf = (accounts: Accounts, email: string): [number, ModelUser] | undefined =>
+  [...accounts].find(([, user]) => emailKey(user.email) === emailKey(email));
+
+const shown = (id: number, { name, email, role }: ModelUser) => ({ id, name, email, role });
+
+const entry = (action: string, by: number | undefined, id: number, details?: object) => ({
+  ...{ action, result: 'SUCCESS', user_id: by, resource_id: String(id) },
+  details: details ? JSON.stringify(details) : null,
+});
+
+/** Who makes a user an admin must be one. */
+const mayGrant = (accounts: Accounts, by: number | undefined) =>
+  by === undefined || accounts.get(by)?.role === 'admin';
+
+const add = (accounts: Accounts, user: ModelUser, id: number, by?: number): Outcome => {
+  if (holderOf(accounts, user.email) || accounts.has(id)) return { status: 409 };
+  const after = new Map(accounts).set(id, user);
+  return { status: 201, shown: shown(id, user), after, entry: entry('CREATE', by, id) };
+};
+
+const logIn = (accounts: Accounts, email: string, password: string): Outcome => {
+  const [id, user] = holderOf(accounts, email) ?? [];
+  if (id !== undefined && user?.password === password) {
+    return { status: 200, shown: shown(id, user), entry: entry('LOGIN', id, id) };
+  }
+  const details = JSON.stringify({ reason: user ? 'wrong_password' : 'unknown_email' });
+  const failure = { action: 'LOGIN', result: 'FAILURE', user_id: id ?? null, details };
+  const resource_id = id === undefined ? null : String(id);
+  return { status: user ? 401 : 404, entry: { ...failure, resource_id } };
+};
+
+type Update = Extract<Command, { kind: 'update' }>;
+
+const update = (accounts: Accounts, { id, by, changes }: Update): Outcome => {
+  const user = accounts.get(id);
+  if (!user) return { status: 404 };
+  if (changes.role === 'admin' && !mayGrant(accounts, by)) return { status: 403 };
+  const [holder] = holderOf(accounts, changes.email ?? user.email) ?? [];
+  if (holder !== undefined && holder !== id) return { status: 409 };
+  const changed = { ...user, ...changes };
+  const role = { from: user.role, to: changed.role };
+  return {
+    status: 200,
+    shown: shown(id, changed),
+    after: new Map(accounts).set(id, changed),
+    entry: entry('UPDATE', by, id, {
+      fields: Object.keys(changes),
+      ...(role.from === role.to ? {} : { role }),
+    }),
+  };
+};
+
+const remove = (accounts: Accounts, id: number, by?: number): Outcome => {
+  const after = new Map(accounts);
+  return after.delete(id)
+    ? { status: 204, after, entry: entry('DELETE', by, id) }
+    : { status: 404 };
+};
+
+const get = (accounts: Accounts, id: number): Outcome => {
+  const user = accounts.get(id);
+  return user ? { status: 200, shown: shown(id, user) } : { status: 404 };
+};
+
+/** @param id that of a new user, which is the service's to choose */
+export const outcomeOf = (accounts: Accounts, command: Command, id: number): Outcome => {
+  const { by } = command;
+  switch (command.kind) {
+    case 'register':
+      return add(accounts, { ...command.user, role: 'user' }, id, id);
+    case 'create':
+      return command.user.role === 'admin' && !mayGrant(accounts, by)
+        ? { status: 403 }
+        : add(accounts, command.user, id, by);
+    case 'login':
+      return logIn(accounts, command.email, command.password);
+    case 'update':
+      return update(accounts, command);
+    case 'delete':
+      return remove(accounts, command.id, by);
+    case 'get':
+      return get(accounts, command.id);
+    case 'profile':
+      return get(accounts, command.by);
+    case 'list':
+      return { status: 200, shown: [...accounts].map(([each, user]) => shown(each, user)) };
+  }
+};
+
+/** The request that a command is: its route, the user in its path, its body. */
+export const requestOf = (
+  command: Command,
+): { readonly route: string; readonly id?: number; readonly json?: object } => {
+  switch (command.kind) {
+    case 'register':
+      return { route: 'POST /api/auth/register', json: command.user };
+    case 'create':
+      return { route: 'POST /api/users', json: command.user };
+    case 'login':
+      return {
+        route: 'POST /api/login',
+        json: { email: command.email, password: command.password },
+      };
+    case 'update':
+      return { route: 'PUT /api/users/{id}', id: command.id, json: command.changes };
+    case 'delete':
+      return { route: 'DELETE /api/users/{id}', id: command.id };
+    case 'get':
+      return { route: 'GET /api/users/{id}', id: command.id };
+    case 'profile':
+      return { route: 'GET /api/profile' };
+    case 'list':
+      return { route: 'GET /api/users' };
+  }
+};
+
+const userIn = ({ id, name, email, role }: Record<string, unknown>) => ({ id, name, email, role });
+
+const tokenClaims = (token: string) => {
+  const { id, email, role } = decodeJwt(token);
+  return { id, email, role };
+};
+
+/** What a response shows of users, in itself or in its token; of an error, nothing. */
+export const seenIn = ({ status, body }: Pick<ApiAnswer, 'status' | 'body'>): unknown => {
+  if (status >= 400 || body === undefined) return undefined;
+  const { token, data = body } = body;
+  if (Array.isArray(data)) return data.map(userIn);
+  return token ? tokenClaims(token) : userIn(data);
+};
+
+/** The id of the one user that a response shows. */
+export const idSeen = (seen: unknown): number => Number((seen as { id?: unknown } | undefined)?.id);
+
+/** Whether what a response shows is what the model shows; a token shows less than a user. */
+export const agrees = (seen: unknown, { shown: expected }: Outcome): boolean => {
+  if (typeof seen !== 'object' || seen === null || Array.isArray(seen)) {
+    return isDeepStrictEqual(seen, expected);
+  }
+  const comparable = Object.entries(expected ?? {}).filter(([key]) => key in seen);
+  return isDeepStrictEqual(seen, Object.fromEntries(comparable));
+};
