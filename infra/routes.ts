@@ -21,7 +21,7 @@ export interface Route {
 export const routeKey = ({ method, path }: Route): string => `${method} ${path}`;
 
 /** IAM actions that a function may take, on a table itself or on indexes of it. */
-export interface TableAccess {
+export interface TablePermission {
   readonly table: 'users' | 'audit';
   readonly actions: readonly `dynamodb:${string}`[];
   /** Absent: the table itself. */
@@ -33,7 +33,7 @@ export interface FunctionDefinition {
   /** The file that exports `handler`. */
   readonly entry: `functions/${string}.ts`;
   readonly routes: readonly Route[];
-  readonly access: readonly TableAccess[];
+  readonly permissions: readonly TablePermission[];
   /** Whether it signs or verifies tokens or cursors. */
   readonly signingSecret: boolean;
   /** The settings that it reads. */
@@ -58,23 +58,23 @@ const waitingMemory = 512;
 
 const [byCreatedAt] = usersTable.indexes;
 
-const writesAudit: TableAccess = { table: 'audit', actions: ['dynamodb:PutItem'] };
+const writesAudit: TablePermission = { table: 'audit', actions: ['dynamodb:PutItem'] };
 
 // A transaction needs the action of each of its items.
-const createsUsers: TableAccess = {
+const createsUsers: TablePermission = {
   table: 'users',
   actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem'],
 };
 
 /** Who makes a user an admin must be one at that instant. */
-const grantsRoles: TableAccess = { table: 'users', actions: ['dynamodb:ConditionCheckItem'] };
+const grantsRoles: TablePermission = { table: 'users', actions: ['dynamodb:ConditionCheckItem'] };
 
 export const functions: readonly FunctionDefinition[] = [
   {
     name: 'register',
     entry: 'functions/auth/register.ts',
     routes: [{ method: 'POST', path: '/api/auth/register', hashesPasswords: true }],
-    access: [createsUsers, writesAudit],
+    permissions: [createsUsers, writesAudit],
     signingSecret: true,
     variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'REGISTRATIONS_PER_ADDRESS'],
     memory: hashingMemory,
@@ -83,7 +83,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'login',
     entry: 'functions/auth/login.ts',
     routes: [{ method: 'POST', path: '/api/login', hashesPasswords: true }],
-    access: [
+    permissions: [
       // Reads the counts of failures beside the email, counts and forgets them, refreshes hashes.
       {
         table: 'users',
@@ -109,7 +109,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'profile',
     entry: 'functions/profile/get.ts',
     routes: [{ method: 'GET', path: '/api/profile' }],
-    access: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
+    permissions: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
     variables: [],
     memory: waitingMemory,
@@ -118,7 +118,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-create',
     entry: 'functions/users/create.ts',
     routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
-    access: [createsUsers, grantsRoles, writesAudit],
+    permissions: [createsUsers, grantsRoles, writesAudit],
     signingSecret: true,
     variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST'],
     memory: hashingMemory,
@@ -127,7 +127,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-list',
     entry: 'functions/users/list.ts',
     routes: [{ method: 'GET', path: '/api/users' }],
-    access: [
+    permissions: [
       { table: 'users', actions: ['dynamodb:GetItem'] },
       { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
@@ -139,7 +139,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-get',
     entry: 'functions/users/get.ts',
     routes: [{ method: 'GET', path: '/api/users/{id}' }],
-    access: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
+    permissions: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
     variables: ['USER_DIRECTORY'],
     memory: waitingMemory,
@@ -148,7 +148,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-update',
     entry: 'functions/users/update.ts',
     routes: [{ method: 'PUT', path: '/api/users/{id}', hashesPasswords: true }],
-    access: [
+    permissions: [
       {
         table: 'users',
         actions: [
@@ -169,7 +169,10 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-delete',
     entry: 'functions/users/delete.ts',
     routes: [{ method: 'DELETE', path: '/api/users/{id}' }],
-    access: [{ table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'] }, writesAudit],
+    permissions: [
+      { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'] },
+      writesAudit,
+    ],
     signingSecret: true,
     variables: [],
     memory: waitingMemory,
@@ -178,7 +181,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'audit-logs-list',
     entry: 'functions/audit-logs/list.ts',
     routes: [{ method: 'GET', path: '/api/admin/audit-logs' }],
-    access: [
+    permissions: [
       {
         table: 'audit',
         actions: ['dynamodb:Query'],
@@ -200,7 +203,7 @@ export const functions: readonly FunctionDefinition[] = [
       { method: 'PATCH', path: '/api/v1/users/{id}' },
       { method: 'DELETE', path: '/api/v1/users/{id}' },
     ],
-    access: [],
+    permissions: [],
     signingSecret: false,
     variables: [],
     memory: waitingMemory,

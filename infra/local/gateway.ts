@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { Handler } from '../../lib/http/request.ts';
 import { cors, type Route } from '../routes.ts';
 import { drainable } from './draining.ts';
 import { makeRequestId, toGatewayEvent } from './event.ts';
@@ -20,14 +21,9 @@ const limits = {
 /** Bytes of an over-long body that are read and dropped so that its sender hears the answer. */
 const drainLimit = 64 * 1024 * 1024;
 
-export type LambdaHandler = (
-  event: APIGatewayProxyEventV2,
-  context: unknown,
-) => Promise<APIGatewayProxyStructuredResultV2>;
-
 export interface Integration {
   readonly route: Route;
-  readonly handler: LambdaHandler;
+  readonly handler: Handler;
 }
 
 /** An answer that the gateway gives by itself. */
@@ -96,7 +92,7 @@ const findIntegration = (
 };
 
 const invoke = async (
-  handler: LambdaHandler,
+  handler: Handler,
   event: APIGatewayProxyEventV2,
 ): Promise<APIGatewayProxyStructuredResultV2> => {
   const deadline = Date.now() + limits.integration;

@@ -1,12 +1,13 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import { config } from '../../lib/config.ts';
+import type { Handler } from '../../lib/http/request.ts';
 import { operatorSettings } from '../operator-settings.ts';
 import { functionsInForce } from '../routes.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { lockFolder } from './folder-lock.ts';
-import { createGateway, type Integration, type LambdaHandler } from './gateway.ts';
+import { createGateway, type Integration } from './gateway.ts';
 import { announceRunning, forgetRunning, readRunning } from './running.ts';
 import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
 
@@ -27,7 +28,7 @@ const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string
 const loadIntegrations = async (): Promise<Integration[]> => {
   const loaded = await Promise.all(
     functionsInForce(config).map(async ({ entry, routes }) => {
-      const module: { handler: LambdaHandler } = await import(
+      const module: { handler: Handler } = await import(
         new URL(`../../${entry}`, import.meta.url).href
       );
       return routes.map((route) => ({ route, handler: module.handler }));

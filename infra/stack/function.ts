@@ -36,7 +36,7 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
 /** Tables' names, the secret's address and settings: what the definition asks for, no more. */
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const { definition, tables, signingSecret, variables } = props;
-  const used = new Set(definition.access.map(({ table }) => table));
+  const used = new Set(definition.permissions.map(({ table }) => table));
   const ofTables = tableDefinitions
     .filter(({ name }) => used.has(name))
     .map(({ name, variable }) => [variable, tables[name].tableName]);
@@ -50,7 +50,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
 /** The permissions of a definition: named actions on the ARNs of tables, indexes, the secret. */
 const statementsOf = (props: ServiceFunctionProps): PolicyStatement[] => {
   const { definition, tables, signingSecret } = props;
-  const statements = definition.access.map(({ table, actions, indexes }) => {
+  const statements = definition.permissions.map(({ table, actions, indexes }) => {
     const { tableArn } = tables[table];
     const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
     return new PolicyStatement({ actions: [...actions], resources });

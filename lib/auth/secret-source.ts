@@ -98,11 +98,11 @@ const readPrevious = async (id: string): Promise<SecretVersion | undefined> => {
 const fromSecretsManager = async (
   id: string,
   known: SecretVersions | undefined,
-  standsAlone: (current: SecretVersion) => boolean,
+  isPreviousRetired: (current: SecretVersion) => boolean,
 ): Promise<SecretVersions> => {
   const current = await readStage(id, 'AWSCURRENT');
   if (known && known.current.id === current.id) return known;
-  if (standsAlone(current)) return { current };
+  if (isPreviousRetired(current)) return { current };
   const previous = await readPrevious(id);
   return previous ? { current, previous } : { current };
 };
@@ -111,17 +111,17 @@ const fromSecretsManager = async (
  * Reads the signing secret from where the environment says: its value (JWT_SECRET), a file of
  * versions (JWT_SECRET_FILE) or Secrets Manager (JWT_SECRET_ID, a name or an ARN).
  * @param known what an earlier call returned; saves a request while it is still the newest
- * @param standsAlone whether nobody needs the version before this one; saves a request if so
+ * @param isPreviousRetired whether no valid token is signed by the version before; saves a request
  * @throws {ConfigError} when none is set or the secret is too short; the SDK's or the file
  *   system's errors when it cannot be read
  */
 export const readSecret = async (
   known?: SecretVersions,
-  standsAlone: (current: SecretVersion) => boolean = () => false,
+  isPreviousRetired: (current: SecretVersion) => boolean = () => false,
 ): Promise<SecretVersions> => {
   const { JWT_SECRET, JWT_SECRET_FILE, JWT_SECRET_ID } = process.env;
   if (JWT_SECRET) return fromEnvironment(JWT_SECRET);
   if (JWT_SECRET_FILE) return fromFile(JWT_SECRET_FILE);
-  if (JWT_SECRET_ID) return fromSecretsManager(JWT_SECRET_ID, known, standsAlone);
+  if (JWT_SECRET_ID) return fromSecretsManager(JWT_SECRET_ID, known, isPreviousRetired);
   throw new ConfigError('JWT_SECRET_ID', 'is not set');
 };

@@ -63,8 +63,8 @@ const creation = ({ createdAt }: SecretVersion, now: Moment): Moment => {
   return { wall, monotonic: now.monotonic - Math.max(0, now.wall - wall) };
 };
 
-/** Whether nothing is alive that the version before one of this age signed. */
-const standsAlone = (age: number): boolean => age >= retirementDelay;
+/** Whether nothing that the version before one of this age signed is valid still. */
+const isPreviousRetired = (age: number): boolean => age >= retirementDelay;
 
 /**
  * Which keys sign and verify at a moment, so that a rotation logs nobody out: first both verify
@@ -72,7 +72,7 @@ const standsAlone = (age: number): boolean => age >= retirementDelay;
  * @param age milliseconds since the current version was made
  */
 export const keysInForce = ({ current, previous }: SecretVersions, age: number): SigningKeys => {
-  if (!previous || standsAlone(age)) return [keyOf(current)];
+  if (!previous || isPreviousRetired(age)) return [keyOf(current)];
   return age < activationDelay
     ? [keyOf(previous), keyOf(current)]
     : [keyOf(current), keyOf(previous)];
@@ -132,5 +132,5 @@ export const cachedKeys = (
  *   the file system's errors while it cannot be read and never was
  */
 export const signingKeys = cachedKeys((known) =>
-  readSecret(known, ({ createdAt }) => standsAlone(Date.now() - createdAt.getTime())),
+  readSecret(known, ({ createdAt }) => isPreviousRetired(Date.now() - createdAt.getTime())),
 );

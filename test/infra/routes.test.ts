@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { functions, type TableAccess } from '../../infra/routes.ts';
+import { functions, type TablePermission } from '../../infra/routes.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import {
   type ExampleRequest,
@@ -16,7 +16,7 @@ afterAll(() => proxy.stop());
 const service = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
 const { api, adminToken, environment } = service;
 
-type TableName = TableAccess['table'];
+type TableName = TablePermission['table'];
 const tableNames: Readonly<Record<TableName, string | undefined>> = {
   users: environment.USERS_TABLE,
   audit: environment.AUDIT_TABLE,
@@ -24,7 +24,7 @@ const tableNames: Readonly<Record<TableName, string | undefined>> = {
 const logicalName = (name: string) =>
   Object.entries(tableNames).find(([, real]) => real === name)?.[0] ?? name;
 
-const permission = (action: string, table: string, index?: string) =>
+const permissionTo = (action: string, table: string, index?: string) =>
   `${action} on ${table}${index ? `/${index}` : ''}`;
 
 /** What a role must allow for a request to the engine; for a transaction, what its items need. */
@@ -35,17 +35,17 @@ const needed = ({ operation, content }: EngineRequest): readonly string[] => {
   if (TransactItems) {
     return TransactItems.flatMap((item: Record<string, { TableName: string }>) =>
       Object.entries(item).map(([kind, one]) =>
-        permission(`dynamodb:${kind}Item`, logicalName(one.TableName)),
+        permissionTo(`dynamodb:${kind}Item`, logicalName(one.TableName)),
       ),
     );
   }
   const names = TableName ? [TableName] : Object.keys(RequestItems);
-  return names.map((name) => permission(`dynamodb:${operation}`, logicalName(name), IndexName));
+  return names.map((name) => permissionTo(`dynamodb:${operation}`, logicalName(name), IndexName));
 };
 
-const allowed = (access: readonly TableAccess[]) =>
-  access.flatMap(({ table, actions, indexes = [undefined] }) =>
-    actions.flatMap((action) => indexes.map((index) => permission(action, table, index))),
+const allowed = (permissions: readonly TablePermission[]) =>
+  permissions.flatMap(({ table, actions, indexes = [undefined] }) =>
+    actions.flatMap((action) => indexes.map((index) => permissionTo(action, table, index))),
   );
 
 /** What the examples of a function ask of the engine. */
@@ -69,7 +69,7 @@ describe('The function', () => {
 
       const asked = await askedBy(own);
 
-      const permissions = allowed(definition.access);
+      const permissions = allowed(definition.permissions);
       expect(asked.filter((one) => !permissions.includes(one))).toEqual([]);
       expect(permissions.filter((one) => one.includes('/') && !asked.includes(one))).toEqual([]);
     },

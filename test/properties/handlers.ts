@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
-import type { LambdaHandler } from '../../infra/local/gateway.ts';
 import { functions } from '../../infra/routes.ts';
+import type { Handler } from '../../lib/http/request.ts';
 import { gatewayEvent } from '../support/event.ts';
 
 /** What a request may vary of an event. */
@@ -43,8 +43,8 @@ const toEvent = (call: Call): APIGatewayProxyEventV2 => {
   });
 };
 
-const load = async (): Promise<ReadonlyMap<string, LambdaHandler>> => {
-  const handlers = new Map<string, LambdaHandler>();
+const load = async (): Promise<ReadonlyMap<string, Handler>> => {
+  const handlers = new Map<string, Handler>();
   for (const { entry, routes } of functions) {
     const { href } = new URL(`../../${entry}`, import.meta.url);
     const { handler } = await import(/* @vite-ignore */ href);

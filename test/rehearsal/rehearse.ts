@@ -31,7 +31,7 @@ import {
 } from './stack.ts';
 import { requireThat, step } from './step.ts';
 import { readReport, requireSameTests, runSuite, type SuiteResult } from './suite.ts';
-import { withoutTableAccess, withVariable } from './template.ts';
+import { withoutTablePermissions, withVariable } from './template.ts';
 import { keepAndTakeOver } from './undo.ts';
 import { emptyRunFolder, runFolder } from './workspace.ts';
 
@@ -94,7 +94,7 @@ const redeploy = async (
   await step('Take a permission from a function and see that it matters', async () => {
     const { token } = user;
     const before = await api('GET', '/api/profile', { token });
-    await deploy(variant(changed, 'without', withoutTableAccess('Profile')), emulator.env);
+    await deploy(variant(changed, 'without', withoutTablePermissions('Profile')), emulator.env);
     const after = await api('GET', '/api/profile', { token });
     const statuses = [before.status, after.status].join(' ');
     requireThat(statuses === '200 500', `GET /api/profile with and without it: ${statuses}`);

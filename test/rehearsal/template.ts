@@ -88,7 +88,7 @@ export const withVariable =
   };
 
 /** Takes every permission on tables from a function's role, to see that it matters. */
-export const withoutTableAccess =
+export const withoutTablePermissions =
   (functionName: string) =>
   (template: Template): Template => {
     const policies = resourcesOf(template, 'AWS::IAM::Policy');

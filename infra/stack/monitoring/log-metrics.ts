@@ -23,7 +23,7 @@ const anyOf = (field: string, values: readonly string[]) =>
 
 const isLogin = ({ definition }: ServiceFunction) => definition.name === 'login';
 const writesAudit = ({ definition }: ServiceFunction) =>
-  definition.access.some(
+  definition.permissions.some(
     ({ table, actions }) => table === 'audit' && actions.includes('dynamodb:PutItem'),
   );
 

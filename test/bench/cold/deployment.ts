@@ -32,8 +32,8 @@ export const deploy = async (
   const secret = randomUUID();
   const secretsManager = await startSecretsManager({ AWSCURRENT: { value: secret, age: 1000 } });
 
-  const environmentOf = ({ access, signingSecret, variables }: FunctionDefinition) => {
-    const used = tables.filter(({ name }) => access.some(({ table }) => table === name));
+  const environmentOf = ({ permissions, signingSecret, variables }: FunctionDefinition) => {
+    const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
     const hashes = hashCost !== undefined && variables.includes('BCRYPT_COST');
     return {
       AWS_ENDPOINT_URL_DYNAMODB: engine,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { functions, type TableAccess } from '../../../infra/routes.ts';
+import { functions, type TablePermission } from '../../../infra/routes.ts';
 import { auditTable, usersTable } from '../../../lib/dynamodb/tables.ts';
 import { idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
@@ -28,7 +28,7 @@ const watched = (name: string) =>
     return `${MetricName} of ${Dimensions.map(({ Value }) => target(Value)).join(' ')}`;
   });
 
-const writesAudit = ({ table, actions }: TableAccess) =>
+const writesAudit = ({ table, actions }: TablePermission) =>
   table === 'audit' && actions.includes('dynamodb:PutItem');
 
 const filters = (name: string) =>
@@ -101,7 +101,7 @@ describe('An alarm', () => {
     });
     expect(filters('UnwrittenAuditEntries')).toEqual(
       functions
-        .filter(({ access }) => access.some(writesAudit))
+        .filter(({ permissions }) => permissions.some(writesAudit))
         .map((each) => [idOf(each, 'Logs'), '"audit-entry-not-written"']),
     );
   });

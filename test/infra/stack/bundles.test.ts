@@ -60,7 +60,7 @@ describe('a bundle, in a process like those of Lambda', () => {
 
 describe('the content of a bundle', () => {
   /** Kilobytes, of 1,000 bytes. */
-  const budgetOf = ({ access }: FunctionDefinition) => (access.length > 0 ? 290 : 20);
+  const budgetOf = ({ permissions }: FunctionDefinition) => (permissions.length > 0 ? 290 : 20);
 
   it.each(functions)('stays within the budget: $name', (definition) => {
     const { bytes } = find(bundles, definition.name);
@@ -79,11 +79,14 @@ describe('the content of a bundle', () => {
 
   it.each([
     ['bcryptjs/', namesOf(({ variables }) => variables.includes('BCRYPT_COST'))],
-    ['@aws-sdk/client-dynamodb/', namesOf(({ access }) => access.length > 0)],
-    ['@aws-sdk/lib-dynamodb/', namesOf(({ access }) => access.length > 0)],
+    ['@aws-sdk/client-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
+    ['@aws-sdk/lib-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     ['@aws-sdk/client-secrets-manager/', namesOf(({ signingSecret }) => signingSecret)],
     ['jose/', namesOf(({ signingSecret }) => signingSecret)],
-    ['@smithy/', namesOf(({ access, signingSecret }) => access.length > 0 || signingSecret)],
+    [
+      '@smithy/',
+      namesOf(({ permissions, signingSecret }) => permissions.length > 0 || signingSecret),
+    ],
   ])('holds %s exactly where it is used', (module, users) => {
     expect(carriersOf(module)).toEqual(users);
   });

@@ -16,7 +16,7 @@ interface Statement {
 }
 
 /** `action on resource`, one for each pair that a role's policy allows. */
-const permissions = (definition: FunctionDefinition) => {
+const allowedBy = (definition: FunctionDefinition) => {
   const id = idOf(definition, 'Role', 'DefaultPolicy');
   const policy = policies.get(id)?.Properties.PolicyDocument;
   return (policy.Statement as Statement[]).flatMap(({ Effect, Action, Resource }) =>
@@ -40,8 +40,8 @@ const common = (definition: FunctionDefinition) => [
 const tableIds = { users: 'UsersTable', audit: 'AuditTable' } as const;
 
 /** What its definition says that it needs, which the code of the function is compared with below. */
-const own = ({ access, signingSecret }: FunctionDefinition) => [
-  ...access.flatMap(({ table, actions, indexes }) => {
+const own = ({ permissions, signingSecret }: FunctionDefinition) => [
+  ...permissions.flatMap(({ table, actions, indexes }) => {
     const id = tableIds[table];
     const resources = indexes?.map((index) => `${id}/index/${index}`) ?? [id];
     return actions.flatMap((action) => resources.map((resource) => `${action} on ${resource}`));
@@ -54,10 +54,10 @@ const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
 
 /** The environment that a definition asks for, settings by the texts that stand for them here. */
 const environmentOf = (
-  { access, signingSecret, variables }: FunctionDefinition,
+  { permissions, signingSecret, variables }: FunctionDefinition,
   settings: Readonly<Record<string, unknown>>,
 ) => {
-  const names = tables.filter(({ name }) => access.some(({ table }) => table === name));
+  const names = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
   return {
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
     ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
@@ -92,7 +92,7 @@ describe('The functions', () => {
 
   describe.each(functions)('$name', (definition) => {
     it('may do what it must, to what it must, and nothing else', () => {
-      expect(permissions(definition).sort()).toEqual(
+      expect(allowedBy(definition).sort()).toEqual(
         [...common(definition), ...own(definition)].sort(),
       );
     });
@@ -217,7 +217,7 @@ const actionsOf = async (entry: string): Promise<string[]> => {
 
 describe('The code of a function', () => {
   it.each(functions)('$name does what its role allows, and nothing else', async (definition) => {
-    const allowed = definition.access.flatMap(({ actions }) => actions);
+    const allowed = definition.permissions.flatMap(({ actions }) => actions);
 
     expect(await actionsOf(definition.entry)).toEqual([...new Set(allowed)].sort());
   });
