@@ -218,7 +218,7 @@ export const functions: readonly FunctionDefinition[] = [
       { method: 'GET', path: '/docs' },
       { method: 'HEAD', path: '/docs' },
     ],
-    access: [],
+    permissions: [],
     signingSecret: false,
     variables: [
       ...(['USER_DIRECTORY', 'PASSWORD_MIN_LENGTH', 'LOGIN_ANSWERS'] as const),

@@ -1,3 +1,4 @@
+import { entryNotWritten } from '../../lib/audit/unwritten.ts';
 import type { Command } from './command.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -110,11 +111,11 @@ bcrypt over the base64 of the password's SHA-256: other systems have to know tha
     summary: 'write audit entries from the log that could not be written',
     operands: ['FILE'],
     help: `Reads log lines, FILE - from standard input, and writes the entry of each line with the event
-audit-entry-not-written. Other lines are ignored. Once or twice makes no difference: an
+${entryNotWritten}. Other lines are ignored. Once or twice makes no difference: an
 entry that is there already is left as it is.
 
 From a deployed function:
-  aws logs filter-log-events --log-group-name GROUP --filter-pattern '"audit-entry-not-written"' \\
+  aws logs filter-log-events --log-group-name GROUP --filter-pattern '"${entryNotWritten}"' \\
     --query 'events[].[message]' --output text > lines.log`,
     examples: [
       'replay-audit lines.log --stack accounts-production',

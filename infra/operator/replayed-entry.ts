@@ -1,12 +1,11 @@
 import { type AuditEntry, actions } from '../../lib/audit/entry.ts';
+import { entryNotWritten } from '../../lib/audit/unwritten.ts';
 
 /** An entry that could not be written, as lib/audit/record.ts logs it. */
 export interface UnwrittenEntry {
   readonly writeId: string;
   readonly entry: AuditEntry;
 }
-
-const event = 'audit-entry-not-written';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -27,7 +26,7 @@ const maxDepth = 3;
 const unwrap = (value: unknown, depth = 0): Fields | undefined => {
   const parsed = typeof value === 'string' ? parseJson(value) : value;
   if (!isObject(parsed) || depth === maxDepth) return undefined;
-  if (parsed.event === event) return parsed;
+  if (parsed.event === entryNotWritten) return parsed;
   // A line of another event is the service's own, and its message may quote what a client sent.
   return 'event' in parsed ? undefined : unwrap(parsed.message, depth + 1);
 };
@@ -81,7 +80,7 @@ const rules: Readonly<Record<keyof AuditEntry, (value: unknown) => boolean>> = {
 export const parseUnwritten = (
   line: string,
 ): UnwrittenEntry | { readonly fault: string } | undefined => {
-  if (!line.includes(event)) return undefined;
+  if (!line.includes(entryNotWritten)) return undefined;
   const { writeId, entry } = findObject(line) ?? {};
   if (!isObject(entry)) return { fault: 'has no readable entry: the line may be cut short' };
   if (!isText(writeId)) return { fault: 'has no writeId' };

@@ -4,6 +4,7 @@ import { DomainError, faultName } from '../errors.ts';
 import { logError } from '../log.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 import { insertEntry } from './store.ts';
+import { entryNotWritten } from './unwritten.ts';
 
 /** Milliseconds by which a slow audit store may delay a response. */
 const recordingTimeout = () => storageTime(1000);
@@ -38,7 +39,7 @@ export const writeEntry = async (
 
 /** The line from which `replay-audit` of infra/operator writes an entry that could not be written. */
 export const logUnwritten = (error: unknown, writeId: string, entry?: AuditEntry): void =>
-  logError('audit-entry-not-written', { fault: faultName(error), writeId, entry });
+  logError(entryNotWritten, { fault: faultName(error), writeId, entry });
 
 /**
  * Records what was done to users, by whom, from where. Never throws and takes a second at most, as

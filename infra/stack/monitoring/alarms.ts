@@ -9,6 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { entryNotWritten } from '../../../lib/audit/unwritten.ts';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
@@ -83,8 +84,7 @@ const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
 const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   {
     name: 'UnwrittenAuditEntries',
-    description:
-      'An audit entry could not be stored. It is whole in the log, as audit-entry-not-written, and must be replayed.',
+    description: `An audit entry could not be stored. It is whole in the log, as ${entryNotWritten}, and must be replayed.`,
     metric: logMetrics.unwrittenAuditEntries,
     threshold: 1,
   },

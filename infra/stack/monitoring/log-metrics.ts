@@ -7,6 +7,7 @@ import {
   type LogGroup,
   MetricFilter,
 } from 'aws-cdk-lib/aws-logs';
+import { entryNotWritten } from '../../../lib/audit/unwritten.ts';
 import { routeKey } from '../../routes.ts';
 import type { ServiceFunction } from '../function.ts';
 import { period } from './metrics.ts';
@@ -38,7 +39,7 @@ const outcomes = ['200', ...refusals];
  * The event that lib/audit/record.ts logs. A plain search: Lambda puts a prefix before the JSON
  * of a line, which a JSON pattern would not match.
  */
-const unwrittenAuditEntry = FilterPattern.allTerms('audit-entry-not-written');
+const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);
 
 /** Makes metrics of lines in the access log and in the logs of functions. */
 export const createLogMetrics = (
