@@ -27,6 +27,5 @@ export interface Command {
   readonly help: string;
   /** Command lines, without their beginning. */
   readonly examples: readonly string[];
-  /** Imported when it is run: what it stands on takes a while to load. */
-  readonly load: () => Promise<{ readonly run: Run }>;
+  readonly run: Run;
 }

@@ -1,5 +1,13 @@
 import { entryNotWritten } from '../../lib/audit/unwritten.ts';
 import type { Command } from './command.ts';
+import { run as createAdmin } from './commands/create-admin.ts';
+import { run as demote } from './commands/demote.ts';
+import { run as exportUsers } from './commands/export-users.ts';
+import { run as importUsers } from './commands/import-users.ts';
+import { run as listAdmins } from './commands/list-admins.ts';
+import { run as promote } from './commands/promote.ts';
+import { run as replayAudit } from './commands/replay-audit.ts';
+import { run as rotateSecret } from './commands/rotate-secret.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': {
@@ -16,7 +24,7 @@ in the list of processes. For a user who exists already there is promote.`,
       'create-admin ada@example.com --name "Ada Lovelace" --local',
       'create-admin ada@example.com --stack accounts-production < password-file',
     ],
-    load: () => import('./commands/create-admin.ts'),
+    run: createAdmin,
   },
   promote: {
     summary: 'give a user the role admin',
@@ -26,7 +34,7 @@ in the list of processes. For a user who exists already there is promote.`,
       'promote ada@example.com --stack accounts-production',
       'promote ada@example.com --local',
     ],
-    load: () => import('./commands/promote.ts'),
+    run: promote,
   },
   demote: {
     summary: 'take the role admin from a user',
@@ -37,14 +45,14 @@ role until it expires, one day after its login at the latest.`,
       'demote ada@example.com --stack accounts-production',
       'demote ada@example.com --local',
     ],
-    load: () => import('./commands/demote.ts'),
+    run: demote,
   },
   'list-admins': {
     summary: 'show who has the role admin',
     operands: [],
     help: 'One line each: id, email, name, time of creation, between tabs. A change of the last\nsecond may be missing.',
     examples: ['list-admins --stack accounts-production', 'list-admins --local'],
-    load: () => import('./commands/list-admins.ts'),
+    run: listAdmins,
   },
   'rotate-secret': {
     summary: 'replace the secret that signs tokens, logging nobody out',
@@ -61,7 +69,7 @@ forgotten within a minute, and everyone has to log in anew.`,
       'rotate-secret --stack accounts-production',
       'rotate-secret --stack accounts-production --force',
     ],
-    load: () => import('./commands/rotate-secret.ts'),
+    run: rotateSecret,
   },
   'import-users': {
     summary: 'bring users in from another system, with their password hashes',
@@ -91,7 +99,7 @@ brought in by this run or an earlier one; old_id is what the line has in its fie
       'import-users users.ndjson --ids ids.ndjson --stack accounts-production',
       'import-users users.ndjson --local',
     ],
-    load: () => import('./commands/import-users.ts'),
+    run: importUsers,
   },
   'export-users': {
     summary: 'write all users with their password hashes, to move elsewhere',
@@ -105,7 +113,7 @@ bcrypt over the base64 of the password's SHA-256: other systems have to know tha
       'export-users users.ndjson --stack accounts-production',
       'export-users - --stack accounts-production | gzip > users.ndjson.gz',
     ],
-    load: () => import('./commands/export-users.ts'),
+    run: exportUsers,
   },
   'replay-audit': {
     summary: 'write audit entries from the log that could not be written',
@@ -121,6 +129,6 @@ From a deployed function:
       'replay-audit lines.log --stack accounts-production',
       'replay-audit service.log --local',
     ],
-    load: () => import('./commands/replay-audit.ts'),
+    run: replayAudit,
   },
 };

@@ -14,8 +14,8 @@ const main = async (args: readonly string[]): Promise<void> => {
   }
   const target = await openTarget(request.target);
   try {
-    const { run } = await command.load();
-    await run({ ...request, author: { command: request.name, operator: target.operator }, target });
+    const author = { command: request.name, operator: target.operator };
+    await command.run({ ...request, author, target });
   } finally {
     await target.close();
   }
