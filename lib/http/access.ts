@@ -1,6 +1,7 @@
 /**
  * Who may call an endpoint: the middlewares that see to it, token (401) before role (403).
- * An endpoint for anyone imports `anyone` from endpoint.ts and carries none of this.
+ * An endpoint for anyone imports `anyone` from endpoint.ts and carries none of this. By
+ * `__NO_SIDE_EFFECTS__` each bundle leaves out the rules that its function does not use.
  */
 import { verifyToken } from '../auth/token.ts';
 import { config } from '../config.ts';
@@ -15,6 +16,7 @@ const scheme = 'Bearer ';
  * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, or with what {@link verifyToken} throws when no secret
  * can be read.
  */
+// @__NO_SIDE_EFFECTS__
 const authenticate = (): Middleware => {
   const authenticateBefore: NonNullable<Middleware['before']> = async (request) => {
     const header: string | undefined = request.event.headers?.authorization;
@@ -29,6 +31,7 @@ const authenticate = (): Middleware => {
  * Rejects with FORBIDDEN a caller whom the rule does not allow. Runs after authentication and
  * judges by the claims alone.
  */
+// @__NO_SIDE_EFFECTS__
 const authorize = (allows: (request: AuthenticatedRequest) => boolean): Middleware => {
   const authorizeBefore: NonNullable<Middleware['before']> = (request) => {
     if (!allows(request.event as AuthenticatedRequest)) throw new DomainError('FORBIDDEN');

@@ -2,6 +2,7 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { type FunctionDefinition, functions } from '../../../infra/routes.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
+import { serviceSettings } from '../../../lib/settings.ts';
 import { idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -192,8 +193,8 @@ const actionOf: Readonly<Record<string, string>> = {
   UpdateCommand: 'dynamodb:UpdateItem',
 };
 
-/** The IAM actions for what is left of a function's code when what it does not use is taken out. */
-const actionsOf = async (entry: string): Promise<string[]> => {
+/** What is left of a function's code when what it does not use is taken out. */
+const codeOf = async (entry: string): Promise<string> => {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
@@ -202,7 +203,11 @@ const actionsOf = async (entry: string): Promise<string[]> => {
     platform: 'node',
     external: ['@aws-sdk/*'],
   });
-  const code = outputFiles[0]?.text ?? '';
+  return outputFiles[0]?.text ?? '';
+};
+
+/** The IAM actions for what code asks of DynamoDB. */
+const actionsOf = (code: string): string[] => {
   // What several files import has a number after its name.
   const commands = [...code.matchAll(/new (\w+?Command)\d*\(/g)]
     .map(([, name = '']) => name)
@@ -215,10 +220,23 @@ const actionsOf = async (entry: string): Promise<string[]> => {
   return [...new Set([...commands, ...items])].sort();
 };
 
+/** The variables of the settings that code reads. */
+const variablesOf = (code: string): string[] => {
+  const names = new Set([...code.matchAll(/\bconfig\d*\.(\w+)/g)].map(([, name = '']) => name));
+  return Object.entries(serviceSettings)
+    .filter(([name]) => names.has(name))
+    .map(([, { variable }]) => variable)
+    .sort();
+};
+
 describe('The code of a function', () => {
   it.each(functions)('$name does what its role allows, and nothing else', async (definition) => {
     const allowed = definition.permissions.flatMap(({ actions }) => actions);
 
-    expect(await actionsOf(definition.entry)).toEqual([...new Set(allowed)].sort());
+    expect(actionsOf(await codeOf(definition.entry))).toEqual([...new Set(allowed)].sort());
+  });
+
+  it.each(functions)('$name reads the settings that it is given, and no others', async (each) => {
+    expect(variablesOf(await codeOf(each.entry))).toEqual([...each.variables].sort());
   });
 });
