@@ -230,7 +230,7 @@ export const functions: readonly FunctionDefinition[] = [
 
 /** The functions that are there, by the settings in force, each with its routes that are. */
 export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
-  const inForce = new Set(operationsInForce(settings).map(([route]) => route));
+  const inForce = new Set(operationsInForce(settings).map(({ route }) => route));
   return functions
     .map((definition) => ({
       ...definition,

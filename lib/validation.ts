@@ -1,6 +1,9 @@
 /**
  * What the schemas of bodies and parameters are made with. A rule says whether a value keeps it,
  * what a client is told, and the keywords by which the OpenAPI document says it.
+ *
+ * What makes a schema is marked as free of side effects, so that a bundle leaves out the schemas
+ * that its function does not use.
  */
 import * as v from 'valibot';
 import type { FieldFault, FieldFaultCode } from './errors.ts';
@@ -17,6 +20,7 @@ interface RuleOptions {
 }
 
 /** A rule for text. Message and keywords are asked for when needed: they may depend on a setting. */
+// @__NO_SIDE_EFFECTS__
 export const rule = ({ code, holds, message, keywords = () => ({}) }: RuleOptions) => ({
   ...v.check<string, () => string>(holds, message),
   type: code as 'check',
@@ -28,6 +32,7 @@ const length = (text: string): number => [...text].length;
 
 const characters = (count: number) => `${count} character${count > 1 ? 's' : ''}`;
 
+// @__NO_SIDE_EFFECTS__
 export const atMost = (maximum: number) =>
   rule({
     code: 'TOO_LONG',
@@ -37,6 +42,7 @@ export const atMost = (maximum: number) =>
   });
 
 /** @param minimum asked for at each check */
+// @__NO_SIDE_EFFECTS__
 export const atLeast = (minimum: () => number) =>
   rule({
     code: 'TOO_SHORT',
@@ -56,6 +62,7 @@ export const text = v.pipe(
 );
 
 /** One of some words. */
+// @__NO_SIDE_EFFECTS__
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 

@@ -4,7 +4,7 @@ import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { deleteUser } from '../../lib/users/changes.ts';
-import { parseUserId } from '../../lib/users/schema.ts';
+import { parseUserId } from '../../lib/users/user.ts';
 
 /** DELETE /api/users/{id} */
 export const handler = endpoint(contract.deleteUser, adminOnly, async (request) => {

@@ -2,8 +2,8 @@ import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { userDirectory } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { parseUserId } from '../../lib/users/schema.ts';
 import { findUser } from '../../lib/users/store.ts';
+import { parseUserId } from '../../lib/users/user.ts';
 
 /** GET /api/users/{id} */
 export const handler = endpoint(contract.getUser, userDirectory, async ({ pathParameters }) => {

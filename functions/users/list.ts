@@ -11,7 +11,7 @@ const scope = 'users';
 
 const onlyItself = async ({ claims }: AuthenticatedRequest) => {
   const user = await findUser(claims.id);
-  return { statusCode: 200, body: user ? [user] : [] } as const;
+  return { statusCode: 200, body: user ? [user] : [] };
 };
 
 /** GET /api/users */

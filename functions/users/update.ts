@@ -5,8 +5,9 @@ import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import { hashPassword } from '../../lib/users/password.ts';
-import { parseUserChanges, parseUserId, type UserChanges } from '../../lib/users/schema.ts';
+import { parseUserChanges, type UserChanges } from '../../lib/users/schema.ts';
 import type { User } from '../../lib/users/user.ts';
+import { parseUserId } from '../../lib/users/user.ts';
 
 /** What the entry says of a change: the names of the fields, and of a role its values. */
 const detailsOf = (changes: UserChanges, before: User) => ({

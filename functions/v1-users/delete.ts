@@ -1,6 +1,6 @@
 import * as contract from '../../lib/contract/v1-users.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
-import { parseUserId } from '../../lib/users/schema.ts';
+import { parseUserId } from '../../lib/users/user.ts';
 import { deleteMemoryUser } from './users-in-memory.ts';
 
 /** DELETE /api/v1/users/{id} */

@@ -1,6 +1,7 @@
 import * as contract from '../../lib/contract/v1-users.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
-import { parseNameOrEmail, parseUserId } from '../../lib/users/schema.ts';
+import { parseNameOrEmail } from '../../lib/users/schema.ts';
+import { parseUserId } from '../../lib/users/user.ts';
 import { changeMemoryUser } from './users-in-memory.ts';
 
 /** PATCH /api/v1/users/{id} */

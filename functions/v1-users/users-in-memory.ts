@@ -1,8 +1,8 @@
 /** The users of /api/v1/users, in the memory of this process. */
 import type * as v from 'valibot';
-import type { memoryUser } from '../../lib/contract/v1-users.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { emailKey } from '../../lib/users/user.ts';
+import type { memoryUser } from '../../lib/users/user-schema.ts';
 
 export type MemoryUser = Readonly<v.InferOutput<typeof memoryUser>>;
 

@@ -1,4 +1,5 @@
-import { type AuditEntry, actions } from '../../lib/audit/entry.ts';
+import { actions } from '../../lib/audit/actions.ts';
+import type { AuditEntry } from '../../lib/audit/entry.ts';
 import { entryNotWritten } from '../../lib/audit/unwritten.ts';
 
 /** An entry that could not be written, as lib/audit/record.ts logs it. */

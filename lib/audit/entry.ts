@@ -1,36 +1,10 @@
 import { randomInt } from 'node:crypto';
-import * as v from 'valibot';
+import type * as v from 'valibot';
+import type { Action } from './actions.ts';
+import type { auditEntry } from './entry-schema.ts';
 import { redact } from './redact.ts';
 
-export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
-export type Action = (typeof actions)[number];
-
 /** An audit entry, as it is stored and as responses show it. */
-export const auditEntry = v.object({
-  id: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(0),
-    v.maxValue(Number.MAX_SAFE_INTEGER),
-    v.metadata({ format: 'int64' }),
-  ),
-  user_id: v.pipe(
-    v.nullable(v.pipe(v.number(), v.integer())),
-    v.description('Who did it; null when no user is known.'),
-  ),
-  action: v.picklist(actions),
-  resource: v.pipe(v.string(), v.maxLength(100)),
-  resource_id: v.pipe(
-    v.nullable(v.pipe(v.string(), v.maxLength(100))),
-    v.description('To whom it was done.'),
-  ),
-  ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
-  user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
-  result: v.picklist(['SUCCESS', 'FAILURE']),
-  details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
-  /** ISO 8601, UTC, milliseconds. */
-  created_at: v.pipe(v.string(), v.isoTimestamp()),
-});
 export type AuditEntry = Readonly<v.InferOutput<typeof auditEntry>>;
 
 /** What the caller of {@link makeEntry} knows of an action; the rest is null or generated. */

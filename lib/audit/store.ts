@@ -3,7 +3,8 @@ import { config } from '../config.ts';
 import { isConditionFailure, send } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { auditTable, createdAtKey, type IndexDefinition } from '../dynamodb/tables.ts';
-import type { Action, AuditEntry } from './entry.ts';
+import type { Action } from './actions.ts';
+import type { AuditEntry } from './entry.ts';
 
 const [byCreatedAt, byUserId, byAction, byUserIdAndAction] = auditTable.indexes;
 

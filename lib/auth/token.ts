@@ -1,6 +1,7 @@
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { DomainError } from '../errors.ts';
-import { isUserId, type Role, roles } from '../users/user.ts';
+import { type Role, roles } from '../users/role.ts';
+import { isUserId } from '../users/user.ts';
 import { type SigningKeys, signingKeys, tokenLifetime } from './signing-secret.ts';
 
 /** What a token says of its holder (functions/README.md, Tokens). Times are seconds since 1970. */

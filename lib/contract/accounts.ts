@@ -1,8 +1,8 @@
 /** Registration, login and the caller's profile. */
 import * as v from 'valibot';
 import { credentials, newUser } from '../users/schema.ts';
-import { user } from '../users/user.ts';
-import type { Operation } from './operation.ts';
+import { user } from '../users/user-schema.ts';
+import type { Describe, Operation } from './operation.ts';
 
 const exampleUser = {
   name: 'Ada Lovelace',
@@ -11,82 +11,84 @@ const exampleUser = {
 };
 const exampleToken = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl';
 
-const withToken = v.object({
-  message: v.string(),
-  token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), good for one day.')),
-});
+const withToken = () =>
+  v.object({
+    message: v.string(),
+    token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), good for one day.')),
+  });
 
 export const register = {
   caller: 'anyone',
   body: newUser,
   storageFault: ['Error registering user', 'insertErr'],
-  describe: ({ registrationsPerAddress }) => ({
-    id: 'register',
-    tag: 'Accounts',
-    summary: 'Register',
-    text:
-      'Makes a user with the role `user`, whatever the body says of a role, and answers with a token for it.' +
-      (registrationsPerAddress > 0
-        ? ' Registrations are limited by source address; past the limit they must wait.'
-        : ''),
-    bodyExample: exampleUser,
-    success: {
-      status: 201,
-      description: 'The user is registered.',
-      schema: withToken,
-      example: { message: 'User registered successfully', token: exampleToken },
-    },
-    errors: [
-      ...(['FIELDS_REQUIRED', 'FIELD_INVALID', 'EMAIL_REGISTERED'] as const),
-      ...(['HASHING_FAULT', 'TOKEN_FAULT'] as const),
-      ...(registrationsPerAddress > 0 ? (['TOO_MANY_ATTEMPTS'] as const) : []),
-    ],
-  }),
 } as const satisfies Operation;
+
+export const registerDescription: Describe = ({ registrationsPerAddress }) => ({
+  id: 'register',
+  tag: 'Accounts',
+  summary: 'Register',
+  text:
+    'Makes a user with the role `user`, whatever the body says of a role, and answers with a token for it.' +
+    (registrationsPerAddress > 0
+      ? ' Registrations are limited by source address; past the limit they must wait.'
+      : ''),
+  bodyExample: exampleUser,
+  success: {
+    status: 201,
+    description: 'The user is registered.',
+    schema: withToken(),
+    example: { message: 'User registered successfully', token: exampleToken },
+  },
+  errors: [
+    ...(['FIELDS_REQUIRED', 'FIELD_INVALID', 'EMAIL_REGISTERED'] as const),
+    ...(['HASHING_FAULT', 'TOKEN_FAULT'] as const),
+    ...(registrationsPerAddress > 0 ? (['TOO_MANY_ATTEMPTS'] as const) : []),
+  ],
+});
 
 export const logIn = {
   caller: 'anyone',
   body: credentials,
   storageFault: ['Error checking user', 'err'],
-  describe: ({ loginAnswers }) => ({
-    id: 'logIn',
-    tag: 'Accounts',
-    summary: 'Log in',
-    text:
-      'Answers with a new token. Failed logins count for the account and for the source address; past a limit logins must wait, with the right password too.' +
-      (loginAnswers === 'uniform'
-        ? ' An unknown address and a wrong password have the same response.'
-        : ''),
-    bodyExample: { email: exampleUser.email, password: exampleUser.password },
-    success: {
-      status: 200,
-      description: 'The credentials are right.',
-      schema: withToken,
-      example: { message: 'Login successful', token: exampleToken },
-    },
-    errors: [
-      ...(['CREDENTIALS_REQUIRED', 'INVALID_CREDENTIALS'] as const),
-      ...(loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
-      ...(['TOO_MANY_ATTEMPTS', 'HASHING_FAULT', 'TOKEN_FAULT'] as const),
-    ],
-  }),
 } as const satisfies Operation;
 
-const { id, name, email, role } = user.entries;
+export const logInDescription: Describe = ({ loginAnswers }) => ({
+  id: 'logIn',
+  tag: 'Accounts',
+  summary: 'Log in',
+  text:
+    'Answers with a new token. Failed logins count for the account and for the source address; past a limit logins must wait, with the right password too.' +
+    (loginAnswers === 'uniform'
+      ? ' An unknown address and a wrong password have the same response.'
+      : ''),
+  bodyExample: { email: exampleUser.email, password: exampleUser.password },
+  success: {
+    status: 200,
+    description: 'The credentials are right.',
+    schema: withToken(),
+    example: { message: 'Login successful', token: exampleToken },
+  },
+  errors: [
+    ...(['CREDENTIALS_REQUIRED', 'INVALID_CREDENTIALS'] as const),
+    ...(loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
+    ...(['TOO_MANY_ATTEMPTS', 'HASHING_FAULT', 'TOKEN_FAULT'] as const),
+  ],
+});
 
 export const getProfile = {
   caller: 'user',
   storageFault: ['Error fetching profile', 'err'],
-  describe: () => ({
-    id: 'getProfile',
-    tag: 'Accounts',
-    summary: 'Show the caller’s profile',
-    success: {
-      status: 200,
-      description: 'The user whom the token names.',
-      schema: v.object({ data: v.object({ id, name, email, role }) }),
-      example: { data: { id: 17, name: exampleUser.name, email: exampleUser.email, role: 'user' } },
-    },
-    errors: ['USER_NOT_FOUND'],
-  }),
 } as const satisfies Operation;
+
+export const getProfileDescription: Describe = () => ({
+  id: 'getProfile',
+  tag: 'Accounts',
+  summary: 'Show the caller’s profile',
+  success: {
+    status: 200,
+    description: 'The user whom the token names.',
+    schema: v.object({ data: v.pick(user, ['id', 'name', 'email', 'role']) }),
+    example: { data: { id: 17, name: exampleUser.name, email: exampleUser.email, role: 'user' } },
+  },
+  errors: ['USER_NOT_FOUND'],
+});

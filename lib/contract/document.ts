@@ -5,7 +5,7 @@ import { components } from './components.ts';
 import { type ErrorForm, exampleName, exampleOf } from './error-examples.ts';
 import { bodySchema, parameterSchema } from './json-schema.ts';
 import type { Description, Operation } from './operation.ts';
-import { operationsInForce } from './operations.ts';
+import { type OperationInForce, operationsInForce } from './operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -134,14 +134,18 @@ const successResponse = ({ success }: Description): Json => {
 
 const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
   ...(path.includes('{id}') ? [ref('parameters', 'id')] : []),
-  ...Object.entries(query?.entries ?? {}).map(([name, schema]) => {
+  ...Object.entries(query ?? {}).map(([name, schema]) => {
     const { description, ...rest } = parameterSchema(schema as never);
     return { name, in: 'query', description, schema: rest };
   }),
 ];
 
-const operationObject = (path: string, operation: Operation, settings: ServiceValues): Json => {
-  const description = operation.describe(settings);
+const operationObject = (
+  path: string,
+  { operation, describe }: OperationInForce,
+  settings: ServiceValues,
+): Json => {
+  const description = describe(settings);
   const { id, tag, summary, text, bodyExample } = description;
   const parameters = parametersOf(path, operation);
   return {
@@ -199,14 +203,14 @@ const tags = [
  */
 export const buildDocument = (settings: ServiceValues, server: string) => {
   const inForce = operationsInForce(settings);
-  const used = new Set(inForce.map(([, operation]) => operation.describe(settings).tag));
-  const byPath = Map.groupBy(inForce, ([route]) => route.split(' ')[1] ?? '');
+  const used = new Set(inForce.map(({ describe }) => describe(settings).tag));
+  const byPath = Map.groupBy(inForce, ({ route }) => route.split(' ')[1] ?? '');
   const paths = [...byPath].map(([path, operations]) => [
     path,
     Object.fromEntries(
-      operations.map(([route, operation]) => [
-        (route.split(' ')[0] ?? '').toLowerCase(),
-        operationObject(path, operation, settings),
+      operations.map((each) => [
+        (each.route.split(' ')[0] ?? '').toLowerCase(),
+        operationObject(path, each, settings),
       ]),
     ),
   ]);

@@ -1,11 +1,10 @@
 /** Schemas, as the OpenAPI document says them. */
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { auditEntry } from '../audit/entry.ts';
+import { auditEntry } from '../audit/entry-schema.ts';
 import * as bodies from '../users/schema.ts';
-import { user } from '../users/user.ts';
+import { memoryUser, user } from '../users/user-schema.ts';
 import type { Keywords } from '../validation.ts';
-import { memoryUser } from './v1-users.ts';
 
 /** The schemas that the document gives a name. */
 export const named: Readonly<Record<string, v.GenericSchema>> = {

@@ -34,42 +34,18 @@ export interface Description {
   readonly errors: readonly ErrorCode[];
 }
 
-export type ParameterSchema = v.ObjectSchema<v.ObjectEntries, undefined>;
-
+/** What handler and document share of an operation. */
 export interface Operation {
   readonly caller: Caller;
   /** The JSON body that it expects. */
   readonly body?: v.GenericSchema;
   /** Query parameters, from their text. */
-  readonly query?: ParameterSchema;
+  readonly query?: v.ObjectEntries;
   /** What a 500 says when the store fails. */
   readonly storageFault?: StorageFault;
   /** Whether it is there at all, by the settings in force; absent: always. */
   readonly exists?: (settings: ServiceValues) => boolean;
-  /** What only the document says. A function, so that no other request pays for it. */
-  readonly describe: (settings: ServiceValues) => Description;
 }
 
-type SuccessOf<O extends Operation> = ReturnType<O['describe']>['success'];
-
-interface TextResponse {
-  readonly statusCode: 200 | 304;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly contentType?: string;
-  readonly body?: string;
-}
-
-interface JsonResponse<S extends Success> {
-  readonly statusCode: S['status'];
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-type BodyOf<S extends Success> = S extends { readonly schema: infer T extends v.GenericSchema }
-  ? { readonly body: v.InferOutput<T> }
-  : unknown;
-
-/** The response that an operation's handler makes when all is well. */
-export type ResponseOf<O extends Operation> =
-  SuccessOf<O> extends { readonly contentType: string }
-    ? TextResponse
-    : JsonResponse<SuccessOf<O>> & BodyOf<SuccessOf<O>>;
+/** What only the document says of an operation: bundles of other functions leave it out. */
+export type Describe = (settings: ServiceValues) => Description;

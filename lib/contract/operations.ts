@@ -1,41 +1,44 @@
-/** The operation of every route, by `METHOD /path`. */
+/** The operation of every route, by `METHOD /path`, and what the document says of it. */
 import type { ServiceValues } from '../settings.ts';
-import { getProfile, logIn, register } from './accounts.ts';
-import { listAuditLogs } from './audit-logs.ts';
-import { getDocsPage, getDocument, headDocsPage, headDocument } from './docs.ts';
-import type { Operation } from './operation.ts';
-import { createUser, deleteUser, getUser, listUsers, updateUser } from './users.ts';
-import {
-  changeMemoryUser,
-  createMemoryUser,
-  deleteMemoryUser,
-  getMemoryUser,
-  listMemoryUsers,
-  replaceMemoryUser,
-} from './v1-users.ts';
+import * as accounts from './accounts.ts';
+import * as auditLogs from './audit-logs.ts';
+import * as docs from './docs.ts';
+import type { Describe, Operation } from './operation.ts';
+import * as users from './users.ts';
+import * as v1 from './v1-users.ts';
 
 export const operations = {
-  'POST /api/auth/register': register,
-  'POST /api/login': logIn,
-  'GET /api/profile': getProfile,
-  'POST /api/users': createUser,
-  'GET /api/users': listUsers,
-  'GET /api/users/{id}': getUser,
-  'PUT /api/users/{id}': updateUser,
-  'DELETE /api/users/{id}': deleteUser,
-  'GET /api/admin/audit-logs': listAuditLogs,
-  'GET /api/v1/users': listMemoryUsers,
-  'POST /api/v1/users': createMemoryUser,
-  'GET /api/v1/users/{id}': getMemoryUser,
-  'PUT /api/v1/users/{id}': replaceMemoryUser,
-  'PATCH /api/v1/users/{id}': changeMemoryUser,
-  'DELETE /api/v1/users/{id}': deleteMemoryUser,
-  'GET /openapi.json': getDocument,
-  'GET /docs': getDocsPage,
-  'HEAD /openapi.json': headDocument,
-  'HEAD /docs': headDocsPage,
-} as const satisfies Readonly<Record<string, Operation>>;
+  'POST /api/auth/register': [accounts.register, accounts.registerDescription],
+  'POST /api/login': [accounts.logIn, accounts.logInDescription],
+  'GET /api/profile': [accounts.getProfile, accounts.getProfileDescription],
+  'POST /api/users': [users.createUser, users.createUserDescription],
+  'GET /api/users': [users.listUsers, users.listUsersDescription],
+  'GET /api/users/{id}': [users.getUser, users.getUserDescription],
+  'PUT /api/users/{id}': [users.updateUser, users.updateUserDescription],
+  'DELETE /api/users/{id}': [users.deleteUser, users.deleteUserDescription],
+  'GET /api/admin/audit-logs': [auditLogs.listAuditLogs, auditLogs.listAuditLogsDescription],
+  'GET /api/v1/users': [v1.listMemoryUsers, v1.listMemoryUsersDescription],
+  'POST /api/v1/users': [v1.createMemoryUser, v1.createMemoryUserDescription],
+  'GET /api/v1/users/{id}': [v1.getMemoryUser, v1.getMemoryUserDescription],
+  'PUT /api/v1/users/{id}': [v1.replaceMemoryUser, v1.replaceMemoryUserDescription],
+  'PATCH /api/v1/users/{id}': [v1.changeMemoryUser, v1.changeMemoryUserDescription],
+  'DELETE /api/v1/users/{id}': [v1.deleteMemoryUser, v1.deleteMemoryUserDescription],
+  'GET /openapi.json': [docs.getDocument, docs.getDocumentDescription],
+  'HEAD /openapi.json': [docs.headDocument, docs.headDocumentDescription],
+  'GET /docs': [docs.getDocsPage, docs.getDocsPageDescription],
+  'HEAD /docs': [docs.headDocsPage, docs.headDocsPageDescription],
+} as const satisfies Readonly<Record<string, readonly [Operation, Describe]>>;
+
+/** An operation that is there, with what the document says of it. */
+export interface OperationInForce {
+  /** `METHOD /path` */
+  readonly route: string;
+  readonly operation: Operation;
+  readonly describe: Describe;
+}
 
 /** The operations that are there, by the settings in force. */
-export const operationsInForce = (settings: ServiceValues): readonly [string, Operation][] =>
-  Object.entries<Operation>(operations).filter(([, { exists }]) => exists?.(settings) ?? true);
+export const operationsInForce = (settings: ServiceValues): readonly OperationInForce[] =>
+  Object.entries<readonly [Operation, Describe]>(operations)
+    .map(([route, [operation, describe]]) => ({ route, operation, describe }))
+    .filter(({ operation }) => operation.exists?.(settings) ?? true);

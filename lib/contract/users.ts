@@ -1,8 +1,8 @@
 /** Users, as those who have a token read and change them. */
 import * as v from 'valibot';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
-import { user } from '../users/user.ts';
-import type { Operation } from './operation.ts';
+import { user } from '../users/user-schema.ts';
+import type { Describe, Operation } from './operation.ts';
 import { pageParameters } from './parameters.ts';
 
 const tag = 'Users';
@@ -18,85 +18,88 @@ export const createUser = {
   caller: 'user',
   body: newUserByAdmin,
   storageFault: ['Error creating user', 'insertErr'],
-  describe: () => ({
-    id: 'createUser',
-    tag,
-    summary: 'Create a user',
-    text: 'Only an admin may ask for the role `admin`, and must be stored as an admin at that moment.',
-    bodyExample: { name: example.name, email: example.email, password: 'a long password' },
-    success: { status: 201, description: 'The new user.', schema: user, example },
-    errors: ['FIELDS_REQUIRED', 'FIELD_INVALID', 'FORBIDDEN', 'EMAIL_REGISTERED', 'HASHING_FAULT'],
-  }),
 } as const satisfies Operation;
+
+export const createUserDescription: Describe = () => ({
+  id: 'createUser',
+  tag,
+  summary: 'Create a user',
+  text: 'Only an admin may ask for the role `admin`, and must be stored as an admin at that moment.',
+  bodyExample: { name: example.name, email: example.email, password: 'a long password' },
+  success: { status: 201, description: 'The new user.', schema: user, example },
+  errors: ['FIELDS_REQUIRED', 'FIELD_INVALID', 'FORBIDDEN', 'EMAIL_REGISTERED', 'HASHING_FAULT'],
+});
 
 export const listUsers = {
   caller: 'user',
-  query: v.object(pageParameters),
+  query: pageParameters,
   storageFault: ['Error listing users', 'err'],
-  describe: ({ userDirectory }) => ({
-    id: 'listUsers',
-    tag,
-    summary: 'List the users',
-    text:
-      'Oldest first. A user who was just created may be missing for a moment.' +
-      (userDirectory === 'closed' ? ' A caller who is no admin gets a list of itself alone.' : ''),
-    success: {
-      status: 200,
-      description: 'One page of the users.',
-      schema: v.pipe(v.array(user), v.readonly()),
-      example: [example],
-      headers: ['Link'],
-    },
-    errors: ['PARAMETER_INVALID'],
-  }),
 } as const satisfies Operation;
+
+export const listUsersDescription: Describe = ({ userDirectory }) => ({
+  id: 'listUsers',
+  tag,
+  summary: 'List the users',
+  text:
+    'Oldest first. A user who was just created may be missing for a moment.' +
+    (userDirectory === 'closed' ? ' A caller who is no admin gets a list of itself alone.' : ''),
+  success: {
+    status: 200,
+    description: 'One page of the users.',
+    schema: v.pipe(v.array(user), v.readonly()),
+    example: [example],
+    headers: ['Link'],
+  },
+  errors: ['PARAMETER_INVALID'],
+});
 
 export const getUser = {
   caller: 'directory',
   storageFault: ['Error fetching user', 'err'],
-  describe: ({ userDirectory }) => ({
-    id: 'getUser',
-    tag,
-    summary: 'Show a user',
-    ...(userDirectory === 'closed'
-      ? { text: 'A caller who is no admin may see itself alone.' }
-      : {}),
-    success: { status: 200, description: 'The user.', schema: user, example },
-    errors: ['USER_NOT_FOUND'],
-  }),
 } as const satisfies Operation;
+
+export const getUserDescription: Describe = ({ userDirectory }) => ({
+  id: 'getUser',
+  tag,
+  summary: 'Show a user',
+  ...(userDirectory === 'closed' ? { text: 'A caller who is no admin may see itself alone.' } : {}),
+  success: { status: 200, description: 'The user.', schema: user, example },
+  errors: ['USER_NOT_FOUND'],
+});
 
 export const updateUser = {
   caller: 'self',
   body: userChanges,
   storageFault: ['Error updating user', 'err'],
-  describe: () => ({
-    id: 'updateUser',
-    tag,
-    summary: 'Change a user',
-    text: 'Changes the fields that are given, at least one, and no other. Only an admin may change a role, and must be stored as an admin at that moment to make another one.',
-    bodyExample: { name: 'Ada King' },
-    success: {
-      status: 200,
-      description: 'The changed user.',
-      schema: user,
-      example: { ...example, name: 'Ada King' },
-    },
-    errors: [
-      ...(['NO_FIELDS_TO_UPDATE', 'FIELD_INVALID', 'USER_NOT_FOUND'] as const),
-      ...(['EMAIL_REGISTERED', 'HASHING_FAULT'] as const),
-    ],
-  }),
 } as const satisfies Operation;
+
+export const updateUserDescription: Describe = () => ({
+  id: 'updateUser',
+  tag,
+  summary: 'Change a user',
+  text: 'Changes the fields that are given, at least one, and no other. Only an admin may change a role, and must be stored as an admin at that moment to make another one.',
+  bodyExample: { name: 'Ada King' },
+  success: {
+    status: 200,
+    description: 'The changed user.',
+    schema: user,
+    example: { ...example, name: 'Ada King' },
+  },
+  errors: [
+    ...(['NO_FIELDS_TO_UPDATE', 'FIELD_INVALID', 'USER_NOT_FOUND'] as const),
+    ...(['EMAIL_REGISTERED', 'HASHING_FAULT'] as const),
+  ],
+});
 
 export const deleteUser = {
   caller: 'admin',
   storageFault: ['Error deleting user', 'err'],
-  describe: () => ({
-    id: 'deleteUser',
-    tag,
-    summary: 'Delete a user',
-    success: { status: 204, description: 'The user is deleted.' },
-    errors: ['USER_NOT_FOUND'],
-  }),
 } as const satisfies Operation;
+
+export const deleteUserDescription: Describe = () => ({
+  id: 'deleteUser',
+  tag,
+  summary: 'Delete a user',
+  success: { status: 204, description: 'The user is deleted.' },
+  errors: ['USER_NOT_FOUND'],
+});

@@ -1,9 +1,10 @@
 import middy from '@middy/core';
 import httpErrorHandler from '@middy/http-error-handler';
-import type { Caller, Operation, ResponseOf } from '../contract/operation.ts';
+import type { Caller, Operation } from '../contract/operation.ts';
 import { jsonBody } from './json-body.ts';
 import type {
   ApiRequest,
+  ApiResponse,
   AuthenticatedRequest,
   Handler,
   IncomingEvent,
@@ -32,7 +33,7 @@ export const anyone = { caller: 'anyone', checks: [] } as const satisfies Access
 export const endpoint = <O extends Operation>(
   { body, storageFault }: O,
   access: Access & { readonly caller: O['caller'] },
-  handle: (request: RequestOf<O>) => Promise<ResponseOf<O>> | ResponseOf<O>,
+  handle: (request: RequestOf<O>) => Promise<ApiResponse> | ApiResponse,
 ): Handler => {
   const stack = middy<IncomingEvent, unknown>()
     .use(render())

@@ -1,18 +1,19 @@
-import type * as v from 'valibot';
-import type { ParameterSchema } from '../contract/operation.ts';
+import * as v from 'valibot';
 import { invalidParameter } from '../errors.ts';
 import { hold } from '../validation.ts';
 import type { ApiRequest } from './request.ts';
+
+type Parameters<Query extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Query, undefined>>;
 
 /**
  * The values of an endpoint's query parameters; it ignores those that it does not know.
  * @throws {DomainError} PARAMETER_INVALID naming the first that breaks its rule
  */
-export const parseQuery = <Query extends ParameterSchema>(
+export const parseQuery = <Query extends v.ObjectEntries>(
   { query }: { readonly query: Query },
   given: Readonly<Record<string, string | undefined>> = {},
-): v.InferOutput<Query> => {
-  const held = hold(query, given);
+): Parameters<Query> => {
+  const held = hold(v.object(query), given);
   if ('output' in held) return held.output;
   const [fault] = held.faults;
   throw invalidParameter(fault?.field ?? '', fault?.rule ?? 'is invalid');
@@ -23,11 +24,11 @@ export const parseQuery = <Query extends ParameterSchema>(
  * was applied. The raw query is read, because the gateway joins repeated values by commas.
  * @throws {DomainError} PARAMETER_INVALID too for a parameter that is unknown or given twice
  */
-export const parseExactQuery = <Query extends ParameterSchema>(
+export const parseExactQuery = <Query extends v.ObjectEntries>(
   operation: { readonly query: Query },
   { rawQueryString }: ApiRequest,
-): v.InferOutput<Query> => {
-  const names = Object.keys(operation.query.entries);
+): Parameters<Query> => {
+  const names = Object.keys(operation.query);
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(rawQueryString)) {
     if (!names.includes(name)) {

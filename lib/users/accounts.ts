@@ -2,9 +2,9 @@ import { describeFault, logError } from '../log.ts';
 import { replacePasswordHash } from './changes.ts';
 import type { StoredUser } from './items.ts';
 import { hashPassword, needsRehash } from './password.ts';
+import type { Role } from './role.ts';
 import type { NewUser } from './schema.ts';
 import { allocateUserId } from './store.ts';
-import type { Role } from './user.ts';
 
 /**
  * A new user, ready to be stored by `insertUser`. The id is allocated while the hash is computed;

@@ -5,8 +5,9 @@ import { isConditionFailure, send, storageTime, transact } from '../dynamodb/cli
 import { DomainError, unsureOf } from '../errors.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, namedError, toUser, userKey } from './items.ts';
+import type { Role } from './role.ts';
 import { findUser } from './store.ts';
-import { emailKey, type Role, type User } from './user.ts';
+import { emailKey, type User } from './user.ts';
 
 /** What an update may write. */
 export interface UserUpdate {

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { config } from '../config.ts';
 import { DomainError, type ErrorCode, type FieldFault, invalidField } from '../errors.ts';
 import { atLeast, atMost, hold, oneOf, rule, text } from '../validation.ts';
-import { isUserId, type Role, roles } from './user.ts';
+import { type Role, roles } from './role.ts';
 
 /** An object that a client sent, whatever is in it. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -60,7 +60,9 @@ export const newUserByAdmin = v.object({
     v.nullish(role),
     v.description('Only an admin may ask for `admin`; of others `user` is all that counts.'),
   ),
-  ...newUser.entries,
+  name,
+  email,
+  password,
 });
 
 const filled = rule({
@@ -243,13 +245,3 @@ export const parseNameOrEmail = (body: Fields): v.InferOutput<typeof nameOrEmail
     nameOrEmail,
     Object.fromEntries(Object.entries(body).filter(([field, value]) => !isMissing(field, value))),
   );
-
-/**
- * The id in a path.
- * @throws {DomainError} USER_NOT_FOUND for whatever is not a plain positive decimal number
- */
-export const parseUserId = (text: string | undefined): number => {
-  const id = /^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : undefined;
-  if (!isUserId(id)) throw new DomainError('USER_NOT_FOUND');
-  return id;
-};

@@ -1,28 +1,23 @@
-import * as v from 'valibot';
-
-export const roles = ['user', 'admin'] as const;
-export type Role = (typeof roles)[number];
+import type * as v from 'valibot';
+import { DomainError } from '../errors.ts';
+import type { user } from './user-schema.ts';
 
 /** A user as responses show it (functions/README.md, Responses): never with the password hash. */
-export const user = v.object({
-  id: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.maxValue(Number.MAX_SAFE_INTEGER),
-    v.metadata({ format: 'int64' }),
-  ),
-  name: v.string(),
-  email: v.string(),
-  role: v.picklist(roles),
-  /** ISO 8601, UTC, milliseconds. */
-  created_at: v.pipe(v.string(), v.isoTimestamp()),
-});
 export type User = Readonly<v.InferOutput<typeof user>>;
 
 /** Whether a value can be a user's id: a positive safe integer. */
 export const isUserId = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
+
+/**
+ * The id in a path.
+ * @throws {DomainError} USER_NOT_FOUND for whatever is not a plain positive decimal number
+ */
+export const parseUserId = (text: string | undefined): number => {
+  const id = /^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : undefined;
+  if (!isUserId(id)) throw new DomainError('USER_NOT_FOUND');
+  return id;
+};
 
 /**
  * The form under which addresses are unique and looked up (functions/README.md, Input). By way of

@@ -18,9 +18,6 @@ export const testEndpoint = (
     caller: access.caller,
     ...(body ? { body: v.looseObject({}) } : {}),
     ...(storageFault ? { storageFault } : {}),
-    describe: () => {
-      throw new Error('No document describes it');
-    },
   };
   return endpoint(operation, access, handle as never);
 };

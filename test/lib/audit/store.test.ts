@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { type AuditEntry, actions, makeEntry } from '../../../lib/audit/entry.ts';
+import { actions } from '../../../lib/audit/actions.ts';
+import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { type AuditFilter, insertEntry, listEntries, toItem } from '../../../lib/audit/store.ts';
 import { writeBatches } from '../../races/write-batches.ts';

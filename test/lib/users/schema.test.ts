@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { roles } from '../../../lib/users/role.ts';
 import {
   parseCredentials,
   parseEmail,
@@ -9,9 +10,8 @@ import {
   parseNewUserBy,
   parsePassword,
   parseUserChanges,
-  parseUserId,
 } from '../../../lib/users/schema.ts';
-import { roles } from '../../../lib/users/user.ts';
+import { parseUserId } from '../../../lib/users/user.ts';
 
 const outcomeOf = (parse: () => unknown): unknown => {
   try {

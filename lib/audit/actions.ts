@@ -1,0 +1,3 @@
+/** What an audit entry can say was done. */
+export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
+export type Action = (typeof actions)[number];
