@@ -6,7 +6,10 @@
  * that its function does not use.
  */
 import * as v from 'valibot';
-import type { FieldFault, FieldFaultCode } from './errors.ts';
+import { DomainError, type ErrorCode, type FieldFault, type FieldFaultCode } from './errors.ts';
+
+/** An object that a client sent, whatever is in it. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** JSON Schema keywords (draft 2020-12). */
 export type Keywords = Readonly<Record<string, string | number>>;
@@ -87,4 +90,45 @@ export const hold = <Schema extends v.GenericSchema>(
 ): { output: v.InferOutput<Schema> } | { faults: readonly FieldFault[] } => {
   const { success, output, issues } = v.safeParse(schema, value);
   return success ? { output } : { faults: issues.map(toFault) };
+};
+
+/** Whether a field is absent, null or empty. Of a password, white space counts. */
+export const isMissing = (field: string, value: unknown) =>
+  value == null ||
+  (typeof value === 'string' && (field === 'password' ? value : value.trim()) === '');
+
+type BodySchema = v.ObjectSchema<v.ObjectEntries, undefined>;
+
+const isRequired = ({ type }: v.ObjectEntries[string]) => !/optional|nullish/.test(type);
+
+/** Whether a field that must be there is missing, null or empty. */
+const lacks = ({ entries }: BodySchema, field: string, body: Fields) =>
+  isRequired(entries[field] as v.ObjectEntries[string]) && isMissing(field, body[field]);
+
+/** All faults of a body, in the order of its schema. */
+export const faultsIn = (schema: BodySchema, body: Fields, found: readonly FieldFault[]) =>
+  Object.keys(schema.entries).flatMap((field): readonly FieldFault[] =>
+    lacks(schema, field, body)
+      ? [{ field, code: 'REQUIRED', rule: 'is required' }]
+      : found.filter((fault) => fault.field === field),
+  );
+
+/**
+ * A body in the form of its schema.
+ * @param whenMissing the error's code when a field is missing, null or empty
+ * @throws {DomainError} that code or FIELD_INVALID, with all faults
+ */
+export const parseBody = <Schema extends BodySchema>(
+  schema: Schema,
+  body: Fields,
+  whenMissing: ErrorCode = 'FIELD_INVALID',
+): v.InferOutput<Schema> => {
+  const held = hold(schema, body);
+  if ('output' in held) return held.output;
+  const faults = faultsIn(schema, body, held.faults);
+  const [first] = faults;
+  // A role that nobody has is told before a field that is missing.
+  const tellsMissing = first?.field !== 'role' && faults.some(({ code }) => code === 'REQUIRED');
+  if (tellsMissing) throw new DomainError(whenMissing, { faults });
+  throw new DomainError('FIELD_INVALID', { message: `${first?.field} ${first?.rule}`, faults });
 };

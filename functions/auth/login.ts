@@ -1,8 +1,8 @@
+import { parseCredentials } from '../../lib/auth/credentials.ts';
 import { logIn } from '../../lib/auth/log-in.ts';
 import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { parseCredentials } from '../../lib/users/schema.ts';
 
 /** POST /api/login */
 export const handler = endpoint(contract.logIn, anyone, async (request) => {

@@ -1,6 +1,6 @@
 import * as contract from '../../lib/contract/v1-users.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
-import { parseNameAndEmail } from '../../lib/users/schema.ts';
+import { parseNameAndEmail } from '../../lib/users/name-and-email.ts';
 import { createMemoryUser } from './users-in-memory.ts';
 
 /** POST /api/v1/users */

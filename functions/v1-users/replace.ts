@@ -1,6 +1,6 @@
 import * as contract from '../../lib/contract/v1-users.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
-import { parseNameAndEmail } from '../../lib/users/schema.ts';
+import { parseNameAndEmail } from '../../lib/users/name-and-email.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 import { changeMemoryUser } from './users-in-memory.ts';
 

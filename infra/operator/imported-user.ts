@@ -2,7 +2,8 @@ import { config } from '../../lib/config.ts';
 import { DomainError, invalidField } from '../../lib/errors.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash } from '../../lib/users/password.ts';
-import { type Fields, parseEmail, parseName, parseRole } from '../../lib/users/schema.ts';
+import { parseEmail, parseName, parseRole } from '../../lib/users/schema.ts';
+import type { Fields } from '../../lib/validation.ts';
 import { brokenRule } from './users.ts';
 
 /** A user of another system, who has no id here yet. */

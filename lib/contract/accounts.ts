@@ -1,6 +1,7 @@
 /** Registration, login and the caller's profile. */
 import * as v from 'valibot';
-import { credentials, newUser } from '../users/schema.ts';
+import { credentials } from '../auth/credentials.ts';
+import { newUser } from '../users/schema.ts';
 import { user } from '../users/user-schema.ts';
 import type { Describe, Operation } from './operation.ts';
 

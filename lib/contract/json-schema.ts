@@ -2,6 +2,8 @@
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { auditEntry } from '../audit/entry-schema.ts';
+import { credentials } from '../auth/credentials.ts';
+import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
 import * as bodies from '../users/schema.ts';
 import { memoryUser, user } from '../users/user-schema.ts';
 import type { Keywords } from '../validation.ts';
@@ -12,11 +14,11 @@ export const named: Readonly<Record<string, v.GenericSchema>> = {
   NewUser: bodies.newUser,
   NewUserWithRole: bodies.newUserByAdmin,
   UserChanges: bodies.userChanges,
-  Credentials: bodies.credentials,
+  Credentials: credentials,
   AuditEntry: auditEntry,
   MemoryUser: memoryUser,
-  NameAndEmail: bodies.nameAndEmail,
-  NameOrEmail: bodies.nameOrEmail,
+  NameAndEmail: nameAndEmail,
+  NameOrEmail: nameOrEmail,
 };
 
 /** Of a pipe's parts, what says itself in JSON Schema; see `rule` in lib/validation.ts. */

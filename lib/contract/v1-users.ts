@@ -1,7 +1,7 @@
 /** The in-memory variant under /api/v1. */
 import * as v from 'valibot';
 import type { ServiceValues } from '../settings.ts';
-import { nameAndEmail, nameOrEmail } from '../users/schema.ts';
+import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
 import { memoryUser, user } from '../users/user-schema.ts';
 import type { Describe, Operation } from './operation.ts';
 

@@ -53,11 +53,17 @@ describe('the CDK application', () => {
   });
 
   it('warns of each setting that is laxer than production’s, and goes on', () => {
-    const { status, stderr } = synth({ ...production, passwordMinLength: 8, v1Users: 'on' });
+    const { status, stderr } = synth({
+      ...production,
+      passwordMinLength: 8,
+      v1Users: 'on',
+      docs: 'on',
+    });
 
     expect(stderr).toBe(
-      'production: v1Users=on is laxer than off\n' +
-        'production: passwordMinLength=8 is laxer than 15\n',
+      'production: passwordMinLength=8 is laxer than 15\n' +
+        'production: v1Users=on is laxer than off\n' +
+        'production: docs=on is laxer than off\n',
     );
     expect(status).toBe(0);
   });

@@ -23,6 +23,7 @@ describe('readDeploymentSettings', () => {
       credentialsThrottleRate: 50,
       credentialsThrottleBurst: 100,
       v1Users: 'on',
+      docs: 'on',
       v1ReservedConcurrency: 1,
       loginAnswers: 'distinct',
       userDirectory: 'open',
@@ -42,6 +43,7 @@ describe('readDeploymentSettings', () => {
       expect(readDeploymentSettings({ stage })).toMatchObject({
         stage: 'production',
         v1Users: 'off',
+        docs: 'off',
         loginAnswers: 'uniform',
         userDirectory: 'closed',
         passwordMinLength: 15,
@@ -84,6 +86,7 @@ describe('readDeploymentSettings', () => {
     ['logRetentionDays', '365', 365],
     ['throttleRate', '2000', 2000],
     ['v1Users', 'off', 'off'],
+    ['docs', 'off', 'off'],
     ['v1ReservedConcurrency', '5', 5],
     ['v1ReservedConcurrency', 'none', 'none'],
     ['loginAnswers', 'uniform', 'uniform'],
@@ -192,6 +195,7 @@ describe('laxerSettings', () => {
   const file = {
     corsOrigins: 'https://app.example.com',
     v1Users: 'off',
+    docs: 'off',
     loginAnswers: 'uniform',
     userDirectory: 'closed',
     passwordMinLength: 15,
@@ -203,6 +207,7 @@ describe('laxerSettings', () => {
   it.each([
     ['corsOrigins', '*', 'https://app.example.com'],
     ['v1Users', 'on', 'off'],
+    ['docs', 'on', 'off'],
     ['loginAnswers', 'distinct', 'uniform'],
     ['userDirectory', 'open', 'closed'],
     ['passwordMinLength', '14', '15'],

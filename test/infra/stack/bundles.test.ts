@@ -60,7 +60,10 @@ describe('a bundle, in a process like those of Lambda', () => {
 
 describe('the content of a bundle', () => {
   /** Kilobytes, of 1,000 bytes. */
-  const budgetOf = ({ permissions }: FunctionDefinition) => (permissions.length > 0 ? 290 : 20);
+  const budgetOf = ({ permissions, inMemory }: FunctionDefinition) => {
+    if (permissions.length > 0) return 290;
+    return inMemory ? 20 : 80;
+  };
 
   it.each(functions)('stays within the budget: $name', (definition) => {
     const { bytes } = find(bundles, definition.name);

@@ -153,7 +153,7 @@ describe('The functions', () => {
         Properties: { RetentionInDays: 14 },
         DeletionPolicy: 'Delete',
       });
-      expect(logsOf({ stage: 'production', v1Users: 'on' })).toMatchObject({
+      expect(logsOf({ stage: 'production', v1Users: 'on', docs: 'on' })).toMatchObject({
         Properties: { RetentionInDays: 90 },
         DeletionPolicy: 'Retain',
       });
@@ -222,7 +222,12 @@ const actionsOf = (code: string): string[] => {
 
 /** The variables of the settings that code reads. */
 const variablesOf = (code: string): string[] => {
-  const names = new Set([...code.matchAll(/\bconfig\d*\.(\w+)/g)].map(([, name = '']) => name));
+  const read = [...code.matchAll(/\bconfig\d*\.(\w+)/g)].map(([, name = '']) => name);
+  // What is given all settings takes some of them out of its parameter.
+  const taken = [...code.matchAll(/\(\{ ([\w, ]+) \}\) =>/g)].flatMap(([, list = '']) =>
+    list.split(', '),
+  );
+  const names = new Set([...read, ...taken]);
   return Object.entries(serviceSettings)
     .filter(([name]) => names.has(name))
     .map(([, { variable }]) => variable)

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { parseCredentials } from '../../../lib/auth/credentials.ts';
+import { parseNameAndEmail, parseNameOrEmail } from '../../../lib/users/name-and-email.ts';
 import { roles } from '../../../lib/users/role.ts';
 import {
-  parseCredentials,
   parseEmail,
   parseName,
-  parseNameAndEmail,
-  parseNameOrEmail,
   parseNewUser,
   parseNewUserBy,
   parsePassword,

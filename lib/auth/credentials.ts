@@ -1,0 +1,28 @@
+import * as v from 'valibot';
+import { DomainError } from '../errors.ts';
+import { atLeast, type Fields, faultsIn, hold, rule } from '../validation.ts';
+
+const filled = rule({
+  code: 'REQUIRED',
+  holds: (value) => value.trim() !== '',
+  message: () => 'is required',
+  keywords: () => ({ pattern: '\\S' }),
+});
+
+/** The body of a login. */
+export const credentials = v.object({
+  email: v.pipe(v.string('must be a string'), filled),
+  password: v.pipe(
+    v.string('must be a string'),
+    atLeast(() => 1),
+    v.metadata({ format: 'password' }),
+  ),
+});
+
+/** @throws {DomainError} CREDENTIALS_REQUIRED */
+export const parseCredentials = (body: Fields): v.InferOutput<typeof credentials> => {
+  const held = hold(credentials, body);
+  if ('output' in held) return held.output;
+  const faults = faultsIn(credentials, body, held.faults);
+  throw new DomainError('CREDENTIALS_REQUIRED', { faults });
+};

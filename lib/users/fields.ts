@@ -1,0 +1,37 @@
+/** What a name and an email address may be (functions/README.md, Input). */
+import * as v from 'valibot';
+import { atMost, rule, text } from '../validation.ts';
+
+export const name = v.pipe(
+  text,
+  v.trim(),
+  rule({
+    code: 'EMPTY',
+    holds: (value) => value !== '',
+    message: () => 'must not be empty',
+    keywords: () => ({ minLength: 1, pattern: '\\S' }),
+  }),
+  atMost(100),
+  v.description('Without the white space around it.'),
+);
+
+/** something@something, one @, neither white space nor a control character anywhere. */
+const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
+
+export const email = v.pipe(
+  text,
+  v.trim(),
+  atMost(191),
+  rule({
+    code: 'INVALID_FORMAT',
+    holds: (value) => emailForm.test(value),
+    message: () => 'must be a valid email address',
+    keywords: () => ({
+      pattern:
+        '^\\s*[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+@[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+\\s*$',
+    }),
+  }),
+  v.description(
+    'Without the white space around it. Kept as it was given; unique without regard to letter case.',
+  ),
+);
