@@ -1,11 +1,77 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { configFrom } from '../../../lib/config.ts';
 import { buildDocument } from '../../../lib/contract/document.ts';
+import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/error-codes.ts';
+import type { Caller } from '../../../lib/contract/operation.ts';
+import { operationsInForce } from '../../../lib/contract/operations.ts';
+import { errorCodes, httpErrors } from '../../../lib/errors.ts';
 
-describe('functions/openapi.json', () => {
-  it('is the document of the default settings; `npm run contract` writes it', async () => {
-    const document = JSON.stringify(buildDocument(configFrom({}), '/'), null, 2);
+const settings = configFrom({});
+const document = buildDocument(settings, '/');
 
-    await expect(`${document}\n`).toMatchFileSnapshot('../../../functions/openapi.json');
+const callers: Readonly<Record<Caller, string>> = {
+  anyone: 'anyone',
+  user: 'any valid token',
+  directory: 'any valid token ¹',
+  self: 'the user itself, or an admin',
+  admin: 'an admin',
+};
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+const endpointTable = () =>
+  table(
+    ['Method and path', 'What it does', 'Who may call it', 'Success'],
+    operationsInForce(settings).map(({ route, operation, describe: describing }) => {
+      const { id, summary, success } = describing(settings);
+      const link = `[${summary}](openapi.json "${id}")`;
+      return [route, link, callers[operation.caller], String(success.status)];
+    }),
+  );
+
+const errorTable = () =>
+  table(
+    ['Code', 'Status', 'Message', 'When'],
+    errorCodes.map((code) => {
+      const { status, message } = httpErrors[code];
+      const told = message
+        ? `\`${message}\``
+        : code === 'STORAGE_FAULT'
+          ? 'below'
+          : 'names the rule';
+      return [`\`${code}\``, String(status), told, errorMeanings[code]];
+    }),
+  );
+
+const fieldFaultTable = () =>
+  table(
+    ['Code in `errors`', 'When'],
+    Object.entries(fieldFaultMeanings).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  );
+
+/** A text with what stands between two markers replaced. */
+const fill = (text: string, name: string, content: string): string => {
+  const [before = '', rest = ''] = text.split(`<!-- ${name} -->\n`);
+  const after = rest.slice(rest.indexOf('<!-- end -->'));
+  return `${before}<!-- ${name} -->\n${content}\n${after}`;
+};
+
+describe('What `npm run contract` writes', () => {
+  it('is functions/openapi.json, the document of the default settings', async () => {
+    const text = `${JSON.stringify(document, null, 2)}\n`;
+
+    await expect(text).toMatchFileSnapshot('../../../functions/openapi.json');
+  });
+
+  it('is the tables of functions/README.md', async () => {
+    const tables = { endpoints: endpointTable(), errors: errorTable(), fields: fieldFaultTable() };
+    const text = Object.entries(tables).reduce(
+      (filled, [name, content]) => fill(filled, name, content),
+      readFileSync('functions/README.md', 'utf8'),
+    );
+
+    await expect(text).toMatchFileSnapshot('../../../functions/README.md');
   });
 });
