@@ -84,9 +84,9 @@ const watchAttempts = <Input extends ServiceInputTypes, Output extends ServiceOu
 ): (() => boolean) => {
   let unsettled = 0;
   command.middlewareStack.add(
-    (next, { commandName = '' }) =>
-      async (args) => {
-        if (isRead.test(commandName)) return next(args);
+    (next, { commandName = '' }) => {
+      if (isRead.test(commandName)) return next;
+      return async (args) => {
         unsettled += 1;
         try {
           return await next(args);
@@ -94,7 +94,8 @@ const watchAttempts = <Input extends ServiceInputTypes, Output extends ServiceOu
           if (isRefusal(error as AttemptError)) unsettled -= 1;
           throw error;
         }
-      },
+      };
+    },
     // The document client joins a command's stack to the client's twice.
     { step: 'finalizeRequest', priority: 'low', name: 'watchAttempts', override: true },
   );

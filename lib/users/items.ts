@@ -1,5 +1,6 @@
 /** The items of the users table that belong to users, and how they are read. */
-import { BatchGetCommand, GetCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchGetItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
@@ -41,6 +42,9 @@ export interface ItemKey {
   readonly pk: string;
 }
 
+/** As DynamoDB takes it: the document client's commands, which convert it, cost more. */
+const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });
+
 /** Requests for what DynamoDB left out of an answer, which it may when it is busy. */
 const maxBatchRounds = 3;
 
@@ -52,16 +56,19 @@ const maxBatchRounds = 3;
  */
 export const getItems = async (keys: readonly ItemKey[], limits: { timeout?: number } = {}) => {
   const found = new Map<string, Record<string, unknown>>();
-  let missing: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
+  let missing = keys.map(storedKey);
   for (let round = 0; round < maxBatchRounds && missing.length > 0; round += 1) {
     const { Responses, UnprocessedKeys } = await send(
-      new BatchGetCommand({
-        RequestItems: { [config.usersTable]: { Keys: [...missing], ConsistentRead: true } },
+      new BatchGetItemCommand({
+        RequestItems: { [config.usersTable]: { Keys: missing, ConsistentRead: true } },
       }),
       limits,
     );
-    for (const item of Responses?.[config.usersTable] ?? []) found.set(item.pk, item);
-    missing = (UnprocessedKeys?.[config.usersTable]?.Keys ?? []) as ItemKey[];
+    for (const stored of Responses?.[config.usersTable] ?? []) {
+      const item = unmarshall(stored);
+      found.set(item.pk, item);
+    }
+    missing = (UnprocessedKeys?.[config.usersTable]?.Keys ?? []) as typeof missing;
   }
   if (missing.length > 0) {
     throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
@@ -72,11 +79,11 @@ export const getItems = async (keys: readonly ItemKey[], limits: { timeout?: num
 /** Reads one item as last written. @throws {DomainError} STORAGE_FAULT */
 export const getItem = async (key: ItemKey) => {
   const { Item } = await send(
-    new GetCommand({
+    new GetItemCommand({
       TableName: config.usersTable,
-      Key: key,
+      Key: storedKey(key),
       ConsistentRead: true,
     }),
   );
-  return Item;
+  return Item && unmarshall(Item);
 };
