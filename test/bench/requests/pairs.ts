@@ -17,9 +17,11 @@ export interface Cost {
   readonly processor: number;
 }
 
+/** Medians of each side, and of how many times the bare call a request cost in the same round. */
 export interface Costs {
   readonly request: Cost;
   readonly bare: Cost;
+  readonly ratio: Cost;
 }
 
 const median = (values: readonly number[]): number =>
@@ -43,9 +45,8 @@ const costOf = async (call: () => Promise<unknown>): Promise<Cost> => {
 const warmUp = 0.2;
 
 /**
- * Calls both sides in turn, each of them first in every other round, so that what else the machine
- * does meets both alike.
- * @returns the medians of each side
+ * Calls both sides in turn, each of them first in every other round, and compares them round by
+ * round, so that what else the machine does meets both alike.
  */
 export const measure = async ({ event, request, bare, rounds }: Pair): Promise<Costs> => {
   const costs = { request: [] as Cost[], bare: [] as Cost[] };
@@ -61,5 +62,9 @@ export const measure = async ({ event, request, bare, rounds }: Pair): Promise<C
       if (round >= 0) kept.push(cost);
     }
   }
-  return { request: medians(costs.request), bare: medians(costs.bare) };
+  const ratios = costs.request.map(({ elapsed, processor }, round) => ({
+    elapsed: elapsed / (costs.bare[round]?.elapsed ?? Number.NaN),
+    processor: processor / (costs.bare[round]?.processor ?? Number.NaN),
+  }));
+  return { request: medians(costs.request), bare: medians(costs.bare), ratio: medians(ratios) };
 };
