@@ -124,20 +124,6 @@ const isTransient = (cause: unknown): boolean => {
 const maxAttempts = 6;
 const longestPause = 25;
 
-/**
- * Ends a call at its time limit, by the plain form of a signal that the SDK takes too. It would
- * listen to an AbortSignal anew at each step, and that would make an error when its time is up also
- * where the call has long ended: 2 % of a read.
- */
-const startLimit = (milliseconds: number) => {
-  const signal = { aborted: false, onabort: () => {} };
-  const timer = setTimeout(() => {
-    signal.aborted = true;
-    signal.onabort();
-  }, milliseconds);
-  return { signal, timer };
-};
-
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
@@ -152,24 +138,20 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
   { timeout = storageTime(callTime) } = {},
 ): Promise<Output> => {
   client ??= openClient();
-  const { signal: abortSignal, timer } = startLimit(timeout);
+  const abortSignal = AbortSignal.timeout(timeout);
   const deadline = performance.now() + timeout;
   const mayHaveHappened = watchAttempts(command);
-  try {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await client.send(command, { abortSignal });
-      } catch (cause) {
-        const wait = Math.random() * longestPause * 2 ** attempt;
-        const again = attempt < maxAttempts && performance.now() + wait < deadline;
-        if (!again || !isTransient(cause)) {
-          throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened: mayHaveHappened() });
-        }
-        await pause(wait);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await client.send(command, { abortSignal });
+    } catch (cause) {
+      const wait = Math.random() * longestPause * 2 ** attempt;
+      const again = attempt < maxAttempts && performance.now() + wait < deadline;
+      if (!again || !isTransient(cause)) {
+        throw new DomainError('STORAGE_FAULT', { cause, mayHaveHappened: mayHaveHappened() });
       }
+      await pause(wait);
     }
-  } finally {
-    clearTimeout(timer);
   }
 };
 
