@@ -117,7 +117,7 @@ export type DeploymentSettings = {
 const names = Object.keys(deploymentSettings) as Name[];
 
 /** @returns the rule that a deployment's value keeps */
-export const deploymentRule = (setting: Setting<unknown> & { deployed?: Rule<unknown> }) =>
+const deploymentRule = (setting: Setting<unknown> & { deployed?: Rule<unknown> }) =>
   setting.deployed ?? setting.rule;
 
 type Given = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@ import type { Author } from './audit.ts';
 import type { Target } from './target.ts';
 
 /** A command as it was typed, and the service it is for. */
-export interface Invocation {
+interface Invocation {
   readonly author: Author;
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;

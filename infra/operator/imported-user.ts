@@ -7,7 +7,7 @@ import type { Fields } from '../../lib/validation.ts';
 import { brokenRule } from './users.ts';
 
 /** A user of another system, who has no id here yet. */
-export type ImportedUser = Omit<StoredUser, 'id'>;
+type ImportedUser = Omit<StoredUser, 'id'>;
 
 export interface ImportedLine {
   readonly user: ImportedUser;

@@ -3,7 +3,7 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Claims } from '../auth/token.ts';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The gateway's event (payload format 2.0) while the middlewares run. */
 export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {

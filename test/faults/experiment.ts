@@ -23,7 +23,7 @@ export interface Outcome {
 export type Column = ReadonlyMap<string, Outcome>;
 
 /** The audit entries whose loss a service has reported on its diagnostic output. */
-export const unwrittenEntries = (output: string): readonly AuditEntry[] =>
+const unwrittenEntries = (output: string): readonly AuditEntry[] =>
   output
     .split('\n')
     .filter((line) => line.includes('"event":"audit-entry-not-written"'))

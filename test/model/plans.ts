@@ -10,7 +10,7 @@ export interface Scene {
 }
 
 const emailCount = 3;
-export const passwords: readonly string[] = ['one', 'other'];
+const passwords: readonly string[] = ['one', 'other'];
 
 export const makeScene = (): Scene => {
   const run = randomUUID();
@@ -21,7 +21,7 @@ export const makeScene = (): Scene => {
 export type Plan = (scene: Scene) => Command;
 
 /** An id that no user has. */
-export const nobody: number = Number.MAX_SAFE_INTEGER;
+const nobody: number = Number.MAX_SAFE_INTEGER;
 
 const email = fc.record({
   which: fc.nat(emailCount - 1),

@@ -12,7 +12,7 @@ export interface Template {
 }
 
 /** Resources of a type, with their logical ids. */
-export const resourcesOf = ({ Resources }: Template, type: string): [string, Resource][] =>
+const resourcesOf = ({ Resources }: Template, type: string): [string, Resource][] =>
   Object.entries(Resources).filter(([, { Type }]) => Type === type);
 
 /**

@@ -63,11 +63,7 @@ const enter = (
  * Sends a command. A response that is not the model's is a violation, unless its status is
  * tolerated; then nothing was done.
  */
-export const perform = async (
-  client: Client,
-  command: Command,
-  ...tolerated: readonly number[]
-) => {
+const perform = async (client: Client, command: Command, ...tolerated: readonly number[]) => {
   const { api, adminToken, findings, tokens } = client;
   const { route, id, json } = requestOf(command);
   const [method = '', path = ''] = route.split(' ');

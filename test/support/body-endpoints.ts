@@ -5,7 +5,7 @@ import { type ApiAnswer, type ApiRequestOptions, register } from './client.ts';
 import { endpoints, fieldsOf, idIn, tokenFor } from './examples.ts';
 
 /** The fields whose rules every endpoint shares. */
-export const commonFields = ['name', 'email', 'password'] as const;
+const commonFields = ['name', 'email', 'password'] as const;
 export type Field = (typeof commonFields)[number];
 
 /** An endpoint that takes a JSON body, ready to be called. */

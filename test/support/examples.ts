@@ -25,7 +25,7 @@ export interface Subject {
   readonly memoryId: number;
 }
 
-export interface Example {
+interface Example {
   readonly caller: Caller;
   readonly query?: string;
   /** The body. */

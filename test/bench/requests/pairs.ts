@@ -12,7 +12,7 @@ export interface Pair {
 }
 
 /** Microseconds: until the answer, and of the processor, which other processes change less. */
-export interface Cost {
+interface Cost {
   readonly elapsed: number;
   readonly processor: number;
 }

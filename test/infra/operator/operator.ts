@@ -41,7 +41,7 @@ export interface Surroundings {
 }
 
 /** Starts a command as `npm run operator` does. */
-export const startOperator = (
+const startOperator = (
   args: readonly string[],
   { input = '', environment }: Surroundings = {},
 ): Started => {
