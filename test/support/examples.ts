@@ -40,7 +40,9 @@ interface Example {
   readonly storageFault?: readonly [message: string, field: 'err' | 'insertErr'];
   /** Action and result of the audit entry that it leaves; absent: it leaves none. */
   readonly entry?: string;
-  /** The same of the entry that it leaves of a fault of the store. */
+  /** What that entry says besides; absent: nothing. */
+  readonly details?: object;
+  /** Action and result of the entry that it leaves of a fault of the store. */
   readonly faultEntry?: string;
 }
 
@@ -94,6 +96,7 @@ const examples: Readonly<Record<string, Example>> = {
     status: 401,
     message: 'Invalid credentials',
     entry: 'LOGIN FAILURE',
+    details: { reason: 'wrong_password' },
   },
   'GET /api/profile': {
     caller: 'user',
@@ -126,11 +129,13 @@ const examples: Readonly<Record<string, Example>> = {
     ...update,
     json: ({ account: { password } }) => ({ name: 'Renamed', password }),
     operations: ['read', 'write'],
+    details: { fields: ['name', 'password'] },
   },
   'PUT /api/users/{id}, email': {
     ...update,
     json: () => ({ email: uniqueEmail() }),
     operations: ['read', 'transaction'],
+    details: { fields: ['email'] },
   },
   'DELETE /api/users/{id}': {
     caller: 'admin',

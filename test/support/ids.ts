@@ -1,3 +1,6 @@
+/** An id that nobody has. */
+export const unknownId = '9007199254740991';
+
 /** Path segments that look more or less like an id, and are none (functions/README.md, Input). */
 export const badIds = [
   ...['0', '-1', '+1', '1.0', '1.5', '1e3', '0x10', '0b1', '007', '01', '1_0', '1,2', '1;2'],

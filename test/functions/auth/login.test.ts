@@ -3,7 +3,6 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import {
   entriesOf,
-  isoTimestamp,
   outcome,
   refusal,
   serviceForThisFile,
@@ -110,64 +109,17 @@ describe('POST /api/login', () => {
     expect(await entriesOf(service, agent)).toEqual([]);
   });
 
-  const entry = {
-    id: expect.any(Number),
-    action: 'LOGIN',
-    resource: 'users',
-    ip_address: expect.any(String),
-    created_at: isoTimestamp,
-  };
-
-  it('records a login, of the user by the user', async () => {
-    const agent = uniqueAgent();
-    const { id, email, password } = await register(api);
-
-    await post({ email, password }, { 'user-agent': agent });
-
-    expect(await entriesOf(service, agent)).toEqual([
-      {
-        ...entry,
-        user_id: id,
-        resource_id: String(id),
-        user_agent: agent,
-        result: 'SUCCESS',
-        details: null,
-      },
-    ]);
-  });
-
-  it('records a wrong password with the user and the reason', async () => {
-    const agent = uniqueAgent();
-    const { id, email } = await register(api);
-
-    await post({ email, password: 'wrong' }, { 'user-agent': agent });
-
-    expect(await entriesOf(service, agent)).toEqual([
-      {
-        ...entry,
-        user_id: id,
-        resource_id: String(id),
-        user_agent: agent,
-        result: 'FAILURE',
-        details: '{"reason":"wrong_password"}',
-      },
-    ]);
-  });
-
   it('records an unknown address without the address, which may be a mistyped password', async () => {
     const agent = uniqueAgent();
 
     await post({ email: 'my-password-in-the-wrong-box', password: 'p' }, { 'user-agent': agent });
 
     expect(await entriesOf(service, agent)).toEqual([
-      {
-        ...entry,
-        user_id: null,
-        resource_id: null,
-        user_agent: agent,
-        result: 'FAILURE',
+      expect.objectContaining({
+        ...{ action: 'LOGIN', result: 'FAILURE', user_id: null, resource_id: null },
         details: '{"reason":"unknown_email"}',
-      },
+      }),
     ]);
+    expect(JSON.stringify(await entriesOf(service, agent))).not.toContain('wrong-box');
   });
 });

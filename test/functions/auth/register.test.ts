@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { describe, expect, it } from 'vitest';
 import {
@@ -174,32 +173,6 @@ describe('POST /api/auth/register', () => {
     const answer = await api('POST', '/api/login', { json: { email, password: other } });
 
     expect(outcome(answer)).toEqual(refusal(401, 'Invalid credentials'));
-  });
-
-  it('records the creation, by the new user, of the new user', async () => {
-    const agent = uniqueAgent();
-    const json = { name: 'n', email: uniqueEmail(), password: randomUUID() };
-
-    const { body } = await api('POST', '/api/auth/register', {
-      json,
-      headers: { 'user-agent': agent },
-    });
-
-    const { id } = decodeJwt(body.token);
-    expect(await entriesOf(service, agent)).toEqual([
-      {
-        id: expect.any(Number),
-        user_id: id,
-        action: 'CREATE',
-        resource: 'users',
-        resource_id: String(id),
-        ip_address: expect.any(String),
-        user_agent: agent,
-        result: 'SUCCESS',
-        details: null,
-        created_at: isoTimestamp,
-      },
-    ]);
   });
 
   it('records nothing of a registration that it refuses', async () => {

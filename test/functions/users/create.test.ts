@@ -131,27 +131,6 @@ describe('POST /api/users', () => {
     expect(body.id).toBeGreaterThan(caller.id);
   });
 
-  it('records the creation, by the caller, of the new user', async () => {
-    const agent = uniqueAgent();
-
-    const { body } = await post(caller.token, newUser(), { 'user-agent': agent });
-
-    expect(await entriesOf(service, agent)).toEqual([
-      {
-        id: expect.any(Number),
-        user_id: caller.id,
-        action: 'CREATE',
-        resource: 'users',
-        resource_id: String(body.id),
-        ip_address: expect.any(String),
-        user_agent: agent,
-        result: 'SUCCESS',
-        details: null,
-        created_at: isoTimestamp,
-      },
-    ]);
-  });
-
   it('records nothing of what it refuses', async () => {
     const headers = { 'user-agent': uniqueAgent() };
 

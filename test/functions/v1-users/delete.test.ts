@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
-import { createMemoryUser, unknownId } from './users.ts';
+import { createMemoryUser } from './users.ts';
 
 const { api } = await serviceForThisFile();
 const remove = (id: string | number) => api('DELETE', `/api/v1/users/${id}`);
@@ -30,9 +30,5 @@ describe('DELETE /api/v1/users/{id}', () => {
     ];
     expect(answers.map(outcome)).toEqual(Array(3).fill(notFound));
     expect((await createMemoryUser(api, { email })).id).toBeGreaterThan(id);
-  });
-
-  it('answers 404 to an id that nobody has', async () => {
-    expect(outcome(await remove(unknownId))).toEqual(notFound);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
-import { createMemoryUser, unknownId } from './users.ts';
+import { outcome, serviceForThisFile } from '../../support/acceptance.ts';
+import { createMemoryUser } from './users.ts';
 
 const { api } = await serviceForThisFile();
 const get = (id: string | number) => api('GET', `/api/v1/users/${id}`);
@@ -10,9 +10,5 @@ describe('GET /api/v1/users/{id}', () => {
     const created = await createMemoryUser(api);
 
     expect(outcome(await get(created.id))).toEqual([200, created]);
-  });
-
-  it('answers 404 to an id that nobody has', async () => {
-    expect(outcome(await get(unknownId))).toEqual(refusal(404, 'User not found'));
   });
 });

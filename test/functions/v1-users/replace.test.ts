@@ -61,12 +61,6 @@ describe('PUT /api/v1/users/{id}', () => {
     expect(await get(created.id)).toEqual(created);
   });
 
-  it('answers 404 to an id that nobody has', async () => {
-    const answer = await put(unknownId, { name: 'n', email: uniqueEmail() });
-
-    expect(outcome(answer)).toEqual(refusal(404, 'User not found'));
-  });
-
   it('answers 400 before 404, and 404 before 409', async () => {
     const { email } = await createMemoryUser(api);
 

@@ -100,42 +100,6 @@ describe('verifyToken', () => {
     expect(await codeOf(verifyToken(signToken({ ...old, id: '7' }, secret)))).toBe('TOKEN_INVALID');
   });
 
-  it.each([
-    [1, true],
-    [Number.MAX_SAFE_INTEGER, true],
-    [Number.MAX_SAFE_INTEGER + 1, false],
-    [0, false],
-    [-1, false],
-    [0.5, false],
-  ])('has an id of %d be good: %s', async (id, good) => {
-    const token = signToken({ ...user, id, iat, exp: iat + 60 }, secret);
-
-    expect(await codeOf(verifyToken(token, { now: issuedAt }))).toBe(
-      good ? 'accepted' : 'TOKEN_INVALID',
-    );
-  });
-
-  it.each([
-    ['a number for an email', { email: 7 }],
-    ['no email', { email: undefined }],
-    ['an unknown role', { role: 'root' }],
-    ['a list for a role', { role: ['user'] }],
-    ['text for its time of issue', { iat: `${iat}` }],
-    ['no time of issue', { iat: undefined }],
-    ['text for its end', { exp: `${iat + 60}` }],
-    ['no end', { exp: undefined }],
-  ])('refuses claims with %s', async (_, claims) => {
-    const token = signToken({ ...user, iat, exp: iat + 60, ...claims }, secret);
-
-    expect(await codeOf(verifyToken(token, { now: issuedAt }))).toBe('TOKEN_INVALID');
-  });
-
-  it.each(['=', '==', '.', '\n', ' '])('refuses a token with %j after it', async (text) => {
-    const token = await issueToken(user, { now: issuedAt });
-
-    expect(await codeOf(verifyToken(token + text, { now: issuedAt }))).toBe('TOKEN_INVALID');
-  });
-
   it('knows one spelling of a signature, of the four that decode alike', async () => {
     const token = await issueToken(user, { now: issuedAt });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
