@@ -39,7 +39,7 @@ export const oneOf = <T extends string>(words: readonly T[]): Rule<T> => ({
 });
 
 /** One of a list of words, from the laxest to the strictest. */
-export const fromLaxest = <T extends string>(words: readonly T[]): Rule<T> => ({
+const fromLaxest = <T extends string>(words: readonly T[]): Rule<T> => ({
   ...oneOf(words),
   strictness: (word) => words.indexOf(word),
 });

@@ -1,15 +1,14 @@
 /** This contract itself, for machines and for people. */
 import * as v from 'valibot';
-import type { ServiceValues } from '../settings.ts';
 import type { Describe, Operation } from './operation.ts';
 
 const tag = 'Documentation';
-const exists = ({ docs }: ServiceValues) => docs === 'on';
 const headers = ['ETag'] as const;
 
-export const getDocument = { caller: 'anyone', exists } as const satisfies Operation;
+export const getDocument = { caller: 'anyone' } as const satisfies Operation;
 
-export const getDocumentDescription: Describe = () => ({
+export const getDocumentDescription: Describe = ({ docs }) => ({
+  exists: docs === 'on',
   ...{ id: 'getDocument', tag, summary: 'Get this document' },
   text: 'As the settings in force make it.',
   success: {
@@ -22,25 +21,28 @@ export const getDocumentDescription: Describe = () => ({
   errors: [],
 });
 
-export const headDocument = { caller: 'anyone', exists } as const satisfies Operation;
+export const headDocument = { caller: 'anyone' } as const satisfies Operation;
 
-export const headDocumentDescription: Describe = () => ({
+export const headDocumentDescription: Describe = ({ docs }) => ({
+  exists: docs === 'on',
   ...{ id: 'headDocument', tag, summary: 'Ask whether this document has changed' },
   success: { status: 200, description: 'The headers of the document.', headers },
   errors: [],
 });
 
-export const headDocsPage = { caller: 'anyone', exists } as const satisfies Operation;
+export const headDocsPage = { caller: 'anyone' } as const satisfies Operation;
 
-export const headDocsPageDescription: Describe = () => ({
+export const headDocsPageDescription: Describe = ({ docs }) => ({
+  exists: docs === 'on',
   ...{ id: 'headDocsPage', tag, summary: 'Ask whether the page has changed' },
   success: { status: 200, description: 'The headers of the page.', headers },
   errors: [],
 });
 
-export const getDocsPage = { caller: 'anyone', exists } as const satisfies Operation;
+export const getDocsPage = { caller: 'anyone' } as const satisfies Operation;
 
-export const getDocsPageDescription: Describe = () => ({
+export const getDocsPageDescription: Describe = ({ docs }) => ({
+  exists: docs === 'on',
   ...{ id: 'getDocsPage', tag, summary: 'Read this document as a page' },
   success: {
     status: 200,

@@ -9,7 +9,7 @@ import type { ServiceValues } from '../settings.ts';
  */
 export type Caller = 'anyone' | 'user' | 'directory' | 'self' | 'admin';
 
-export interface Success {
+interface Success {
   readonly status: 200 | 201 | 204;
   readonly description: string;
   /** Of the JSON body; absent: another content type, or no body. */
@@ -22,6 +22,8 @@ export interface Success {
 }
 
 export interface Description {
+  /** Whether it is there at all; absent: it always is. */
+  readonly exists?: boolean;
   /** In camel case: generators name functions after it. */
   readonly id: string;
   readonly tag: string;
@@ -43,8 +45,6 @@ export interface Operation {
   readonly query?: v.ObjectEntries;
   /** What a 500 says when the store fails. */
   readonly storageFault?: StorageFault;
-  /** Whether it is there at all, by the settings in force; absent: always. */
-  readonly exists?: (settings: ServiceValues) => boolean;
 }
 
 /** What only the document says of an operation: bundles of other functions leave it out. */

@@ -41,4 +41,4 @@ export interface OperationInForce {
 export const operationsInForce = (settings: ServiceValues): readonly OperationInForce[] =>
   Object.entries<readonly [Operation, Describe]>(operations)
     .map(([route, [operation, describe]]) => ({ route, operation, describe }))
-    .filter(({ operation }) => operation.exists?.(settings) ?? true);
+    .filter(({ describe }) => describe(settings).exists ?? true);

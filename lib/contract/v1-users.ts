@@ -1,19 +1,18 @@
 /** The in-memory variant under /api/v1. */
 import * as v from 'valibot';
-import type { ServiceValues } from '../settings.ts';
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
 import { memoryUser, user } from '../users/user-schema.ts';
 import type { Describe, Operation } from './operation.ts';
 
-const exists = ({ v1Users }: ServiceValues) => v1Users === 'on';
 const tag = 'Users in memory';
 const bodyExample = { name: 'Ada Lovelace', email: 'ada@example.org' };
 const listed = { id: 1, ...bodyExample };
 const example = { ...listed, createdAt: '2026-11-21T09:05:00.000Z' };
 
-export const listMemoryUsers = { caller: 'anyone', exists } as const satisfies Operation;
+export const listMemoryUsers = { caller: 'anyone' } as const satisfies Operation;
 
-export const listMemoryUsersDescription: Describe = () => ({
+export const listMemoryUsersDescription: Describe = ({ v1Users }) => ({
+  exists: v1Users === 'on',
   ...{ id: 'listMemoryUsers', tag, summary: 'List the users in memory' },
   success: {
     status: 200,
@@ -26,19 +25,20 @@ export const listMemoryUsersDescription: Describe = () => ({
 
 export const createMemoryUser = {
   caller: 'anyone',
-  exists,
   body: nameAndEmail,
 } as const satisfies Operation;
 
-export const createMemoryUserDescription: Describe = () => ({
+export const createMemoryUserDescription: Describe = ({ v1Users }) => ({
+  exists: v1Users === 'on',
   ...{ id: 'createMemoryUser', tag, summary: 'Create a user in memory', bodyExample },
   success: { status: 201, description: 'The new user.', schema: memoryUser, example },
   errors: ['NAME_AND_EMAIL_REQUIRED', 'FIELD_INVALID', 'EMAIL_EXISTS', 'MEMORY_FULL'],
 });
 
-export const getMemoryUser = { caller: 'anyone', exists } as const satisfies Operation;
+export const getMemoryUser = { caller: 'anyone' } as const satisfies Operation;
 
-export const getMemoryUserDescription: Describe = () => ({
+export const getMemoryUserDescription: Describe = ({ v1Users }) => ({
+  exists: v1Users === 'on',
   ...{ id: 'getMemoryUser', tag, summary: 'Show a user in memory' },
   success: { status: 200, description: 'The user.', schema: memoryUser, example },
   errors: ['USER_NOT_FOUND'],
@@ -46,11 +46,11 @@ export const getMemoryUserDescription: Describe = () => ({
 
 export const replaceMemoryUser = {
   caller: 'anyone',
-  exists,
   body: nameAndEmail,
 } as const satisfies Operation;
 
-export const replaceMemoryUserDescription: Describe = () => ({
+export const replaceMemoryUserDescription: Describe = ({ v1Users }) => ({
+  exists: v1Users === 'on',
   ...{ id: 'replaceMemoryUser', tag, summary: 'Replace a user in memory', bodyExample },
   success: { status: 200, description: 'The changed user.', schema: memoryUser, example },
   errors: ['NAME_AND_EMAIL_REQUIRED', 'FIELD_INVALID', 'USER_NOT_FOUND', 'EMAIL_EXISTS'],
@@ -58,11 +58,11 @@ export const replaceMemoryUserDescription: Describe = () => ({
 
 export const changeMemoryUser = {
   caller: 'anyone',
-  exists,
   body: nameOrEmail,
 } as const satisfies Operation;
 
-export const changeMemoryUserDescription: Describe = () => ({
+export const changeMemoryUserDescription: Describe = ({ v1Users }) => ({
+  exists: v1Users === 'on',
   ...{ id: 'changeMemoryUser', tag, summary: 'Change a user in memory' },
   text: 'Changes what is given and not empty. With nothing of that it changes nothing.',
   bodyExample: { name: bodyExample.name },
@@ -70,9 +70,10 @@ export const changeMemoryUserDescription: Describe = () => ({
   errors: ['FIELD_INVALID', 'USER_NOT_FOUND', 'EMAIL_EXISTS'],
 });
 
-export const deleteMemoryUser = { caller: 'anyone', exists } as const satisfies Operation;
+export const deleteMemoryUser = { caller: 'anyone' } as const satisfies Operation;
 
-export const deleteMemoryUserDescription: Describe = () => ({
+export const deleteMemoryUserDescription: Describe = ({ v1Users }) => ({
+  exists: v1Users === 'on',
   ...{ id: 'deleteMemoryUser', tag, summary: 'Delete a user in memory' },
   success: { status: 204, description: 'The user is deleted.' },
   errors: ['USER_NOT_FOUND'],

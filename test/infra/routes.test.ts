@@ -1,4 +1,3 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { functions, type TablePermission } from '../../infra/routes.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
@@ -102,25 +101,4 @@ describe('The endpoint', () => {
       );
     },
   );
-
-  const contract = ['README.md', 'functions/README.md']
-    .filter((file) => existsSync(file))
-    .flatMap((file) => readFileSync(file, 'utf8').split('\n'));
-
-  it.each(endpoints)(
-    '$name is in the contract, its method and its path on one line',
-    ({ method, path }) => {
-      const named = contract.filter((line) => line.split(/[\s`|]+/).includes(path));
-
-      expect(named.filter((line) => new RegExp(`\\b${method}\\b`).test(line))).not.toEqual([]);
-    },
-  );
-
-  const handlers = globSync('functions/**/*.ts').filter((file) =>
-    /export const handler = endpoint\(/.test(readFileSync(file, 'utf8')),
-  );
-
-  it.each(handlers)('of %s has a test of its own', (file) => {
-    expect(existsSync(`test/${file.replace(/\.ts$/, '.test.ts')}`)).toBe(true);
-  });
 });

@@ -84,6 +84,9 @@ const told = {
   LOGIN_FAILURES_PER_ACCOUNT: '3',
   LOGIN_FAILURES_PER_ADDRESS: '0',
   REGISTRATIONS_PER_ADDRESS: '20',
+  // What is off has no function.
+  V1_USERS: 'on',
+  DOCS: 'on',
 };
 
 describe('The functions', () => {
@@ -185,9 +188,9 @@ describe('The in-memory variant', () => {
 });
 
 const actionOf: Readonly<Record<string, string>> = {
-  BatchGetCommand: 'dynamodb:BatchGetItem',
+  BatchGetItemCommand: 'dynamodb:BatchGetItem',
   DeleteCommand: 'dynamodb:DeleteItem',
-  GetCommand: 'dynamodb:GetItem',
+  GetItemCommand: 'dynamodb:GetItem',
   PutCommand: 'dynamodb:PutItem',
   QueryCommand: 'dynamodb:Query',
   UpdateCommand: 'dynamodb:UpdateItem',
