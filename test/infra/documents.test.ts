@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { functions, routeKey } from '../../infra/routes.ts';
 import { operations } from '../../lib/contract/operations.ts';
-import { httpErrors } from '../../lib/errors.ts';
 import { resourcesOf, synthesise } from './stack/template.ts';
 
 const folders = ['functions', 'lib', 'infra', 'test'];

@@ -3,7 +3,6 @@ import { functions, type TablePermission } from '../../infra/routes.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import {
   type ExampleRequest,
-  endpoints,
   exampleRequests,
   prepareSubject,
   sendExample,
