@@ -78,6 +78,7 @@ const id = {
   in: 'path',
   required: true,
   description: 'A user’s id, in decimal digits.',
+  example: 17,
   schema: {
     ...{ type: 'integer', format: 'int64' },
     ...{ minimum: 1, maximum: Number.MAX_SAFE_INTEGER },

@@ -4,7 +4,7 @@ import type { ServiceValues } from '../settings.ts';
 import { components } from './components.ts';
 import { type ErrorForm, exampleName, exampleOf } from './error-examples.ts';
 import { bodySchema, parameterSchema } from './json-schema.ts';
-import type { Description, Operation } from './operation.ts';
+import type { Caller, Description, Operation } from './operation.ts';
 import { type OperationInForce, operationsInForce } from './operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -140,6 +140,15 @@ const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
   }),
 ];
 
+/** Who may call an operation; what else limits them is in its text. */
+const callers: Readonly<Record<Caller, string>> = {
+  anyone: 'For anyone, without a token.',
+  user: 'For every user.',
+  directory: 'For every user.',
+  self: 'For the user itself, and for admins.',
+  admin: 'For admins.',
+};
+
 const operationObject = (
   path: string,
   { operation, describe }: OperationInForce,
@@ -152,7 +161,7 @@ const operationObject = (
     operationId: id,
     tags: [tag],
     summary,
-    ...(text ? { description: text } : {}),
+    description: [callers[operation.caller], text].filter(Boolean).join('\n\n'),
     security: operation.caller === 'anyone' ? [] : [{ token: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(operation.body
