@@ -49,6 +49,7 @@ const code: readonly Step[] = [
   { command: 'run lint' },
   { command: 'run types' },
   { command: 'run test:stack', report: 'tests-stack' },
+  { command: 'run test:browser', report: 'browser' },
 ];
 /** Begins with what `npm run synth` does. Compares what the deployed service passes with what `npm test` passed. */
 const rehearsal: Step = {

@@ -13,6 +13,8 @@ const folders = {
   machine: 'test/infra/{local,operator}/**/*.test.ts',
   /** Thousands of cases from a seed, which is fixed unless SEED says otherwise; and leaks. */
   properties: 'test/{leaks,model,properties}/**/*.test.ts',
+  /** Pages as a real browser shows them. */
+  browser: 'test/browser/**/*.test.ts',
   /** What time or chance decides: races, faults under time limits, engines that stop. No gate. */
   long: 'test/{faults,races}/**/*.test.ts',
 };

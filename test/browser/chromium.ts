@@ -1,0 +1,28 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { type Browser, chromium } from 'playwright-core';
+
+const names = ['chromium', 'google-chrome'];
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Starts the browser that this machine has.
+ * @throws where neither chromium nor google-chrome is on the PATH
+ */
+export const startBrowser = async (): Promise<Browser> => {
+  const folders = process.env.PATH?.split(delimiter) ?? [];
+  const executablePath = names
+    .flatMap((name) => folders.map((folder) => join(folder, name)))
+    .find(isProgram);
+  if (!executablePath) throw new Error(`These tests need ${names.join(' or ')} on the PATH.`);
+  // A page of our own alone is opened; the sandbox does not work for root, nor in many containers.
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+};
