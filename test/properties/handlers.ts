@@ -5,6 +5,7 @@ import { inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { functions } from '../../infra/routes.ts';
 import type { Handler } from '../../lib/http/request.ts';
+import { checkUnder } from '../support/contract.ts';
 import { gatewayEvent } from '../support/event.ts';
 
 /** What a request may vary of an event. */
@@ -71,11 +72,16 @@ export const startHandlers = async (
   });
   await createTables(inject('engine'), { users: usersTable, audit: auditTable });
   const handlers = await load();
+  const check = checkUnder(settings);
   const call = async (request: Call): Promise<Answer> => {
     const handler = handlers.get(request.route);
     if (!handler) throw new Error(`No route ${request.route}`);
-    const { statusCode = 200, headers = {}, body } = await handler(toEvent(request), {});
-    return { status: statusCode, headers: headers as Record<string, string>, text: body };
+    const result = await handler(toEvent(request), {});
+    const { statusCode: status = 200, body: text } = result;
+    const headers = result.headers as Record<string, string>;
+    const [method = '', path = ''] = request.route.split(' ');
+    check({ method, path, status, headers: new Headers(headers), text: text ?? '' });
+    return { status, headers, text };
   };
   return { call, jwtSecret, usersTable, auditTable };
 };

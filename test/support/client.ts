@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
+import type { ContractCheck } from './contract.ts';
 
 export interface ApiRequestOptions {
   readonly token?: string;
@@ -30,9 +31,12 @@ const parsed = ({ headers }: Response, text: string): unknown => {
   return isJson && text ? JSON.parse(text) : undefined;
 };
 
-/** Calls an API at a base URL. */
+/**
+ * Calls an API at a base URL.
+ * @param check what each response is held against
+ */
 export const apiClient =
-  (baseUrl: string): ApiClient =>
+  (baseUrl: string, check: ContractCheck = () => undefined): ApiClient =>
   async (method, path, { token, json, body, headers } = {}) => {
     const payload = json === undefined ? body : JSON.stringify(json);
     const response = await fetch(baseUrl + path, {
@@ -45,6 +49,7 @@ export const apiClient =
       ...(payload === undefined ? {} : { body: payload }),
     });
     const text = await response.text();
+    check({ method, path, status: response.status, headers: response.headers, text });
     return {
       status: response.status,
       headers: response.headers,

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject, vi } from 'vitest';
 import { type ApiClient, apiClient } from './client.ts';
+import { checkUnder } from './contract.ts';
 
 export interface TestService {
   readonly url: string;
@@ -25,7 +26,7 @@ const deployed = (url: string): TestService => {
   const { ADMIN_EMAIL: email = '', ADMIN_PASSWORD: password = '', JWT_SECRET = '' } = process.env;
   return {
     url,
-    api: apiClient(url),
+    api: apiClient(url, checkUnder({})),
     admin: { email, password },
     jwtSecret: JWT_SECRET,
     output: () => '',
@@ -53,7 +54,7 @@ const withinThisProcess = async (
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
   return {
     url,
-    api: apiClient(url.replace('localhost', '127.0.0.1')),
+    api: apiClient(url.replace('localhost', '127.0.0.1'), checkUnder(settings)),
     admin: { email, password },
     jwtSecret,
     output: () => '',
@@ -116,7 +117,7 @@ export const startTestService = async (
     child.kill('SIGTERM');
     await once(child, 'exit');
   };
-  const api = apiClient(url);
+  const api = apiClient(url, checkUnder(settings));
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
   const admin = { email, password };
   return { url, api, admin, jwtSecret, output, process: child, environment: settings, stop };

@@ -1,0 +1,175 @@
+/** Holds responses against the OpenAPI document of the service that gave them. */
+import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { configFrom } from '../../lib/config.ts';
+import { buildDocument, type OpenApiDocument } from '../../lib/contract/document.ts';
+
+/** A response, and what was asked. */
+export interface Exchange {
+  readonly method: string;
+  /** As the client sent it, or a route's. */
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Throws for a response that the document does not promise. */
+export type ContractCheck = (exchange: Exchange) => void;
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is
+type Json = any;
+
+/**
+ * A schema of a response: clients must ignore fields that they do not know, but the service sends
+ * none that its document does not name.
+ */
+const closed = (schema: Json): Json => {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const entries = Object.entries(schema).map(([key, value]) => [
+    key,
+    key === '$ref' ? `contract${value}` : closed(value),
+  ]);
+  const isOpen = schema.type === 'object' && !('additionalProperties' in schema);
+  return { ...Object.fromEntries(entries), ...(isOpen ? { additionalProperties: false } : {}) };
+};
+
+/** What API Gateway answers by itself (its responses name no charset), by status. */
+const gatewayMessages: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  413: 'Request Entity Too Large',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
+
+const isOfGateway = ({ headers }: Exchange) => headers.get('content-type') === 'application/json';
+
+const isPreflight = ({ method, status, text }: Exchange) =>
+  method === 'OPTIONS' && status === 204 && text === '';
+
+/** @param isRoute whether a route leads from this path to a function */
+const gatewayFaults = ({ method, status, text }: Exchange, isRoute: boolean): readonly string[] => {
+  const message = isRoute && status === 404 ? undefined : gatewayMessages[status];
+  const body = method === 'HEAD' ? '' : JSON.stringify({ message });
+  return message && text === body ? [] : ['API Gateway does not answer so by itself'];
+};
+
+const sentencesOfTheirOwn = ['FIELD_INVALID', 'PARAMETER_INVALID'];
+
+/** The names of the fields, apart from `errors`, which not every fault of a code has. */
+const fieldsOf = (body: object) =>
+  Object.keys(body)
+    .filter((field) => field !== 'errors')
+    .sort()
+    .join();
+
+/** Whether an error is one of the examples: in its message or code, and in its fields. */
+const isExample = (body: Json, code: string, example: Json): boolean =>
+  (body.code === undefined || body.code === code) &&
+  fieldsOf(body) === fieldsOf(example) &&
+  (sentencesOfTheirOwn.includes(code) ||
+    (body.title ?? body.message) === (example.title ?? example.message));
+
+/** The document, with what it refers to in place and its schemas compiled. */
+const readable = (document: OpenApiDocument) => {
+  const json: Json = JSON.parse(JSON.stringify(document));
+  const resolve = (value: Json): Json => {
+    const path: string | undefined = value?.$ref;
+    if (path === undefined) return value;
+    return path
+      .split('/')
+      .slice(1)
+      .reduce((part, key) => part[key], json);
+  };
+  const ajv: Ajv2020 = new Validator({ allErrors: true, strictTypes: false });
+  addFormats.default(ajv);
+  const components = { schemas: closed(json.components.schemas) };
+  ajv.addKeyword('components');
+  ajv.addSchema({ $id: 'contract', components }, undefined, false, false);
+  const validators = new Map<Json, ReturnType<Ajv2020['compile']>>();
+  const schemaFaults = (schema: Json, value: unknown, name: string): readonly string[] => {
+    const validate = validators.get(schema) ?? ajv.compile(closed(schema));
+    validators.set(schema, validate);
+    if (validate(value)) return [];
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) =>
+        `${name}${instancePath} ${message} ${JSON.stringify(params)}`,
+    );
+  };
+  return { json, resolve, schemaFaults };
+};
+
+type Readable = ReturnType<typeof readable>;
+
+const headerFaults = (
+  { json, resolve, schemaFaults }: Readable,
+  response: Json,
+  { headers }: Exchange,
+): readonly string[] =>
+  Object.keys(json.components.headers).flatMap((name) => {
+    const [promised, value] = [resolve(response.headers?.[name]), headers.get(name)];
+    if (value === null) return promised?.required ? [`The header ${name} is missing`] : [];
+    if (!promised) return [`The header ${name} is not documented`];
+    const isNumber = promised.schema.type === 'integer' && /^\d+$/.test(value);
+    return schemaFaults(promised.schema, isNumber ? Number(value) : value, name);
+  });
+
+const errorFaults = ({ resolve }: Readable, media: Json, body: Json): readonly string[] => {
+  const examples = Object.entries<Json>(media.examples);
+  const known = examples.some(([code, it]) => isExample(body, code, resolve(it).value));
+  return known ? [] : [`The error is none of ${examples.map(([code]) => code).join(', ')}`];
+};
+
+const bodyFaults = (
+  read: Readable,
+  response: Json,
+  { status, headers, text }: Exchange,
+): readonly string[] => {
+  if (!response.content) return text === '' ? [] : ['There is a body'];
+  const [type = ''] = (headers.get('content-type') ?? '').split(';');
+  const media = response.content[type];
+  if (!media) return [`The content type ${type} is not documented`];
+  const body = type.endsWith('json') ? JSON.parse(text) : text;
+  const faults = read.schemaFaults(media.schema, body, 'The body');
+  return status < 400 || faults.length > 0 ? faults : errorFaults(read, media, body);
+};
+
+/** The operation that a path leads to, by the paths of the document. */
+const findOperation = (json: Json, { method, path }: Exchange): Json => {
+  const { pathname } = new URL(path, 'http://localhost');
+  const found = Object.entries<Json>(json.paths).find(([pattern]) =>
+    new RegExp(`^${pattern.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  );
+  return found?.[1][method.toLowerCase()];
+};
+
+/** What a response does that the document does not promise. */
+const faultsOf = (read: Readable, exchange: Exchange): readonly string[] => {
+  const operation = findOperation(read.json, exchange);
+  if (isPreflight(exchange)) return [];
+  if (!operation || isOfGateway(exchange)) return gatewayFaults(exchange, Boolean(operation));
+  const response = read.resolve(operation.responses[exchange.status]);
+  if (!response) return ['The status is not documented'];
+  return [...headerFaults(read, response, exchange), ...bodyFaults(read, response, exchange)];
+};
+
+/** Holds responses against a document. */
+export const checkAgainst = (document: OpenApiDocument): ContractCheck => {
+  const read = readable(document);
+  return (exchange) => {
+    const faults = faultsOf(read, exchange);
+    if (faults.length === 0) return;
+    const { method, path, status, text } = exchange;
+    throw new Error(
+      `${method} ${path}: the OpenAPI document does not promise this response of status ${status}:\n` +
+        `${faults.join('\n')}\n${text.slice(0, 1000)}`,
+    );
+  };
+};
+
+/** Holds responses against the document of a service under the settings of an environment. */
+export const checkUnder = (environment: Readonly<Record<string, string | undefined>>) =>
+  checkAgainst(buildDocument(configFrom(environment), '/'));
