@@ -1,0 +1,12 @@
+#!/bin/sh
+# What has changed between two versions of functions/openapi.json: a file or a git ref, by default
+# main, and the one in the repository. Ends with 1 when a change breaks clients.
+set -eu
+export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
+before=${1:-main}
+if [ ! -f "$before" ]; then
+  mkdir -p .reports
+  git show "$before:functions/openapi.json" > .reports/openapi-before.json
+  before=.reports/openapi-before.json
+fi
+exec redocly diff "$before" "${2:-functions/openapi.json}" --config test/contract/redocly.yaml

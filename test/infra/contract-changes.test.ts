@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is changed as the JSON that it is
+type Document = any;
+
+const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const contract = 'functions/openapi.json';
+
+/** What `npm run contract:changes` says of changes: its exit code and what it printed. */
+const judge = (...changes: ((document: Document) => void)[]) => {
+  const document = JSON.parse(readFileSync(contract, 'utf8'));
+  for (const change of changes) change(document);
+  const changed = join(folder, 'openapi.json');
+  writeFileSync(changed, JSON.stringify(document));
+  const { status, stdout } = spawnSync('sh', ['test/contract/changes.sh', contract, changed], {
+    encoding: 'utf8',
+  });
+  return { status, stdout };
+};
+
+const newUser = ({ components }: Document) => components.schemas.NewUser;
+
+describe('npm run contract:changes', () => {
+  it('fails for what breaks clients, and names each', () => {
+    const { status, stdout } = judge(
+      ({ components: { schemas } }) => delete schemas.Problem.properties.retryAfter,
+      (document) => {
+        newUser(document).properties.phone = { type: 'string' };
+        newUser(document).required.push('phone');
+      },
+      ({ paths }) => delete paths['/api/users/{id}'].get.responses[404],
+      ({ paths }) => delete paths['/api/profile'],
+    );
+
+    expect(status).toBe(1);
+    for (const reason of ['property-removed', 'required-properties-added', 'response-removed']) {
+      expect(stdout).toContain(`(${reason})`);
+    }
+    expect(stdout).toContain('Path `/api/profile` was removed.');
+  });
+
+  it('passes what clients can ignore', () => {
+    const { status, stdout } = judge(
+      (document) => {
+        newUser(document).properties.phone = { type: 'string' };
+      },
+      ({ components: { schemas } }) => {
+        schemas.User.properties.phone = { type: 'string' };
+      },
+      ({ paths }) => {
+        const { get } = paths['/api/profile'];
+        paths['/api/me'] = { get: { ...get, operationId: 'getMe' } };
+      },
+    );
+
+    expect(stdout).toMatch(/^0 major, [1-9]\d* minor/m);
+    expect(status).toBe(0);
+  });
+});
