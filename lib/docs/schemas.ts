@@ -4,7 +4,7 @@ import { type Parameter, refName, type Schema } from './document.ts';
 import { type Html, html, joined } from './html.ts';
 import { markdown } from './markdown.ts';
 
-export const schemaId = (name: string): string => `schema-${name}`;
+const schemaId = (name: string): string => `schema-${name}`;
 
 const range = (
   least: number | undefined,
