@@ -13,7 +13,7 @@ export interface Route {
   readonly method: HttpMethod;
   /** As API Gateway writes it: a segment in braces is a path parameter. */
   readonly path: string;
-  /** Hashes a password, which is dear, and so has a throttle of its own. */
+  /** Hashes a password, which costs processor time, and so has a throttle of its own. */
   readonly hashesPasswords?: true;
 }
 

@@ -34,7 +34,7 @@ describe('Without the audit table', () => {
 
   const recording = exampleRequests.filter(({ entry }) => entry);
   it.each(recording)(
-    '$name answers as ever, and logs its entry whole on one line',
+    '$name answers as without faults, and logs its entry whole on one line',
     async (example) => {
       const subject = await prepareSubject(service.api, admin, example);
       const agent = uniqueAgent();

@@ -22,16 +22,22 @@ describe('An endpoint whose engine stops at work', () => {
     writeReport('.reports/faults-engine-stops.md', inject('engineName'), sections);
   }, 120_000);
 
-  it.each(['hangs', 'killed'] as const)('%s: answers its 500 within 5 s', (name) => {
-    const outcomes = stopped.outcomes[name];
+  it.each(['hangs', 'killed'] as const)(
+    'responds with its 500 within 5 s to an engine in the state “%s”',
+    (name) => {
+      const outcomes = stopped.outcomes[name];
 
-    expect(observed(outcomes)).toEqual(expected(() => true));
-    expect(longest(outcomes)).toBeLessThan(stoppedEngineTimeout);
-  });
+      expect(observed(outcomes)).toEqual(expected(() => true));
+      expect(longest(outcomes)).toBeLessThan(stoppedEngineTimeout);
+    },
+  );
 
-  it.each(['goes on', 'is back'] as const)('%s: answers as ever', (name) => {
-    expect(observed(stopped.outcomes[name])).toEqual(expected(nothing));
-  });
+  it.each(['goes on', 'is back'] as const)(
+    'responds as without faults to an engine in the state “%s”',
+    (name) => {
+      expect(observed(stopped.outcomes[name])).toEqual(expected(nothing));
+    },
+  );
 
   it('has lost no user that it acknowledged, and left none half-written', () => {
     expect(stopped.acknowledged.length).toBeGreaterThan(0);

@@ -32,7 +32,7 @@ describe('An endpoint whose store fails', () => {
   }, 180_000);
 
   describe.each(groups.flat())('because of: $name', ({ name, hits, isRetried }) => {
-    it('gets over a first attempt that fails, or answers its 500', () => {
+    it('succeeds after a first attempt that fails, or answers its 500', () => {
       const fails = isRetried ? nothing : hits;
 
       expect(observed(runs.get(name)?.once)).toEqual(expected(fails));
@@ -44,7 +44,7 @@ describe('An endpoint whose store fails', () => {
       expect(observed(runs.get(name)?.users)).toEqual(expected(fails));
     });
 
-    it('answers as ever while the audit table fails, and logs the entry whole', () => {
+    it('answers as without faults while the audit table fails, and logs the entry whole', () => {
       const outcomes = runs.get(name)?.audit;
 
       expect(observed(outcomes)).toEqual(
@@ -56,7 +56,7 @@ describe('An endpoint whose store fails', () => {
       }
     });
 
-    it('answers as ever afterwards', () => {
+    it('answers as without faults afterwards', () => {
       expect(observed(runs.get(name)?.afterwards)).toEqual(expected(nothing));
     });
 

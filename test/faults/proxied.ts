@@ -12,7 +12,7 @@ export interface ProxiedFault {
   readonly fault: Fault;
   /** What fails for as long as it lasts. */
   readonly hits: (operation: Operation) => boolean;
-  /** Whether a second attempt gets over it. */
+  /** Whether a second attempt succeeds. */
   readonly isRetried: boolean;
 }
 

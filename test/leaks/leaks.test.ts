@@ -8,8 +8,8 @@ import { leaksIn } from './search.ts';
 
 const auditTable = ({ service }: Run) => service.environment.AUDIT_TABLE ?? '';
 
-describe('No secret of a run is in its output, its tables or its answers', () => {
-  it('when all is well, and when the audit table is missing', async () => {
+describe('A run of the service', () => {
+  it('leaves no secret in output, tables or responses, the audit table missing or not', async () => {
     const run = await startRun();
 
     await callEverything(run);
@@ -25,7 +25,7 @@ describe('No secret of a run is in its output, its tables or its answers', () =>
     expect(leaksIn(places, run.secrets)).toEqual([]);
   });
 
-  it('when the engine fails, or cannot be reached', async () => {
+  it('leaves no secret there when the engine fails, or cannot be reached', async () => {
     const run = await startRun();
     await callEverything(run);
 
@@ -43,23 +43,26 @@ describe('No secret of a run is in its output, its tables or its answers', () =>
   });
 });
 
-describe('The search finds what is planted', () => {
-  it.each(['password', 'token', 'hash', 'signing secret'])('a %s in any spelling', (kind) => {
-    const value = `a "b" ${randomUUID()}.${randomUUID()}`;
-    const texts = [
-      `x${value}x`,
-      JSON.stringify({ value }),
-      `?q=${encodeURIComponent(value)}`,
-      Buffer.from(value).toString('base64'),
-      Buffer.from(value).toString('hex'),
-    ];
+describe('The search for secrets', () => {
+  it.each(['password', 'token', 'hash', 'signing secret'])(
+    'finds a planted %s in any spelling',
+    (kind) => {
+      const value = `a "b" ${randomUUID()}.${randomUUID()}`;
+      const texts = [
+        `x${value}x`,
+        JSON.stringify({ value }),
+        `?q=${encodeURIComponent(value)}`,
+        Buffer.from(value).toString('base64'),
+        Buffer.from(value).toString('hex'),
+      ];
 
-    const leaks = texts.map((text) => leaksIn({ 'a place': text }, [{ kind, value }]));
+      const leaks = texts.map((text) => leaksIn({ 'a place': text }, [{ kind, value }]));
 
-    expect(leaks).toEqual(texts.map(() => [`a ${kind} in a place`]));
-  });
+      expect(leaks).toEqual(texts.map(() => [`a ${kind} in a place`]));
+    },
+  );
 
-  it('a secret that is printed, stored or answered by the service itself', async () => {
+  it('finds a secret that the service itself prints, stores or responds with', async () => {
     const printing = 'data:text/javascript,console.error(process.env.JWT_SECRET)';
     const run = await startRun({ NODE_OPTIONS: `--import=${printing}` });
     const password = randomUUID();

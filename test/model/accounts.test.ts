@@ -86,8 +86,8 @@ const expectSoundTable = async () => {
   expect(new Set(ids).size).toBe(ids.length);
 };
 
-describe('The accounts of the service behave like a map in memory', () => {
-  it('one request after the other', async () => {
+describe('The accounts of the service', () => {
+  it('behave like a map in memory, one request after the other', async () => {
     const commands = fc.array(anything, { minLength: 1, maxLength: 25, size: 'max' });
     const run = async (plans: readonly ((scene: Scene) => Command)[]) => {
       const scene = makeScene();
@@ -102,7 +102,7 @@ describe('The accounts of the service behave like a map in memory', () => {
     expect(await listUsers(service.api, token)).toHaveLength(1);
   });
 
-  it('to several clients at the same time', async () => {
+  it('behave like a map in memory to several clients at the same time', async () => {
     const first = fc.array(creations, { minLength: 1, maxLength: 2 });
     const branch = fc.array(consistent, { minLength: 1, maxLength: 3 });
     const branches = fc.array(branch, { minLength: 2, maxLength: 3 });

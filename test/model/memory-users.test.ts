@@ -118,10 +118,10 @@ const cleanUp = async () => {
   await Promise.all(users.map(({ id }) => send({ method: 'DELETE', id, fields: {} })));
 };
 
-describe('The users of /api/v1 behave like a map in memory', () => {
+describe('The users of /api/v1', () => {
   const some = command(() => lastId);
 
-  it('one request after the other', async () => {
+  it('behave like a map in memory, one request after the other', async () => {
     const commands = fc.array(some, { minLength: 1, maxLength: 25, size: 'max' });
 
     const property = fc.asyncProperty(commands, async (made) => {
@@ -131,7 +131,7 @@ describe('The users of /api/v1 behave like a map in memory', () => {
     await holds(50, property);
   });
 
-  it('to several clients at the same time', async () => {
+  it('behave like a map in memory to several clients at the same time', async () => {
     const branch = fc.array(some, { minLength: 1, maxLength: 4 });
     const branches = fc.array(branch, { minLength: 2, maxLength: 3 });
 

@@ -8,7 +8,7 @@ const { api, adminToken } = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB
 afterAll(() => proxy.stop());
 
 /** Orders that the model test found to be explained by no order of whole requests. */
-describe('A request that another one overtakes answers as if it came wholly before or after', () => {
+describe('A request that another one overtakes', () => {
   let account: Account;
   beforeEach(async () => {
     account = await register(api);
@@ -31,7 +31,7 @@ describe('A request that another one overtakes answers as if it came wholly befo
     return slow;
   };
 
-  it('a login with an address that the user has left meanwhile', async () => {
+  it('responds as if it came wholly before or after, as a login with an address that the user has left meanwhile', async () => {
     const login = await overtake(
       'GetItem',
       () => api('POST', '/api/login', { json: { email: account.email, password: 'new' } }),
@@ -41,7 +41,7 @@ describe('A request that another one overtakes answers as if it came wholly befo
     expect(outcome(login)).toEqual(refusal(404, 'User is not registered'));
   });
 
-  it('a change of name while the role is changed', async () => {
+  it('responds as if it came wholly before or after, as a change of name while the role is changed', async () => {
     const renamed = await overtake(
       'UpdateItem',
       () => change({ name: 'Renamed' }),
@@ -51,7 +51,7 @@ describe('A request that another one overtakes answers as if it came wholly befo
     expect(renamed.body).toMatchObject({ name: 'Renamed', role: 'admin' });
   });
 
-  it('a change of address while name and role are changed', async () => {
+  it('responds as if it came wholly before or after, as a change of address while name and role are changed', async () => {
     const email = uniqueEmail();
 
     const moved = await overtake(
@@ -63,7 +63,7 @@ describe('A request that another one overtakes answers as if it came wholly befo
     expect(moved.body).toMatchObject({ email, name: 'Renamed', role: 'admin' });
   });
 
-  it('a change of spelling of the address while the name is changed', async () => {
+  it('responds as if it came wholly before or after, as a change of spelling of the address while the name is changed', async () => {
     const email = account.email.toUpperCase();
 
     const respelt = await overtake(

@@ -159,14 +159,17 @@ const stored = endpoints.filter(({ definition }) => !definition.inMemory);
 /** What a body can say takes more cases than what else can be sent. */
 const runs = { withBody: 75, without: 35 } as const;
 
-describe('Whatever is sent, an answer is sound and does what it says, and nothing else', () => {
-  it.each(stored)('$route', async ({ route, json }) => {
-    const calls = fc.array(requestTo(route, known), { minLength: 1, maxLength: 12, size: 'max' });
+describe('Whatever is sent', () => {
+  it.each(stored)(
+    '$route responds soundly, does what it says, and nothing else',
+    async ({ route, json }) => {
+      const calls = fc.array(requestTo(route, known), { minLength: 1, maxLength: 12, size: 'max' });
 
-    await holds(json ? runs.withBody : runs.without, fc.asyncProperty(calls, expectHonest));
-  });
+      await holds(json ? runs.withBody : runs.without, fc.asyncProperty(calls, expectHonest));
+    },
+  );
 
-  it('one endpoint after the other', async () => {
+  it('all endpoints do so, one after the other', async () => {
     const any = fc.oneof(...stored.map(({ route }) => requestTo(route, known)));
     const calls = fc.array(any, { minLength: 1, maxLength: 12, size: 'max' });
 

@@ -114,22 +114,25 @@ describe('Requests that race for an email address', () => {
     await expectSoundTable();
   });
 
-  it.each(rounds)('users who move on to each other’s old address (round %i)', async () => {
-    const [one, other] = [await register(service.api), await register(service.api)];
-    const [free, wanted] = [uniqueEmail(), one.email];
+  it.each(rounds)(
+    'a user gets the address that another one is giving up, or a 409 (round %i)',
+    async () => {
+      const [one, other] = [await register(service.api), await register(service.api)];
+      const [free, wanted] = [uniqueEmail(), one.email];
 
-    // The second can succeed only once the first has given the address up.
-    const [moved, followed] = await Promise.all([
-      change(one, { email: free }),
-      change(other, { email: wanted }),
-    ]);
+      // The second can succeed only once the first has given the address up.
+      const [moved, followed] = await Promise.all([
+        change(one, { email: free }),
+        change(other, { email: wanted }),
+      ]);
 
-    expect(moved?.status).toBe(200);
-    expect([200, 409]).toContain(followed?.status);
-    expect(await holdersOf(free)).toMatchObject([{ id: one.id }]);
-    expect(await holdersOf(wanted)).toHaveLength(followed?.status === 200 ? 1 : 0);
-    await expectSoundTable();
-  });
+      expect(moved?.status).toBe(200);
+      expect([200, 409]).toContain(followed?.status);
+      expect(await holdersOf(free)).toMatchObject([{ id: one.id }]);
+      expect(await holdersOf(wanted)).toHaveLength(followed?.status === 200 ? 1 : 0);
+      await expectSoundTable();
+    },
+  );
 
   it.each(rounds)('10 changes of one user’s address all succeed, the last stays (%i)', async () => {
     const account = await register(service.api);
@@ -145,7 +148,7 @@ describe('Requests that race for an email address', () => {
     await expectSoundTable();
   });
 
-  it.each(rounds)('users who race for one free address: one gets it (round %i)', async () => {
+  it.each(rounds)('one of the users who race for one free address gets it (round %i)', async () => {
     const accounts = await times(10, () => register(service.api));
     const email = uniqueEmail();
 

@@ -1,7 +1,7 @@
 /**
  * `npm run rehearse`: deploys the service to an emulator of AWS on this machine, tests and operates
- * it there, and takes it down again. `npm run rehearse -- long` also rotates the signing secret in
- * mid-traffic, which takes as long as the new version needs to sign.
+ * it there, and takes it down again. `npm run rehearse -- long` also rotates the signing secret
+ * under traffic, which takes as long as the new version needs to sign.
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -55,7 +55,7 @@ const testDeployed = async (deployment: Deployment, admin: Admin, local: SuiteRe
 
 const rotate = (deployment: Deployment, admin: Admin) =>
   step(
-    'Rotate the signing secret in mid-traffic',
+    'Rotate the signing secret under traffic',
     () =>
       rotateInTraffic({
         api: deployment.api,

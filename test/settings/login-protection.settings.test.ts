@@ -225,9 +225,9 @@ describe('Uniform login answers', () => {
 describe('Refreshing a hash', () => {
   it('leaves a hash at a higher cost as it is, of whatever version', async () => {
     const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
-    const dear = await startTestService({ ...tables, BCRYPT_COST: '6' });
-    const account = await register(dear.api);
-    await dear.stop();
+    const costly = await startTestService({ ...tables, BCRYPT_COST: '6' });
+    const account = await register(costly.api);
+    await costly.stop();
     const made = await storedHash(tables.USERS_TABLE, account.id);
     const cheap = await startTestService({ ...tables, BCRYPT_COST: '4' });
 
@@ -245,15 +245,15 @@ describe('Refreshing a hash', () => {
     const cheap = await startTestService({ ...tables, BCRYPT_COST: '4' });
     const account = await register(cheap.api, { password: 'long'.repeat(30) });
     await cheap.stop();
-    const dear = await startTestService({ ...tables, BCRYPT_COST: '6' });
+    const costly = await startTestService({ ...tables, BCRYPT_COST: '6' });
 
     const before = await storedHash(tables.USERS_TABLE, account.id);
-    await logIn(dear.api, account);
+    await logIn(costly.api, account);
     const after = await storedHash(tables.USERS_TABLE, account.id);
-    await logIn(dear.api, account);
+    await logIn(costly.api, account);
 
     expect([before, after].map((hash) => hash.split('$').at(-2))).toEqual(['04', '06']);
     expect(await storedHash(tables.USERS_TABLE, account.id)).toBe(after);
-    await dear.stop();
+    await costly.stop();
   });
 });

@@ -43,7 +43,7 @@ describe('hashPassword', () => {
     expect(await verifyPassword(password, stored)).toBe(true);
   });
 
-  it('salts: the same password has another hash each time', async () => {
+  it('salts, so that the same password has another hash each time', async () => {
     expect(await hashPassword('p')).not.toBe(await hashPassword('p'));
   });
 

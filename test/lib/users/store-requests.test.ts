@@ -5,7 +5,7 @@ import type { TestService } from '../../support/service.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile();
 
-describe('What an endpoint asks of DynamoDB', () => {
+describe('An endpoint', () => {
   let account: Account;
   beforeEach(async () => {
     account = await register(service.api);
@@ -22,31 +22,31 @@ describe('What an endpoint asks of DynamoDB', () => {
   const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'p' });
   const api: TestService['api'] = (...request) => service.api(...request);
 
-  it('register: the counter, one transaction, one audit write', async () => {
+  it('asks at registration for the counter, one transaction and one audit write', async () => {
     await api('POST', '/api/auth/register', { json: newUser() });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('register with an address that is taken: the counter and one transaction', async () => {
+  it('asks at registration of a taken address for the counter and one transaction', async () => {
     await api('POST', '/api/auth/register', { json: account });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users']);
   });
 
-  it('POST /api/users: as register', async () => {
+  it('asks for the same at POST /api/users as at registration', async () => {
     await api('POST', '/api/users', { token: account.token, json: newUser() });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('POST /api/users of an admin: as register', async () => {
+  it('asks for the same at POST /api/users of an admin', async () => {
     await api('POST', '/api/users', { token: admin, json: { ...newUser(), role: 'admin' } });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('login: two reads, the counts of failures once more, one audit write', async () => {
+  it('asks at login for two reads, the counts of failures once more and one audit write', async () => {
     await api('POST', '/api/login', { json: account });
 
     const reads = ['BatchGetItem users', 'GetItem users', 'BatchGetItem users'];
@@ -64,26 +64,26 @@ describe('What an endpoint asks of DynamoDB', () => {
     expect(asked().slice(2).sort()).toEqual(writes);
   });
 
-  it.each(['/api/profile', '/api/users/:id'])('GET %s: one read', async (path) => {
+  it.each(['/api/profile', '/api/users/:id'])('asks at GET %s for one read', async (path) => {
     await api('GET', path.replace(':id', String(account.id)), { token: account.token });
 
     expect(asked()).toEqual(['GetItem users']);
   });
 
-  it('GET /api/users: one query', async () => {
+  it('asks at GET /api/users for one query', async () => {
     await api('GET', '/api/users', { token: account.token });
 
     expect(asked()).toEqual(['Query users']);
   });
 
-  it('PUT without a new address: one read, one write, one audit write', async () => {
+  it('asks at PUT without a new address for one read, one write and one audit write', async () => {
     const json = { name: 'New', email: account.email.toUpperCase() };
     await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
 
     expect(asked()).toEqual(['GetItem users', 'UpdateItem users', 'PutItem audit']);
   });
 
-  it('PUT with a new address: one read, one transaction, one audit write', async () => {
+  it('asks at PUT with a new address for one read, one transaction and one audit write', async () => {
     const json = { email: uniqueEmail() };
     await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
 
@@ -100,31 +100,37 @@ describe('What an endpoint asks of DynamoDB', () => {
     expect(asked()).toEqual(['GetItem users', write, 'PutItem audit']);
   });
 
-  it('DELETE: one read, one transaction, one audit write', async () => {
+  it('asks at DELETE for one read, one transaction and one audit write', async () => {
     await api('DELETE', `/api/users/${account.id}`, { token: admin });
 
     expect(asked()).toEqual(['GetItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('DELETE of a user who is not there: one read', async () => {
+  it('asks at DELETE of a user who is not there for one read', async () => {
     await api('DELETE', '/api/users/999999', { token: admin });
 
     expect(asked()).toEqual(['GetItem users']);
   });
 
-  it.each(['?userId=1', '?userId=1&action=LOGIN'])('audit log %s: one query', async (query) => {
-    await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
+  it.each(['?userId=1', '?userId=1&action=LOGIN'])(
+    'asks of the audit log by %s for one query',
+    async (query) => {
+      await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
 
-    expect(asked()).toEqual(['Query audit']);
-  });
+      expect(asked()).toEqual(['Query audit']);
+    },
+  );
 
-  it.each(['', '?action=EXPORT'])('audit log %s: one query for each shard', async (query) => {
-    await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
+  it.each(['', '?action=EXPORT'])(
+    'asks of the audit log by “%s” for one query for each shard',
+    async (query) => {
+      await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
 
-    expect(asked()).toEqual(Array.from({ length: 8 }, () => 'Query audit'));
-  });
+      expect(asked()).toEqual(Array.from({ length: 8 }, () => 'Query audit'));
+    },
+  );
 
-  it('a request that is refused asks nothing', async () => {
+  it('asks nothing for a request that is refused', async () => {
     await api('GET', '/api/profile', { token: 'x.y.z' });
     await api('POST', '/api/auth/register', { json: { ...newUser(), name: '' } });
     await api('POST', '/api/login', { json: { email: account.email } });
