@@ -8,9 +8,9 @@ import { createTables } from '../../infra/local/create-tables.ts';
 import { startEngine } from '../../infra/local/engine.ts';
 import type { Action } from '../../lib/audit/actions.ts';
 import type { AuditFilter } from '../../lib/audit/store.ts';
-import { writeBatches } from '../races/write-batches.ts';
 import { type EngineProxy, startProxy } from '../support/proxy.ts';
 import { scanAudit } from '../support/stored-items.ts';
+import { writeBatches } from '../support/write-batches.ts';
 
 const sizes = [1000, 10_000, 100_000];
 /** At most this many times the cost at the smallest size counts as flat. */

@@ -9,10 +9,10 @@ import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { type Engine, startEngine } from '../../infra/local/engine.ts';
-import { startServiceProcess } from '../soak/service-process.ts';
 import { type ApiClient, apiClient } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { type EngineProxy, startProxy } from '../support/proxy.ts';
+import { startServiceProcess } from '../support/service-process.ts';
 import { mannWhitney, summarise } from './login/statistics.ts';
 
 const samples = Number(process.env.SAMPLES ?? 400);

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type EngineName, startEngine } from '../../infra/local/engine.ts';
 import { logIn, register } from '../support/client.ts';
+import { lostAmong, startLoad } from '../support/load.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
 import { callAll } from './experiment.ts';
-import { lostAmong, startLoad } from './load.ts';
 import { asOnAws, maxTries, untilWell } from './patience.ts';
 
 const nothing = async () => undefined;

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
-import { counted, holds } from '../properties/runs.ts';
 import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import {
@@ -12,6 +11,7 @@ import {
   requestOf,
   seenIn,
 } from '../support/model.ts';
+import { counted, holds } from '../support/runs.ts';
 import { brokenItems, scan, usersIn } from '../support/stored-items.ts';
 import { claimsWith, signToken } from '../support/tokens.ts';
 import { isExplained, perform, type Step } from './history.ts';

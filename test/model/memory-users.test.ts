@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { counted, holds } from '../properties/runs.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
+import { counted, holds } from '../support/runs.ts';
 import { isExplained, perform, type Step } from './history.ts';
 
 const { api } = await serviceForThisFile();

@@ -13,13 +13,13 @@ import {
   outcomeOf,
   seenIn,
 } from '../support/model.ts';
+import { counted, holds } from '../support/runs.ts';
 import { brokenItems, type Item, usersIn } from '../support/stored-items.ts';
 import { claimsWith, signToken } from '../support/tokens.ts';
 import { expectSound } from './answers.ts';
 import { commandOf } from './commands.ts';
 import { type Answer, type Call, startHandlers } from './handlers.ts';
 import { requestTo } from './requests.ts';
-import { counted, holds } from './runs.ts';
 import { openTables, type Snapshot } from './tables.ts';
 
 const handlers = await startHandlers({

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { counted, holds } from '../support/runs.ts';
 import { expectSound } from './answers.ts';
 import { bodyOf } from './commands.ts';
 import { type Answer, type Call, startHandlers } from './handlers.ts';
 import { requestTo } from './requests.ts';
-import { counted, holds } from './runs.ts';
 
 const handlers = await startHandlers();
 const call = counted(handlers.call);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, expect, it, vi } from 'vitest';
+import { counted, holds } from '../support/runs.ts';
 import { expectSound } from './answers.ts';
 import { type Answer, startHandlers } from './handlers.ts';
-import { counted, holds } from './runs.ts';
 
 const limits = { account: 3, address: 6 } as const;
 const handlers = await startHandlers({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { counted, holds } from '../support/runs.ts';
 import { startHandlers } from './handlers.ts';
-import { counted, holds } from './runs.ts';
 
 const handlers = await startHandlers({
   LOGIN_FAILURES_PER_ACCOUNT: '0',

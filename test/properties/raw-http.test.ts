@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
 import { endpoints } from '../support/examples.ts';
-import { counted, holds } from './runs.ts';
+import { counted, holds } from '../support/runs.ts';
 import { anyText } from './texts.ts';
 
 const service = await serviceForThisFile();

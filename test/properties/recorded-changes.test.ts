@@ -5,8 +5,8 @@ import { uniqueAgent } from '../support/acceptance.ts';
 import { register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { type Fault, faults } from '../support/proxy.ts';
+import { counted, holds } from '../support/runs.ts';
 import { scan, scanAudit, usersIn } from '../support/stored-items.ts';
-import { counted, holds } from './runs.ts';
 
 const { proxy, service, admin: token } = await proxiedServiceForThisFile();
 const { USERS_TABLE = '', AUDIT_TABLE = '' } = service.environment;

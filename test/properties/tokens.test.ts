@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { functions } from '../../infra/routes.ts';
+import { counted, holds } from '../support/runs.ts';
 import { claimsWith, now, signToken } from '../support/tokens.ts';
 import { expectSound } from './answers.ts';
 import { expiredToken, forgedToken } from './forgeries.ts';
 import { startHandlers } from './handlers.ts';
-import { counted, holds } from './runs.ts';
 import { openTables } from './tables.ts';
 import { anyText } from './texts.ts';
 

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngine } from '../../infra/local/engine.ts';
 import { type ApiClient, apiClient, logIn } from '../support/client.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { type MemoryWatch, watchMemory } from './memory.ts';
-import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 import { entryKey, type Findings, work } from './traffic.ts';
 import { checkPasswords, checkTables } from './verify.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createMemoryUser } from '../functions/v1-users/users.ts';
 import { type AcceptanceService, entriesOf, listUsers, uniqueAgent } from './acceptance.ts';
 import { type ApiAnswer, type ApiRequestOptions, register } from './client.ts';
 import { endpoints, fieldsOf, idIn, tokenFor } from './examples.ts';
+import { createMemoryUser } from './memory-users.ts';
 
 /** The fields whose rules every endpoint shares. */
 const commonFields = ['name', 'email', 'password'] as const;

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { inject, vi } from 'vitest';
 import { type ApiClient, apiClient } from './client.ts';
 import { checkUnder } from './contract.ts';
+import { startServiceProcess } from './service-process.ts';
 
 export interface TestService {
   readonly url: string;
@@ -18,9 +17,6 @@ export interface TestService {
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
-
-/** Milliseconds for the service to be ready: an engine of its own may be a Java machine. */
-const startTimeout = 60_000;
 
 const deployed = (url: string): TestService => {
   const { ADMIN_EMAIL: email = '', ADMIN_PASSWORD: password = '', JWT_SECRET = '' } = process.env;
@@ -63,30 +59,13 @@ const withinThisProcess = async (
   };
 };
 
-const waitForUrl = async (child: ChildProcess, output: () => string): Promise<string> => {
-  const deadline = Date.now() + startTimeout;
-  while (Date.now() < deadline && child.exitCode === null) {
-    const url = /Listening at (\S+)/.exec(output())?.[1];
-    if (url) return url.replace('localhost', '127.0.0.1');
-    await sleep(10);
-  }
-  // Its last words may come after its end.
-  await sleep(100);
-  const end = child.exitCode ?? child.signalCode ?? 'still starting';
-  child.kill('SIGKILL');
-  throw new Error(`The service did not start (${end}):\n${output()}`);
-};
-
 /**
- * Runs the local service, by the command that `npm start` runs, on tables of its own; or, where
- * SERVICE_URL names a deployed one, uses that.
+ * Runs the local service on tables of its own; or, where SERVICE_URL names a deployed one, uses that.
  * @param environment settings besides those that every test needs
- * @param folder where its code is; absent: here
- * @param ownGroup whether signals to this process's group pass it by
  */
 export const startTestService = async (
   environment: Readonly<Record<string, string>> = {},
-  { folder, ownGroup = false }: { folder?: string; ownGroup?: boolean } = {},
+  options?: Parameters<typeof startServiceProcess>[1],
 ): Promise<TestService> => {
   if (process.env.SERVICE_URL) return deployed(process.env.SERVICE_URL);
   const settings = {
@@ -101,24 +80,10 @@ export const startTestService = async (
     ...environment,
   };
   if (process.env.WITHIN_THIS_PROCESS) return withinThisProcess(settings);
-  const child = spawn(process.execPath, ['infra/local/start.ts'], {
-    env: { ...process.env, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(folder ? { cwd: folder } : {}),
-    detached: ownGroup,
-  });
-  let written = '';
-  child.stdout.on('data', (chunk) => (written += chunk));
-  child.stderr.on('data', (chunk) => (written += chunk));
-  const output = () => written;
-  const url = await waitForUrl(child, output);
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  };
-  const api = apiClient(url, checkUnder(settings));
+  const started = await startServiceProcess(settings, options);
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
   const admin = { email, password };
-  return { url, api, admin, jwtSecret, output, process: child, environment: settings, stop };
+  const stop = async () => void (await started.stop());
+  const api = apiClient(started.url, checkUnder(settings));
+  return { ...started, api, admin, jwtSecret, environment: settings, stop };
 };

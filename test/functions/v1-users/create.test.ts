@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isoTimestamp, outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { uniqueEmail } from '../../support/client.ts';
-import { createMemoryUser } from './users.ts';
+import { createMemoryUser } from '../../support/memory-users.ts';
 
 const { api } = await serviceForThisFile();
 const post = (json: unknown) => api('POST', '/api/v1/users', { json });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
-import { createMemoryUser } from './users.ts';
+import { createMemoryUser } from '../../support/memory-users.ts';
 
 const { api } = await serviceForThisFile();
 const remove = (id: string | number) => api('DELETE', `/api/v1/users/${id}`);

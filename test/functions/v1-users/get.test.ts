@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outcome, serviceForThisFile } from '../../support/acceptance.ts';
-import { createMemoryUser } from './users.ts';
+import { createMemoryUser } from '../../support/memory-users.ts';
 
 const { api } = await serviceForThisFile();
 const get = (id: string | number) => api('GET', `/api/v1/users/${id}`);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
-import { createMemoryUser, type MemoryUser } from './users.ts';
+import { createMemoryUser, type MemoryUser } from '../../support/memory-users.ts';
 
 const { api } = await serviceForThisFile();
 

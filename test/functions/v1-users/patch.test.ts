@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { uniqueEmail } from '../../support/client.ts';
-import { createMemoryUser, unknownId } from './users.ts';
+import { createMemoryUser, unknownId } from '../../support/memory-users.ts';
 
 const { api } = await serviceForThisFile();
 const patch = (id: string | number, json: unknown) => api('PATCH', `/api/v1/users/${id}`, { json });

@@ -6,7 +6,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { engineOf } from '../../../infra/local/engine.ts';
 import { lockFolder } from '../../../infra/local/folder-lock.ts';
 import { register } from '../../support/client.ts';
-import { operate } from '../operator/operator.ts';
+import { operate } from '../../support/operator.ts';
 import { processesWith } from './installation.ts';
 import { endGroup, ownEngineForThisFile } from './own-engine.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inject, onTestFinished } from 'vitest';
-import type { OperatedService } from './operator.ts';
+import type { OperatedService } from '../../support/operator.ts';
 
 export const arn = 'arn:aws:sts::123456789012:assumed-role/engineers/ada';
 

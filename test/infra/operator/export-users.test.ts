@@ -6,7 +6,7 @@ import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,
   operatorEntry,
-} from './operator.ts';
+} from '../../support/operator.ts';
 
 const service = await operatedServiceForThisFile();
 const { api, operate } = service;

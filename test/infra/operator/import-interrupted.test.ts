@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from 'bcryptjs';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { type OperatedService, operatedServiceForThisTest } from '../../support/operator.ts';
 import { type EngineProxy, type Fault, faults, holdBack, startProxy } from '../../support/proxy.ts';
 import { brokenItems, scan } from '../../support/stored-items.ts';
-import { type OperatedService, operatedServiceForThisTest } from './operator.ts';
 
 const count = 600;
 const password_hash = await hash('p', 4);

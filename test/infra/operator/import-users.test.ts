@@ -8,7 +8,7 @@ import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,
   operatorEntry,
-} from './operator.ts';
+} from '../../support/operator.ts';
 
 const service = await operatedServiceForThisFile();
 const { api, operate } = service;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { register } from '../../support/client.ts';
-import { operatedServiceForThisFile } from './operator.ts';
+import { operatedServiceForThisFile } from '../../support/operator.ts';
 
 const service = await operatedServiceForThisFile();
 const { api, admin, operate } = service;

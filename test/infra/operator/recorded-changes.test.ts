@@ -3,14 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { register, uniqueEmail } from '../../support/client.ts';
-import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
-import { arn, awsForThisTest } from './aws.ts';
 import {
   type OperatedService,
   operate,
   operatedServiceForThisTest,
   operatorEntry,
-} from './operator.ts';
+} from '../../support/operator.ts';
+import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
+import { arn, awsForThisTest } from './aws.ts';
 
 interface Proxied {
   readonly service: OperatedService;

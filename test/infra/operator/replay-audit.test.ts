@@ -8,13 +8,13 @@ import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { uniqueAgent } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
-import { scanAudit } from '../../support/stored-items.ts';
 import {
   type OperatedService,
   operatedServiceForThisFile,
   operatedServiceForThisTest,
   operatorEntry,
-} from './operator.ts';
+} from '../../support/operator.ts';
+import { scanAudit } from '../../support/stored-items.ts';
 
 const service = await operatedServiceForThisFile();
 

@@ -3,8 +3,12 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { type Account, logIn, register } from '../../support/client.ts';
+import {
+  type OperatedService,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from '../../support/operator.ts';
 import { claimsWith, signToken } from '../../support/tokens.ts';
-import { type OperatedService, operatedServiceForThisTest, operatorEntry } from './operator.ts';
 
 /** Has a service's clock run a minute and a second ahead, once more at every SIGUSR2. */
 const adjustableClock = `

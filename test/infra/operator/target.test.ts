@@ -11,8 +11,8 @@ import { startEngine } from '../../../infra/local/engine.ts';
 import { lockFolder } from '../../../infra/local/folder-lock.ts';
 import { announceRunning } from '../../../infra/local/running.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { cleanEnvironment, folderForThisFile, operate } from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
-import { cleanEnvironment, folderForThisFile, operate } from './operator.ts';
 
 const parent = await folderForThisFile();
 const newFolder = () => mkdtemp(join(parent, 'data-'));

@@ -4,9 +4,9 @@ import { actions } from '../../../lib/audit/actions.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { type AuditFilter, insertEntry, listEntries, toItem } from '../../../lib/audit/store.ts';
-import { writeBatches } from '../../races/write-batches.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { scanAudit } from '../../support/stored-items.ts';
+import { writeBatches } from '../../support/write-batches.ts';
 
 let table: string;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type PageRequest, readPage } from '../../../lib/dynamodb/page.ts';
 import { auditTable, createdAtKey } from '../../../lib/dynamodb/tables.ts';
-import { writeBatches } from '../../races/write-batches.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
+import { writeBatches } from '../../support/write-batches.ts';
 
 const shardCount = 8;
 const size = 120;

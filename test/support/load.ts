@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logIn, uniqueEmail } from '../support/client.ts';
-import type { TestService } from '../support/service.ts';
+import { logIn, uniqueEmail } from './client.ts';
+import type { TestService } from './service.ts';
 
 interface Credentials {
   readonly email: string;

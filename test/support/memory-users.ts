@@ -1,4 +1,4 @@
-import { type ApiClient, uniqueEmail } from '../../support/client.ts';
+import { type ApiClient, uniqueEmail } from './client.ts';
 
 export interface MemoryUser {
   readonly id: number;

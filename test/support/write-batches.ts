@@ -1,5 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { engineClient, type Item } from '../support/stored-items.ts';
+import { engineClient, type Item } from './stored-items.ts';
 
 /** Items that one request may hold, and requests under way at once. */
 const batchSize = 25;

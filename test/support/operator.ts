@@ -5,11 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, inject, onTestFinished } from 'vitest';
-import type { AuditEntry } from '../../../lib/audit/entry.ts';
-import type { AcceptanceService } from '../../support/acceptance.ts';
-import { logIn } from '../../support/client.ts';
-import { startTestService } from '../../support/service.ts';
-import { scan, scanAudit, usersIn } from '../../support/stored-items.ts';
+import type { AuditEntry } from '../../lib/audit/entry.ts';
+import type { AcceptanceService } from './acceptance.ts';
+import { logIn } from './client.ts';
+import { startTestService } from './service.ts';
+import { scan, scanAudit, usersIn } from './stored-items.ts';
 
 export interface Ended {
   readonly status: number | null;
