@@ -35,6 +35,10 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     return keys.map(({ keyObject }) => keyObject.export().toString());
   };
 
+  /** The requests without those that the SDK repeats, as it does after one that took too long. */
+  const calls = () =>
+    secretsManager.requests.filter((headers) => /attempt=1/.test(`${headers['amz-sdk-request']}`));
+
   afterEach(async () => {
     vi.unstubAllEnvs();
     await secretsManager.stop();
@@ -44,14 +48,14 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     const keys = await readKeys({ value: newer, age: 24 }, { value: older, age: 1000 });
 
     expect(keys).toEqual([newer, older]);
-    expect(secretsManager.requests).toHaveLength(2);
+    expect(calls()).toHaveLength(2);
   });
 
   it('are the new version afterwards, for one request', async () => {
     const keys = await readKeys({ value: newer, age: 25 }, { value: older, age: 1000 });
 
     expect(keys).toEqual([newer]);
-    expect(secretsManager.requests).toHaveLength(1);
+    expect(calls()).toHaveLength(1);
   });
 
   it('are the only version of a new secret', async () => {
@@ -75,7 +79,7 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     expect(known).toMatchObject({ current: { id: newer }, previous: { id: older, value: older } });
     expect(again).toBe(known);
     expect(rotated).toEqual(known);
-    expect(secretsManager.requests).toHaveLength(5);
+    expect(calls()).toHaveLength(5);
   });
 
   it.each([

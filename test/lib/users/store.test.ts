@@ -48,16 +48,24 @@ describe('allocateUserId', () => {
   it('hands out each of the next numbers once', async () => {
     const first = await allocateUserId();
 
+    proxy.forget();
     const ids = await Promise.all(Array.from({ length: 50 }, allocateUserId));
 
-    expect(ids.toSorted((a, b) => a - b)).toEqual(ids.map((_, i) => first + 1 + i));
+    // An attempt that took too long may have counted too.
+    expect(new Set(ids).size).toBe(50);
+    expect(Math.min(...ids)).toBeGreaterThan(first);
+    expect(Math.max(...ids)).toBeLessThanOrEqual(first + proxy.requests.length);
   });
 
   it('hands out no number twice when the answer to an attempt was lost', async () => {
     const before = await allocateUserId();
+    proxy.forget();
     proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
 
-    expect(await allocateUserId()).toBe(before + 2);
+    const id = await allocateUserId();
+
+    expect(id).toBeGreaterThanOrEqual(before + 2);
+    expect(id).toBeLessThanOrEqual(before + proxy.requests.length);
   });
 });
 
