@@ -126,7 +126,7 @@ summary { width: fit-content; padding: .25rem 0; color: var(--link); cursor: poi
   summary { list-style: none; }
   pre { border: 1px solid var(--line); }
   pre, tr { break-inside: avoid; }
-  h2, h3, h4, .route, summary { break-after: avoid; }
+  h2, h3, h4, .route, summary, tr:has([scope=rowgroup]) { break-after: avoid; }
   details::details-content { content-visibility: visible; block-size: auto; }
 }
 `;

@@ -121,15 +121,14 @@ describe('A document with hostile text', () => {
     expect(new Set(tags(page))).toEqual(new Set(tags(renderPage(plain))));
     expect(readable(page)).toContain(plain.info.title + hostile);
     expect(readable(page)).toContain(plain.tags[0]?.description + hostile);
+    const wellFormed = /<(?:!doctype html|\/?[a-z]\w*(?: [a-z-]+="[^"]*")*)>/g;
+    expect(page.replace(/<style>.*?<\/style>/s, '').replace(wellFormed, '')).not.toMatch(/[<>"']/);
   });
 
-  it('makes no quote in an attribute, and none in a word of a shell line', () => {
+  it('does not end a word of a shell line', () => {
     const server = `https://it's"a>trap`;
     const page = renderPage(buildDocument(configFrom({}), server));
 
     expect(readable(page)).toContain(String.raw`curl 'https://it'\''s"a>trap/api/profile'`);
-    expect(all(/ (?:id|href|class)="([^"]*)"/g, page).filter((one) => /['<>]/.test(one))).toEqual(
-      [],
-    );
   });
 });
