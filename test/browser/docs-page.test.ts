@@ -24,6 +24,8 @@ interface OpenPage {
 
 const open = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
   const context = await browser.newContext(options);
+  // For what hangs, not for what is slow.
+  context.setDefaultTimeout(150_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => complaints.push(message.text()));
