@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { functions } from '../../infra/routes.ts';
+import { endpoints } from '../support/examples.ts';
 import { counted, holds } from '../support/runs.ts';
 import { claimsWith, now, signToken } from '../support/tokens.ts';
 import { expectSound } from './answers.ts';
@@ -24,10 +24,9 @@ const issued = {
   tokens: [JSON.parse(root.text ?? '').token, signToken(claimsWith({ role: 'admin' }), secret)],
 } as const;
 
-const publicRoutes = /^POST \/api\/(auth\/register|login)$| \/api\/v1\//;
-const protectedRoutes = functions
-  .flatMap(({ routes }) => routes.map(({ method, path }) => `${method} ${path}`))
-  .filter((route) => !publicRoutes.test(route));
+const protectedRoutes = endpoints
+  .filter(({ caller }) => caller !== 'anyone')
+  .map(({ route }) => route);
 
 /** A request that an administrator would be granted. */
 const requestWith = (authorization: string, route: string) => ({
