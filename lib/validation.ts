@@ -93,7 +93,7 @@ export const hold = <Schema extends v.GenericSchema>(
 };
 
 /** Whether a field is absent, null or empty. Of a password, white space counts. */
-export const isMissing = (field: string, value: unknown) =>
+const isMissing = (field: string, value: unknown) =>
   value == null ||
   (typeof value === 'string' && (field === 'password' ? value : value.trim()) === '');
 

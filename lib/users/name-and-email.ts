@@ -1,15 +1,15 @@
 /** Bodies of the in-memory variant, whose users have no password. */
 import * as v from 'valibot';
-import { type Fields, isMissing, parseBody } from '../validation.ts';
-import { email, name } from './fields.ts';
+import { type Fields, parseBody } from '../validation.ts';
+import { anyEmail, anyName, email, name } from './fields.ts';
 
 /** The body of POST and PUT under /api/v1/users. */
 export const nameAndEmail = v.object({ name, email });
 
 /** The body of PATCH under /api/v1/users. */
 export const nameOrEmail = v.object({
-  name: v.exactOptional(name),
-  email: v.exactOptional(email),
+  name: v.exactOptional(v.nullable(anyName)),
+  email: v.exactOptional(v.nullable(anyEmail)),
 });
 
 /**
@@ -23,8 +23,7 @@ export const parseNameAndEmail = (body: Fields): v.InferOutput<typeof nameAndEma
  * The body of PATCH under /api/v1/users: what is missing or empty is left out.
  * @throws {DomainError} FIELD_INVALID
  */
-export const parseNameOrEmail = (body: Fields): v.InferOutput<typeof nameOrEmail> =>
-  parseBody(
-    nameOrEmail,
-    Object.fromEntries(Object.entries(body).filter(([field, value]) => !isMissing(field, value))),
-  );
+export const parseNameOrEmail = (body: Fields): Partial<v.InferOutput<typeof nameAndEmail>> => {
+  const { name, email } = parseBody(nameOrEmail, body);
+  return { ...(name ? { name } : {}), ...(email ? { email } : {}) };
+};
