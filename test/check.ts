@@ -41,6 +41,7 @@ const machine = (ENGINE: EngineName): Step => ({
 const properties = (ENGINE: EngineName): Step => ({
   ...{ command: 'run test:properties', env: { ENGINE }, report: `properties-${ENGINE}` },
 });
+const contract: Step = { command: 'run test:contract', report: 'tests-contract' };
 const long = (ENGINE: EngineName): Step => ({
   ...{ command: 'run test:long', env: { ENGINE }, report: `long-${ENGINE}` },
 });
@@ -64,6 +65,7 @@ const gate: readonly Step[] = [
   machine('dynoxide'),
   properties('dynoxide'),
   storage('dynamodb-local'),
+  contract,
   rehearsal,
 ];
 const everything: readonly Step[] = [
@@ -74,6 +76,7 @@ const everything: readonly Step[] = [
     properties(engine),
     long(engine),
   ]),
+  { ...contract, env: { EXAMPLES: '100' } },
   { ...rehearsal, command: 'run rehearse -- long' },
   { command: 'run soak', env: { SOAK_SECONDS: '120' } },
 ];

@@ -15,6 +15,8 @@ const folders = {
   properties: 'test/{leaks,model,properties}/**/*.test.ts',
   /** Pages as a real browser shows them. */
   browser: 'test/browser/**/*.test.ts',
+  /** What needs packages of its own, Python's among them: the document, tried from outside. */
+  contract: 'test/contract/**/*.test.ts',
   /** What time or chance decides: races, faults under time limits, engines that stop. No gate. */
   long: 'test/{faults,races}/**/*.test.ts',
 };

@@ -1,0 +1,90 @@
+/** Requests that schemathesis makes from the OpenAPI document, and what it expects of responses. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { logIn, register } from '../support/client.ts';
+import { startTestService } from '../support/service.ts';
+import { pythonProgram } from './python.ts';
+
+const { SEED = '1', EXAMPLES = '15' } = process.env;
+const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
+
+/** Milliseconds, for what hangs: it takes one minute, and with many examples some. */
+const timeout = 1_800_000;
+
+/** Logins do not wait: schemathesis tries wrong ones by the hundred. */
+const settings = { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' };
+
+const program = resolve(pythonProgram('schemathesis'));
+const folder = mkdtempSync(join(tmpdir(), 'schemathesis-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** @param parts in test/contract */
+const writeConfiguration = (name: string, parts: readonly string[]): string => {
+  const file = join(folder, `${name}.toml`);
+  writeFileSync(file, parts.map((part) => readFileSync(`test/contract/${part}`, 'utf8')).join(''));
+  return file;
+};
+
+interface Run {
+  readonly configuration: string;
+  readonly url: string;
+  readonly token: string;
+  readonly accept: string;
+}
+
+/** Exit code and output. */
+const schemathesis = async ({ configuration, url, token, accept }: Run) => {
+  const limits = ['--seed', String(seed), '--max-examples', EXAMPLES];
+  const args = ['--no-color', '--config-file', configuration, 'run', `${url}/openapi.json`];
+  const child = spawn(program, [...args, ...limits], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      ...{ SERVICE_URL: url, TOKEN: token, ACCEPT: accept },
+      ...{ PYTHONPATH: resolve('test/contract'), PYTHONDONTWRITEBYTECODE: '1' },
+    },
+  });
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  const [code] = await once(child, 'close');
+  return { code, output };
+};
+
+/** A service of its own, of which schemathesis leaves little, with an admin (1) and a user (2). */
+const startService = async () => {
+  const service = await startTestService(settings);
+  const admin = await logIn(service.api, service.admin);
+  const { token: user } = await register(service.api);
+  return { ...service, tokens: { admin, user } };
+};
+
+describe('What schemathesis makes of the document, with all its checks,', () => {
+  it.concurrent.each([
+    ['an admin', 'admin', 'application/json', ['schemathesis.toml']],
+    [
+      'a user who asks for problem details',
+      ...(['user', 'application/problem+json', ['schemathesis.toml', 'user.toml']] as const),
+    ],
+  ] as const)(
+    'is answered to %s as the document says',
+    async (_, caller, accept, parts) => {
+      const { url, tokens, stop } = await startService();
+      const configuration = writeConfiguration(caller, parts);
+
+      const { code, output } = await schemathesis({
+        ...{ configuration, url, accept },
+        token: tokens[caller],
+      });
+      await stop();
+
+      console.log(`${/^.*generated.*$/m.exec(output)?.[0].trim()}, SEED=${seed}`);
+      expect(code, output).toBe(0);
+    },
+    timeout,
+  );
+});
