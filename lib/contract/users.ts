@@ -14,6 +14,8 @@ const example = {
   created_at: '2026-11-21T09:05:00.000Z',
 } as const;
 
+const second = { ...example, id: 18, name: 'Charles Babbage', email: 'charles@example.org' };
+
 export const createUser = {
   caller: 'user',
   body: newUserByAdmin,
@@ -25,8 +27,8 @@ export const createUserDescription: Describe = () => ({
   tag,
   summary: 'Create a user',
   text: 'Only an admin may ask for the role `admin`, and must be stored as an admin at that moment.',
-  bodyExample: { name: example.name, email: example.email, password: 'a long password' },
-  success: { status: 201, description: 'The new user.', schema: user, example },
+  bodyExample: { name: second.name, email: second.email, password: 'a long password' },
+  success: { status: 201, description: 'The new user.', schema: user, example: second },
   errors: ['FIELDS_REQUIRED', 'FIELD_INVALID', 'FORBIDDEN', 'EMAIL_REGISTERED', 'HASHING_FAULT'],
 });
 
