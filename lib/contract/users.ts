@@ -14,7 +14,13 @@ const example = {
   created_at: '2026-11-21T09:05:00.000Z',
 } as const;
 
-const second = { ...example, id: 18, name: 'Charles Babbage', email: 'charles@example.org' };
+const second = {
+  id: 18,
+  name: 'Charles Babbage',
+  email: 'charles@example.org',
+  role: 'user',
+  created_at: '2026-11-21T09:06:00.000Z',
+};
 
 export const createUser = {
   caller: 'user',
