@@ -40,10 +40,7 @@ describe.each(['/openapi.json', '/docs'])('%s', (path) => {
       headers: { 'if-none-match': header(tag) },
     });
 
-    expect([status, text, headers.get('etag'), headers.get('content-type')]).toEqual([
-      ...[304, '', tag],
-      null,
-    ]);
+    expect([status, text, headers.get('etag')]).toEqual([304, '', tag]);
   });
 
   it.each(['"other"', '', 'W/"other", "another"'])('answers 200 to the tag %j', async (tag) => {
