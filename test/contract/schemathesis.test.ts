@@ -30,6 +30,7 @@ const writeConfiguration = (name: string, parts: readonly string[]): string => {
 };
 
 interface Run {
+  readonly caller: string;
   readonly configuration: string;
   readonly url: string;
   readonly token: string;
@@ -37,14 +38,14 @@ interface Run {
 }
 
 /** Exit code and output. */
-const schemathesis = async ({ configuration, url, token, accept }: Run) => {
+const schemathesis = async ({ caller, configuration, url, token, accept }: Run) => {
   const limits = ['--seed', String(seed), '--max-examples', EXAMPLES];
   const args = ['--no-color', '--config-file', configuration, 'run', `${url}/openapi.json`];
   const child = spawn(program, [...args, ...limits], {
     cwd: folder,
     env: {
       ...process.env,
-      ...{ SERVICE_URL: url, TOKEN: token, ACCEPT: accept },
+      ...{ SERVICE_URL: url, CALLER: caller, TOKEN: token, ACCEPT: accept },
       ...{ PYTHONPATH: resolve('test/contract'), PYTHONDONTWRITEBYTECODE: '1' },
     },
   });
@@ -77,7 +78,7 @@ describe('What schemathesis makes of the document, with all its checks,', () => 
       const configuration = writeConfiguration(caller, parts);
 
       const { code, output } = await schemathesis({
-        ...{ configuration, url, accept },
+        ...{ caller, configuration, url, accept },
         token: tokens[caller],
       });
       await stop();
