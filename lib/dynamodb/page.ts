@@ -3,6 +3,8 @@ import { convertToNative } from '@aws-sdk/util-dynamodb';
 import { send } from './client.ts';
 import type { IndexDefinition } from './tables.ts';
 
+type Entry = Readonly<Record<string, unknown>>;
+
 export interface PageRequest {
   readonly table: string;
   readonly index: IndexDefinition;
@@ -15,10 +17,18 @@ export interface PageRequest {
   readonly attributes: readonly string[];
   /** The sort key after which to begin, exclusive; absent: from the beginning. */
   readonly after?: string | undefined;
+  /** Sort keys, both inclusive, between which entries are; absent: no bound. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Whether an entry is wanted; absent: all are. */
+  readonly matches?: (entry: Entry) => boolean;
+  /** Entries to read at most, wanted or not, at least one for each partition. Absent: no bound. */
+  readonly mostRead?: number;
 }
 
 export interface Page {
-  readonly entries: readonly Readonly<Record<string, unknown>>[];
+  /** As many as asked for, if there are; fewer, even none, where `mostRead` ended the reading. */
+  readonly entries: readonly Entry[];
   /** The sort key to go on after; absent when nothing remains. */
   readonly next?: string;
 }
@@ -26,47 +36,76 @@ export interface Page {
 /** An item as DynamoDB answers it: the document client would convert what nobody reads, too. */
 type Item = Readonly<Record<string, AttributeValue>>;
 
+/** A wanted entry, and its sort key. */
+interface Row {
+  readonly key: string;
+  readonly entry: Entry;
+}
+
 /** One partition's entries as far as they have been read. */
 interface Stream {
   readonly partition: string;
-  entries: Item[];
-  /** Where to read on; absent at the end. */
+  readonly rows: Row[];
+  /** Whether there may be more. */
   open: boolean;
-  after: string | undefined;
+  /** The sort key up to which it has been read. */
+  at: string | undefined;
 }
 
-const readOn = async (stream: Stream, count: number, request: PageRequest): Promise<void> => {
-  const { table, index, order } = request;
-  const beyond = order === 'oldest first' ? '>' : '<';
-  const { Items = [], LastEvaluatedKey } = await send(
-    new QueryCommand({
-      TableName: table,
-      IndexName: index.name,
-      KeyConditionExpression: `#p = :p${stream.after ? ` AND #s ${beyond} :after` : ''}`,
-      ExpressionAttributeNames: {
-        '#p': index.partitionKey.name,
-        ...(stream.after ? { '#s': index.sortKey.name } : {}),
-      },
-      ExpressionAttributeValues: {
-        ':p': { S: stream.partition },
-        ...(stream.after ? { ':after': { S: stream.after } } : {}),
-      },
-      ScanIndexForward: order === 'oldest first',
-      Limit: count,
-    }),
-  );
-  stream.entries.push(...Items);
-  stream.open = LastEvaluatedKey !== undefined;
-  stream.after = LastEvaluatedKey?.[index.sortKey.name]?.S ?? stream.after;
+/** Before and after every sort key, which is a time and an id. */
+const [lowest, highest] = [' ', '~'];
+
+/** The greatest text that is below a sort key and not below the one before: keys end in a digit. */
+const below = (key: string): string =>
+  key.slice(0, -1) + String.fromCharCode(key.charCodeAt(key.length - 1) - 1);
+
+/** A text that is above a sort key and not above the one after: keys are of one length. */
+const above = (key: string): string => `${key} `;
+
+const isForward = ({ order }: PageRequest) => order === 'oldest first';
+
+/** What a stream still has to read, from and to inclusive. */
+const rangeOf = ({ at }: Stream, request: PageRequest): readonly [string, string] => {
+  const { from = lowest, to = highest } = request;
+  if (at === undefined) return [from, to];
+  return isForward(request) ? [above(at), to] : [from, below(at)];
 };
 
-const convert = (item: Item, attributes: readonly string[]) => {
+const convert = (item: Item, attributes: readonly string[]): Entry => {
   const entry: Record<string, unknown> = {};
   for (const name of attributes) {
     const value = item[name];
     if (value) entry[name] = convertToNative(value);
   }
   return entry;
+};
+
+/** Reads on in one stream. @returns how many entries, wanted or not */
+const readOn = async (stream: Stream, count: number, request: PageRequest): Promise<number> => {
+  const { table, index, attributes, matches = () => true } = request;
+  const [from, to] = rangeOf(stream, request);
+  const { Items = [], LastEvaluatedKey } = await send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: index.name,
+      KeyConditionExpression: '#p = :p AND #s BETWEEN :from AND :to',
+      ExpressionAttributeNames: { '#p': index.partitionKey.name, '#s': index.sortKey.name },
+      ExpressionAttributeValues: {
+        ':p': { S: stream.partition },
+        ':from': { S: from },
+        ':to': { S: to },
+      },
+      ScanIndexForward: isForward(request),
+      Limit: count,
+    }),
+  );
+  for (const item of Items) {
+    const entry = convert(item, attributes);
+    if (matches(entry)) stream.rows.push({ key: item[index.sortKey.name]?.S ?? '', entry });
+  }
+  stream.open = LastEvaluatedKey !== undefined;
+  stream.at = LastEvaluatedKey?.[index.sortKey.name]?.S ?? stream.at;
+  return Items.length;
 };
 
 /** Entries to read at a time, over the even share that each of several partitions will give. */
@@ -78,37 +117,39 @@ const margin = 4;
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readPage = async (request: PageRequest): Promise<Page> => {
-  const { index, partitions, order, limit, attributes } = request;
-  const sortKey = (item: Item) => item[index.sortKey.name]?.S ?? '';
-  const forward = order === 'oldest first';
-  const precedes = (a: string, b: string) => (forward ? a < b : a > b);
+  const { partitions, limit, after } = request;
+  const precedes = (a = '', b = '') => (isForward(request) ? a < b : a > b);
+  const compare = (a: string | undefined, b: string | undefined) => (precedes(a, b) ? -1 : 1);
   // One more than the page, to know whether anything remains.
   const wanted = limit + 1;
-  const count = partitions.length === 1 ? wanted : Math.ceil(wanted / partitions.length) + margin;
+  let count = partitions.length === 1 ? wanted : Math.ceil(wanted / partitions.length) + margin;
+  let left = request.mostRead ?? Number.POSITIVE_INFINITY;
 
   const streams: Stream[] = partitions.map((partition) => ({
-    partition,
-    entries: [],
-    open: true,
-    after: request.after,
+    ...{ partition, rows: [], open: true },
+    at: after,
   }));
-  let merged: Item[] = [];
+  let merged: Row[] = [];
   let behind = streams;
   // Each round reads on, or closes, every stream that may still hold an entry of the page.
-  while (behind.length > 0) {
-    await Promise.all(behind.map((stream) => readOn(stream, count, request)));
+  while (behind.length > 0 && left >= behind.length) {
+    const share = Math.min(count, Math.floor(left / behind.length));
+    const read = await Promise.all(behind.map((stream) => readOn(stream, share, request)));
+    left -= read.reduce((sum, entries) => sum + entries, 0);
     merged = streams
-      .flatMap(({ entries }) => entries)
-      .sort((a, b) => (precedes(sortKey(a), sortKey(b)) ? -1 : 1))
+      .flatMap(({ rows }) => rows)
+      .sort((a, b) => compare(a.key, b.key))
       .slice(0, wanted);
-    const last = merged.length === wanted ? merged.at(-1) : undefined;
-    behind = streams.filter(
-      ({ open, after = '' }) => open && (!last || precedes(after, sortKey(last))),
-    );
+    const last = merged[limit];
+    behind = streams.filter(({ open, at }) => open && (!last || precedes(at, last.key)));
+    if (!last) count *= 2;
   }
 
-  const items = merged.slice(0, limit);
-  const entries = items.map((item) => convert(item, attributes));
-  const final = items.at(-1);
-  return merged.length > limit && final ? { entries, next: sortKey(final) } : { entries };
+  // What lies beyond the place up to which all streams have been read is left to the next page.
+  const [end] = behind.map(({ at }) => at).sort(compare);
+  if (end !== undefined) merged = merged.filter(({ key }) => !precedes(end, key));
+  const page = merged.slice(0, limit);
+  const next = end ?? (merged.length > limit ? page.at(-1)?.key : undefined);
+  const entries = page.map(({ entry }) => entry);
+  return next === undefined ? { entries } : { entries, next };
 };

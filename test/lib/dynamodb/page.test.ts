@@ -65,7 +65,7 @@ describe('readPage', () => {
     const ids: unknown[] = [];
     const sizes: number[] = [];
     let after: string | undefined;
-    for (let pages = 0; pages <= size; pages += 1) {
+    for (let pages = 0; pages <= 2 * size; pages += 1) {
       const [index] = auditTable.indexes;
       const page = await readPage({ table, index, attributes: ['id'], ...request, after });
       ids.push(...page.entries.map(({ id }) => id));
@@ -133,4 +133,47 @@ describe('readPage', () => {
     expect(ids).toHaveLength(size);
     expect(sizes).toEqual([40, 40, 40]);
   });
+
+  /** The i-th entry of a distribution, as a list of ids has it. */
+  const idOf = (where: Distribution, i: number) => distributions.indexOf(where) * 1_000_000 + i;
+  const spread = [named('here and there'), named('half of them in one shard')].filter((x) => !!x);
+
+  describe.each(spread)('with a bound on what it reads, over entries $name', (where) => {
+    const partitions = partitionsOf(where);
+    const wanted = [3, 57, 58, 110].map((i) => idOf(where, i));
+    const matches = ({ id }: Readonly<Record<string, unknown>>) => wanted.includes(Number(id));
+
+    it.each([8, 20, 1000])('of %i yields each that matches once, in order', async (mostRead) => {
+      for (const order of ['newest first', 'oldest first'] as const) {
+        const { ids } = await walk({ partitions, order, limit: 2, matches, mostRead });
+
+        expect(ids).toEqual(order === 'oldest first' ? wanted : wanted.toReversed());
+      }
+    });
+
+    it('leads on from a page without entries', async () => {
+      const request = { partitions, order: 'newest first', limit: 5, mostRead: 16 } as const;
+
+      const { ids, sizes } = await walk({ ...request, matches: () => false });
+
+      expect(ids).toEqual([]);
+      expect(sizes.length).toBeGreaterThan(5);
+    });
+  });
+
+  it.each(['newest first', 'oldest first'] as const)(
+    'yields what is between two sort keys, %s',
+    async (order) => {
+      const where = distributions[5] as Distribution;
+      const time = (i: number) => new Date(1_800_000_000_000 + i).toISOString();
+
+      const { ids } = await walk({
+        ...{ partitions: partitionsOf(where), order, limit: 7 },
+        ...{ from: time(20), to: time(55) },
+      });
+
+      const expected = Array.from({ length: 35 }, (_, i) => idOf(where, 20 + i));
+      expect(ids).toEqual(order === 'oldest first' ? expected : expected.toReversed());
+    },
+  );
 });
