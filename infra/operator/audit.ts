@@ -32,12 +32,12 @@ const newEntry = ({ author, result = 'SUCCESS', details, ...operation }: Operati
 /** Writes an entry, or prints it. @returns in the second case, a sentence that says so */
 const writeOrPrint = async (operation: Operation): Promise<Failure | undefined> => {
   const entry = newEntry(operation);
-  const writeId = randomUUID();
+  const write = { writeId: randomUUID() };
   try {
-    await writeEntry(entry, { writeId });
+    await writeEntry(entry, write);
     return undefined;
   } catch (cause) {
-    logUnwritten(cause, writeId, entry);
+    logUnwritten(cause, write, entry);
     return new Failure(
       `The audit entry could not be written (${faultName(cause)}): save the line above and write it by replay-audit.`,
       { cause },

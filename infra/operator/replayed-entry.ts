@@ -1,10 +1,10 @@
 import { actions } from '../../lib/audit/actions.ts';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
+import type { EntryWrite } from '../../lib/audit/store.ts';
 import { entryNotWritten } from '../../lib/audit/unwritten.ts';
 
 /** An entry that could not be written, as lib/audit/record.ts logs it. */
-export interface UnwrittenEntry {
-  readonly writeId: string;
+export interface UnwrittenEntry extends EntryWrite {
   readonly entry: AuditEntry;
 }
 
@@ -82,11 +82,12 @@ export const parseUnwritten = (
   line: string,
 ): UnwrittenEntry | { readonly fault: string } | undefined => {
   if (!line.includes(entryNotWritten)) return undefined;
-  const { writeId, entry } = findObject(line) ?? {};
+  const { writeId, requestId, entry } = findObject(line) ?? {};
   if (!isObject(entry)) return { fault: 'has no readable entry: the line may be cut short' };
   if (!isText(writeId)) return { fault: 'has no writeId' };
   const broken = Object.entries(rules).find(([name, holds]) => !holds(entry[name]));
   if (broken) return { fault: `has an entry whose ${broken[0]} is not valid` };
   const known = Object.keys(rules).map((name) => [name, entry[name]]);
-  return { writeId, entry: Object.fromEntries(known) };
+  const request = isText(requestId) ? { requestId } : {};
+  return { writeId, ...request, entry: Object.fromEntries(known) };
 };

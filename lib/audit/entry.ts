@@ -15,6 +15,8 @@ export interface AuditedAction {
   readonly resource_id?: string | number | undefined;
   readonly ip_address?: string | undefined;
   readonly user_agent?: string | undefined;
+  /** Of the request that did it; kept beside the entry, and no part of it. */
+  readonly request_id?: string | undefined;
   readonly result: 'SUCCESS' | 'FAILURE';
   readonly details?: unknown;
 }

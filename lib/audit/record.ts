@@ -3,7 +3,7 @@ import { storageTime } from '../dynamodb/client.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { logError } from '../log.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
-import { insertEntry } from './store.ts';
+import { type EntryWrite, insertEntry } from './store.ts';
 import { entryNotWritten } from './unwritten.ts';
 
 /** Milliseconds by which a slow audit store may delay a response. */
@@ -28,32 +28,32 @@ const drawId = (entry: AuditEntry, writeId: string, draw: number): AuditEntry =>
  */
 export const writeEntry = async (
   entry: AuditEntry,
-  { writeId, deadline }: { writeId: string; deadline?: number },
+  { deadline, ...write }: EntryWrite & { deadline?: number },
 ): Promise<void> => {
   for (let draw = 0; draw < maxDraws; draw += 1) {
     const limit = deadline && { timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
-    if (await insertEntry(drawId(entry, writeId, draw), { writeId, ...limit })) return;
+    if (await insertEntry(drawId(entry, write.writeId, draw), { ...write, ...limit })) return;
   }
   throw new Error('No free audit id');
 };
 
 /** The line from which `replay-audit` of infra/operator writes an entry that could not be written. */
-export const logUnwritten = (error: unknown, writeId: string, entry?: AuditEntry): void =>
-  logError(entryNotWritten, { fault: faultName(error), writeId, entry });
+export const logUnwritten = (error: unknown, write: EntryWrite, entry?: AuditEntry): void =>
+  logError(entryNotWritten, { fault: faultName(error), ...write, entry });
 
 /**
  * Records what was done to users, by whom, from where. Never throws and takes a second at most, as
  * far as STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, to be replayed.
  */
 export const record = async (action: Omit<AuditedAction, 'resource'>): Promise<void> => {
-  const writeId = randomUUID();
+  const write = { writeId: randomUUID(), requestId: action.request_id };
   let entry: AuditEntry | undefined;
   try {
     const now = new Date();
     entry = makeEntry({ ...action, resource: 'users' }, { now });
-    await writeEntry(entry, { writeId, deadline: performance.now() + recordingTimeout() });
+    await writeEntry(entry, { ...write, deadline: performance.now() + recordingTimeout() });
   } catch (error) {
-    logUnwritten(error, writeId, entry);
+    logUnwritten(error, write, entry);
   }
 };
 

@@ -23,14 +23,20 @@ const indexKeys = ({ id, user_id, action, created_at }: AuditEntry) => {
   };
 };
 
-/**
- * An entry as the table holds it.
- * @param writeId tells its write apart from another one that drew the same id
- */
-export const toItem = (entry: AuditEntry, writeId: string) => ({
+/** What is kept of a write beside the entry, and no response shows. */
+export interface EntryWrite {
+  /** Tells it apart from another write that drew the same id. */
+  readonly writeId: string;
+  /** Of the request that is recorded: it leads to the request's log line. */
+  readonly requestId?: string | undefined;
+}
+
+/** An entry as the table holds it. */
+export const toItem = (entry: AuditEntry, { writeId, requestId }: EntryWrite) => ({
   ...entry,
   ...indexKeys(entry),
   write_id: writeId,
+  ...(requestId ? { request_id: requestId } : {}),
 });
 
 /**
@@ -40,13 +46,13 @@ export const toItem = (entry: AuditEntry, writeId: string) => ({
  */
 export const insertEntry = async (
   entry: AuditEntry,
-  { writeId, timeout }: { writeId: string; timeout?: number },
+  { timeout, ...write }: EntryWrite & { timeout?: number },
 ): Promise<boolean> => {
   const command = new PutCommand({
     TableName: config.auditTable,
-    Item: toItem(entry, writeId),
+    Item: toItem(entry, write),
     ConditionExpression: 'attribute_not_exists(id) OR write_id = :write_id',
-    ExpressionAttributeValues: { ':write_id': writeId },
+    ExpressionAttributeValues: { ':write_id': write.writeId },
   });
   try {
     await send(command, timeout === undefined ? {} : { timeout });
@@ -70,7 +76,7 @@ const indexFor = ({ userId, action }: AuditFilter): [IndexDefinition, readonly s
   return [byCreatedAt, shards];
 };
 
-/** What an entry is answered with, in this order: no keys of indexes, no write id. */
+/** What an entry is answered with, in this order: no keys of indexes, nothing of its write. */
 const attributes: readonly (keyof AuditEntry)[] = [
   ...(['id', 'user_id', 'action', 'resource', 'resource_id'] as const),
   ...(['ip_address', 'user_agent', 'result', 'details', 'created_at'] as const),

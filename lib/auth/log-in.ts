@@ -17,7 +17,7 @@ import {
 import { issueToken } from './token.ts';
 
 /** Where a login comes from. */
-type Source = Pick<AuditedAction, 'ip_address' | 'user_agent'>;
+type Source = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
 
 /** Who logs in, or why nobody does. */
 const authenticate = async (user: StoredUser | undefined, password: string) => {

@@ -25,10 +25,11 @@ export type AuthenticatedRequest = ApiRequest & {
   readonly claims: Claims;
 };
 
-/** Where a request comes from, as audit entries say it: by the gateway, never by a header. */
-export const sourceOf = ({ requestContext: { http } }: ApiRequest) => ({
+/** Which request it is, and where from, for audit entries: by the gateway, never by a header. */
+export const sourceOf = ({ requestContext: { http, requestId } }: ApiRequest) => ({
   ip_address: http.sourceIp,
   user_agent: http.userAgent,
+  request_id: requestId,
 });
 
 export interface ApiResponse {

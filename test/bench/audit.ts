@@ -85,7 +85,7 @@ const itemsOf = (distribution: Distribution, from: number, to: number) => {
       },
       { now: new Date(Date.UTC(2026, 5, 1) + i), random },
     );
-    return toItem(entry, String(i));
+    return toItem(entry, { writeId: String(i) });
   });
   return items.slice(from);
 };

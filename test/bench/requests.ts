@@ -97,7 +97,8 @@ const fill = async (endpoint: string): Promise<void> => {
       result: 'SUCCESS',
       details: { fields: ['name', 'email'] },
     } as const;
-    return toItem(makeEntry(action, { now: new Date(Date.now() - i) }), crypto.randomUUID());
+    const entry = makeEntry(action, { now: new Date(Date.now() - i) });
+    return toItem(entry, { writeId: crypto.randomUUID() });
   });
   await writeBatches(endpoint, process.env.AUDIT_TABLE ?? '', items);
 };

@@ -52,6 +52,7 @@ describe('Without the audit table', () => {
           event: 'audit-entry-not-written',
           fault: 'ResourceNotFoundException',
           writeId: expect.stringMatching(/^[\da-f-]{36}$/),
+          requestId: answer.headers.get('x-request-id'),
           entry: {
             id: expect.any(Number),
             user_id: expect.any(Number),

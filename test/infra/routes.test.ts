@@ -8,6 +8,7 @@ import {
   sendExample,
 } from '../support/examples.ts';
 import { type EngineRequest, faults, startProxy } from '../support/proxy.ts';
+import { scan } from '../support/stored-items.ts';
 
 const proxy = await startProxy(inject('engine'));
 afterAll(() => proxy.stop());
@@ -98,6 +99,23 @@ describe('The endpoint', () => {
       expect(entries.map(({ action, result }) => `${action} ${result}`)).toEqual(
         faultEntry ? [faultEntry] : [],
       );
+    },
+  );
+
+  const recording = exampleRequests.filter(({ entry }) => entry);
+  it.each(recording)(
+    '$name leaves an entry that is kept with its request’s id',
+    async (example) => {
+      const subject = await prepareSubject(api, adminToken, example);
+      const agent = uniqueAgent();
+
+      const { headers } = await sendExample(api, example, subject, {
+        headers: { 'user-agent': agent },
+      });
+
+      const kept = await scan(inject('engine'), environment.AUDIT_TABLE ?? '');
+      const own = kept.filter(({ user_agent }) => user_agent === agent);
+      expect(own.map(({ request_id }) => request_id)).toEqual([headers.get('x-request-id')]);
     },
   );
 });

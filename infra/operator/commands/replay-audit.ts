@@ -23,7 +23,8 @@ const replayLine = async ({ number, text = '', fault }: Line, tally: Tally): Pro
     tally.malformed += 1;
     console.error(`Line ${number}: ${found.fault}.`);
   } else {
-    await writeEntry(found.entry, { writeId: found.writeId });
+    const { entry, ...write } = found;
+    await writeEntry(entry, write);
     tally.written += 1;
   }
 };

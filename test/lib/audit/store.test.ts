@@ -80,7 +80,7 @@ describe('listEntries', () => {
     writeBatches(
       inject('engine'),
       table,
-      entries.map((entry) => toItem(entry, 'w')),
+      entries.map((entry) => toItem(entry, { writeId: 'w' })),
     ),
   );
 
