@@ -14,7 +14,7 @@ import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
 import type { LogMetrics } from './log-metrics.ts';
-import { period, serverErrorRate, sum, tableThrottles } from './metrics.ts';
+import { period, serverErrorRate, sum, tableThrottles, tableUses } from './metrics.ts';
 
 export interface Watched {
   readonly api: HttpApi;
@@ -73,13 +73,16 @@ const functionAlarms = ({ functions }: Watched): AlarmDefinition[] =>
   });
 
 const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
-  tableDefinitions.map((definition) => ({
-    name: definition.name === 'users' ? 'UsersTableThrottles' : 'AuditTableThrottles',
-    description: `DynamoDB throttles the ${definition.name} table or an index of it: a hot key, or growth faster than on-demand capacity follows.`,
-    metric: sum('Throttled reads and writes', tableThrottles(tables, definition)),
-    // A few are retried by the SDK and seen by nobody.
-    threshold: 10,
-  }));
+  tableDefinitions.flatMap((definition) =>
+    // Reads and writes apart, because an alarm takes ten metrics.
+    tableUses.map((use) => ({
+      name: `${definition.name === 'users' ? 'UsersTable' : 'AuditTable'}${use}Throttles`,
+      description: `DynamoDB throttles ${use.toLowerCase()}s of the ${definition.name} table or an index of it: a hot key, or growth faster than on-demand capacity follows.`,
+      metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, definition, use)),
+      // A few are retried by the SDK and seen by nobody.
+      threshold: 10,
+    })),
+  );
 
 const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   {

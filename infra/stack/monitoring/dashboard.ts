@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { Watched } from './alarms.ts';
-import { period, tableThrottles } from './metrics.ts';
+import { period, tableThrottles, tableUses } from './metrics.ts';
 
 const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
   new GraphWidget({ title, left, right, width: 12, height: 6 });
@@ -60,7 +60,9 @@ const tableGraphs = ({ tables }: Watched) => [
   ),
   graph(
     'Throttled reads and writes',
-    tableDefinitions.flatMap((each) => tableThrottles(tables, each)),
+    tableDefinitions.flatMap((each) =>
+      tableUses.flatMap((use) => tableThrottles(tables, each, use)),
+    ),
   ),
 ];
 

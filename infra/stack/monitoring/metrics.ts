@@ -25,22 +25,23 @@ export const serverErrorRate = (api: HttpApi): MathExpression =>
     usingMetrics: { requests: api.metricCount(), failed: api.metricServerError() },
   });
 
-type ThrottleMetric = 'ReadThrottleEvents' | 'WriteThrottleEvents';
+/** What a table may be throttled in. */
+export const tableUses = ['Read', 'Write'] as const;
 
-/** Throttled reads and writes of a table and of each of its indexes. */
-export const tableThrottles = (tables: Tables, { name, indexes }: TableDefinition): Metric[] => {
-  const events = (metricName: ThrottleMetric, index?: string) =>
-    tables[name].metric(metricName, {
+/** Throttled reads, or writes, of a table and of each of its indexes. */
+export const tableThrottles = (
+  tables: Tables,
+  { name, indexes }: TableDefinition,
+  use: (typeof tableUses)[number],
+): Metric[] =>
+  [undefined, ...indexes.map((index) => index.name)].map((index) =>
+    tables[name].metric(`${use}ThrottleEvents`, {
       period,
       statistic: 'Sum',
-      label: `${name}${index ? ` ${index}` : ''} ${metricName}`,
+      label: `${name}${index ? ` ${index}` : ''} ${use}ThrottleEvents`,
       dimensionsMap: {
         TableName: tables[name].tableName,
         ...(index ? { GlobalSecondaryIndexName: index } : {}),
       },
-    });
-  return [undefined, ...indexes.map((index) => index.name)].flatMap((index) => [
-    events('ReadThrottleEvents', index),
-    events('WriteThrottleEvents', index),
-  ]);
-};
+    }),
+  );

@@ -83,11 +83,12 @@ describe('An alarm', () => {
     ['UsersTable', usersTable.indexes],
     ['AuditTable', auditTable.indexes],
   ])('is raised when %s or an index of it is throttled', (table, indexes) => {
-    expect(properties(`${table}Throttles`).Threshold).toBe(10);
     for (const kind of ['Read', 'Write']) {
-      expect(watched(`${table}Throttles`)).toContain(`${kind}ThrottleEvents of ${table}`);
+      const alarm = `${table}${kind}Throttles`;
+      expect(properties(alarm).Threshold).toBe(10);
+      expect(watched(alarm)).toContain(`${kind}ThrottleEvents of ${table}`);
       for (const { name } of indexes) {
-        expect(watched(`${table}Throttles`)).toContain(`${kind}ThrottleEvents of ${name} ${table}`);
+        expect(watched(alarm)).toContain(`${kind}ThrottleEvents of ${name} ${table}`);
       }
     }
   });
