@@ -54,6 +54,10 @@ const isText = (value: unknown): value is string =>
 
 const isTextOrNull = (value: unknown) => value === null || value === '' || isText(value);
 
+/** As long as lib cuts it, because it is the key of an index. */
+const isIdOrNull = (value: unknown) =>
+  isTextOrNull(value) && (value === null || [...String(value)].length <= 100);
+
 const isTimestamp = (value: unknown) =>
   typeof value === 'string' &&
   /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(value) &&
@@ -66,7 +70,7 @@ const rules: Readonly<Record<keyof AuditEntry, (value: unknown) => boolean>> = {
   user_id: (value) => value === null || isPositive(value),
   action: (value) => actions.some((action) => action === value),
   resource: isText,
-  resource_id: isTextOrNull,
+  resource_id: isIdOrNull,
   ip_address: isTextOrNull,
   user_agent: isTextOrNull,
   result: (value) => value === 'SUCCESS' || value === 'FAILURE',

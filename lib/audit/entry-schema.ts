@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { actions } from './actions.ts';
+import { actions, results } from './actions.ts';
 
 /** An audit entry, as it is stored and as responses show it. */
 export const auditEntry = v.object({
@@ -22,7 +22,7 @@ export const auditEntry = v.object({
   ),
   ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
   user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
-  result: v.picklist(['SUCCESS', 'FAILURE']),
+  result: v.picklist(results),
   details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
   /** ISO 8601, UTC, milliseconds. */
   created_at: v.pipe(v.string(), v.isoTimestamp()),

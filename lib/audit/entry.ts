@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type * as v from 'valibot';
-import type { Action } from './actions.ts';
+import type { Action, results } from './actions.ts';
 import type { auditEntry } from './entry-schema.ts';
 import { redact } from './redact.ts';
 
@@ -17,7 +17,7 @@ export interface AuditedAction {
   readonly user_agent?: string | undefined;
   /** Of the request that did it; kept beside the entry, and no part of it. */
   readonly request_id?: string | undefined;
-  readonly result: 'SUCCESS' | 'FAILURE';
+  readonly result: (typeof results)[number];
   readonly details?: unknown;
 }
 

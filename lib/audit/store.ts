@@ -6,20 +6,24 @@ import { auditTable, createdAtKey, type IndexDefinition } from '../dynamodb/tabl
 import type { Action } from './actions.ts';
 import type { AuditEntry } from './entry.ts';
 
-const [byCreatedAt, byUserId, byAction, byUserIdAndAction] = auditTable.indexes;
+const [byCreatedAt, byUserId, byAction, byUserIdAndAction, byResourceId, failures] =
+  auditTable.indexes;
 
 /** Partitions over which a key that many writes share is spread: 1,000 writes a second each. */
 const shardCount = 8;
 const shards = Array.from({ length: shardCount }, (_, shard) => String(shard));
 
 /** The index keys of an entry, a function of the entry alone. An absent key leaves an index out. */
-const indexKeys = ({ id, user_id, action, created_at }: AuditEntry) => {
+export const indexKeys = (entry: AuditEntry): Readonly<Record<string, string>> => {
+  const { id, user_id, action, resource_id, result, created_at } = entry;
   const shard = String(id % shardCount);
   return {
     created_at_id: createdAtKey({ id, created_at }),
     shard,
     action_shard: `${action}#${shard}`,
     ...(user_id === null ? {} : { user_key: String(user_id), user_action: `${user_id}#${action}` }),
+    ...(resource_id ? { resource_key: resource_id } : {}),
+    ...(result === 'FAILURE' ? { failure_shard: shard } : {}),
   };
 };
 
@@ -63,18 +67,56 @@ export const insertEntry = async (
   }
 };
 
+/** What entries are wanted. Conditions that are absent are none; the others all hold. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly action?: Action | undefined;
+  readonly result?: AuditEntry['result'] | undefined;
+  readonly resourceId?: string | undefined;
+  /** Inclusive; as `created_at` is written. */
+  readonly since?: string | undefined;
+  /** Exclusive; the same. */
+  readonly until?: string | undefined;
 }
 
-/** The index that answers a filter without reading an entry that does not match it. */
-const indexFor = ({ userId, action }: AuditFilter): [IndexDefinition, readonly string[]] => {
-  if (userId !== undefined && action) return [byUserIdAndAction, [`${userId}#${action}`]];
-  if (userId !== undefined) return [byUserId, [String(userId)]];
-  if (action) return [byAction, shards.map((shard) => `${action}#${shard}`)];
-  return [byCreatedAt, shards];
+/** The partitions of an index that hold what a filter wants; undefined where it is not for it. */
+type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[] | undefined];
+
+/**
+ * Which index answers which filter: the first that is for it. It has every entry that the filter
+ * wants, and few others; the time is part of its sort key, the rest is left to {@link matching}.
+ */
+const plans: readonly Plan[] = [
+  [byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],
+  [
+    byUserIdAndAction,
+    ({ userId, action }) => (userId !== undefined && action ? [`${userId}#${action}`] : undefined),
+  ],
+  [byUserId, ({ userId }) => (userId === undefined ? undefined : [String(userId)])],
+  [failures, ({ result }) => (result === 'FAILURE' ? shards : undefined)],
+  [byAction, ({ action }) => (action ? shards.map((shard) => `${action}#${shard}`) : undefined)],
+  [byCreatedAt, () => shards],
+];
+
+const planFor = (filter: AuditFilter) => {
+  for (const [index, partitionsOf] of plans) {
+    const partitions = partitionsOf(filter);
+    if (partitions) return { index, partitions };
+  }
+  throw new Error('No index is for the filter');
 };
+
+/** Whether an entry keeps all conditions but those of time. */
+const matching =
+  ({ userId, action, result, resourceId }: AuditFilter) =>
+  (entry: Partial<AuditEntry>): boolean =>
+    (userId === undefined || entry.user_id === userId) &&
+    (action === undefined || entry.action === action) &&
+    (result === undefined || entry.result === result) &&
+    (resourceId === undefined || entry.resource_id === resourceId);
+
+/** Entries that one request reads at most, wanted or not. */
+const mostRead = 2000;
 
 /** What an entry is answered with, in this order: no keys of indexes, nothing of its write. */
 const attributes: readonly (keyof AuditEntry)[] = [
@@ -83,21 +125,28 @@ const attributes: readonly (keyof AuditEntry)[] = [
 ];
 
 /**
- * One page of the entries that match a filter, newest first.
+ * One page of the entries that match a filter. It may be short, even empty, where few of the
+ * entries that were read match.
  * @param after the sort key to begin after, exclusive
+ * @returns in `next` the sort key to go on after, as long as more may come
  * @throws {DomainError} STORAGE_FAULT
  */
 export const listEntries = async (
   filter: AuditFilter,
-  request: { limit: number; after?: string | undefined },
+  {
+    order = 'desc',
+    ...request
+  }: { limit: number; after?: string | undefined; order?: 'asc' | 'desc' | undefined },
 ): Promise<{ entries: readonly AuditEntry[] } & Pick<Page, 'next'>> => {
-  const [index, partitions] = indexFor(filter);
-  const table = config.auditTable;
   const page = await readPage({
-    table,
-    index,
-    partitions,
-    order: 'newest first',
+    table: config.auditTable,
+    ...planFor(filter),
+    order: order === 'asc' ? 'oldest first' : 'newest first',
+    // Every sort key goes on after the time that it begins with.
+    from: filter.since,
+    to: filter.until,
+    matches: matching(filter),
+    mostRead,
     attributes,
     ...request,
   });

@@ -1,29 +1,55 @@
 /** The audit trail, for admins. */
 import * as v from 'valibot';
-import { actions } from '../audit/actions.ts';
+import { actions, results } from '../audit/actions.ts';
 import { auditEntry } from '../audit/entry-schema.ts';
-import { oneOf } from '../validation.ts';
+import { atLeast, atMost, oneOf, text } from '../validation.ts';
 import type { Describe, Operation } from './operation.ts';
-import { pageParameters } from './parameters.ts';
+import { instant, pageParameters } from './parameters.ts';
 
 const integerRule = 'must be an integer';
 
-export const listAuditLogs = {
-  caller: 'admin',
-  query: {
-    userId: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(/^-?\d+$/, integerRule),
-        v.transform(Number),
-        v.number(),
-        v.safeInteger(integerRule),
-        v.description('Only what this user did.'),
+const filters = {
+  userId: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^-?\d+$/, integerRule),
+      v.transform(Number),
+      v.number(),
+      v.safeInteger(integerRule),
+      v.description('Only what this user did.'),
+    ),
+  ),
+  action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
+  result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
+  resourceId: v.optional(
+    v.pipe(
+      text,
+      atLeast(() => 1),
+      atMost(100),
+      v.description('Only what was done to this user.'),
+    ),
+  ),
+  since: v.optional(
+    v.pipe(
+      instant,
+      v.description(
+        'Only entries from this time on: a date-time with its offset (`+` is written `%2B`), or a date (UTC).',
       ),
     ),
-    action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
-    ...pageParameters,
-  },
+  ),
+  until: v.optional(v.pipe(instant, v.description('Only entries before this time: the same.'))),
+  order: v.optional(
+    v.pipe(
+      oneOf(['desc', 'asc']),
+      v.description('Newest first (`desc`), or oldest first.'),
+      v.metadata({ default: 'desc' }),
+    ),
+  ),
+};
+
+export const listAuditLogs = {
+  caller: 'admin',
+  query: { ...filters, ...pageParameters },
   storageFault: ['Error fetching audit logs', 'err'],
 } as const satisfies Operation;
 
@@ -31,7 +57,7 @@ export const listAuditLogsDescription: Describe = () => ({
   id: 'listAuditLogs',
   tag: 'Audit trail',
   summary: 'Query the audit trail',
-  text: 'Newest first. Filters combine. A parameter that is unknown, or given twice, is refused.',
+  text: 'Newest first unless `order` says otherwise. Filters combine. A request reads a bounded number of entries: where few of them match, a page is short, even empty, and its `Link` leads on. A parameter that is unknown, or given twice, is refused.',
   success: {
     status: 200,
     description: 'One page of the entries.',

@@ -1,27 +1,77 @@
 /** Query parameters that several endpoints take: from text to value. */
 import * as v from 'valibot';
+import { rule } from '../validation.ts';
 
 /** Entries in a response: the most, and how many when the caller does not say. */
 export const maxLimit = 100;
 
-const limitRule = `must be a whole number from 1 to ${maxLimit}`;
+/** How many entries a response may have. */
+export const limitUpTo = (most: number) => {
+  const limitRule = `must be a whole number from 1 to ${most}`;
+  return v.pipe(
+    v.string(),
+    v.regex(/^[1-9]\d{0,3}$/, limitRule),
+    v.transform(Number),
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(most, limitRule),
+    v.description('How many at most.'),
+  );
+};
+
+export const cursor = v.optional(
+  v.pipe(v.string(), v.description('From the `Link` header of the page before.')),
+);
 
 /** Which page of a list, and how long. */
 export const pageParameters = {
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^[1-9]\d{0,2}$/, limitRule),
-      v.transform(Number),
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.maxValue(maxLimit, limitRule),
-      v.description('How many at most.'),
-      v.metadata({ default: maxLimit }),
-    ),
-  ),
-  cursor: v.optional(
-    v.pipe(v.string(), v.description('From the `Link` header of the page before.')),
-  ),
+  limit: v.optional(v.pipe(limitUpTo(maxLimit), v.metadata({ default: maxLimit }))),
+  cursor,
 };
+
+const instantForm = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d))?$/i;
+
+/** Milliseconds by which a clock at an offset is ahead of UTC; undefined for no such offset. */
+const aheadOf = (offset: string): number | undefined => {
+  if (/^z$/i.test(offset)) return 0;
+  const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
+  if (hours > 23 || minutes > 59) return undefined;
+  return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+};
+
+/** The millisecond that is not before a fraction of a second, because entries have no finer time. */
+const roundUp = (fraction: string): number =>
+  Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
+
+/**
+ * The instant that a date-time of RFC 3339 means, or a date at 00:00 UTC.
+ * @returns it as `created_at` is written, UTC with milliseconds; undefined for any other text
+ */
+const parseInstant = (text: string): string | undefined => {
+  const [, date = '', time = '00:00:00', fraction = '', offset = 'Z'] =
+    instantForm.exec(text) ?? [];
+  const written = `${date}T${time}.000Z`;
+  const read = Date.parse(written);
+  const ahead = aheadOf(offset);
+  // A 30th of February would be read as a day in March.
+  if (Number.isNaN(read) || new Date(read).toISOString() !== written) return undefined;
+  if (ahead === undefined) return undefined;
+  const instant = new Date(read - ahead + roundUp(fraction)).toISOString();
+  return /^\d{4}-/.test(instant) ? instant : undefined;
+};
+
+const instantRule =
+  'must be a date such as 2026-11-20, or a date-time with its offset (RFC 3339) such as 2026-11-20T09:00:00Z or 2026-11-20T10:00:00%2B01:00';
+
+/** A point in time. */
+export const instant = v.pipe(
+  v.string(),
+  rule({
+    code: 'INVALID_FORMAT',
+    holds: (text) => parseInstant(text) !== undefined,
+    message: () => instantRule,
+    keywords: () => ({ pattern: instantForm.source.replaceAll('T', '[Tt]').replace('Z', '[Zz]') }),
+  }),
+  v.transform((text) => parseInstant(text) ?? ''),
+);

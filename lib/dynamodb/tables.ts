@@ -63,8 +63,10 @@ export const usersTable = {
 } as const satisfies TableDefinition;
 
 /**
- * Audit entries, with one index per filter combination of the query. Where many writes would
- * share a key (all entries; all entries of one action), the key has a shard number in it.
+ * Audit entries, with the indexes that answer the query. Where many writes would share a key (all
+ * entries; all entries of one action; all failures), the key has a shard number in it. The last two
+ * are sparse: only entries that have their keys are in them. A deployed table gets new indexes one
+ * at a time, so that a new one is added at the end.
  */
 export const auditTable = {
   name: 'audit',
@@ -89,6 +91,16 @@ export const auditTable = {
     {
       name: 'by_user_id_and_action',
       partitionKey: { name: 'user_action', type: 'S' },
+      sortKey: createdAtAndId,
+    },
+    {
+      name: 'by_resource_id',
+      partitionKey: { name: 'resource_key', type: 'S' },
+      sortKey: createdAtAndId,
+    },
+    {
+      name: 'failures',
+      partitionKey: { name: 'failure_shard', type: 'S' },
       sortKey: createdAtAndId,
     },
   ],

@@ -149,6 +149,8 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },
   'GET /api/admin/audit-logs, of an action': { ...auditQuery, query: 'action=LOGIN' },
   'GET /api/admin/audit-logs, of both': { ...auditQuery, query: 'userId=1&action=LOGIN' },
+  'GET /api/admin/audit-logs, of what happened to a user': { ...auditQuery, query: 'resourceId=1' },
+  'GET /api/admin/audit-logs, of failures': { ...auditQuery, query: 'result=FAILURE' },
   'GET /api/v1/users': { ...inMemory, status: 200 },
   'POST /api/v1/users': { ...inMemory, json: nameAndEmail, status: 201 },
   'GET /api/v1/users/{id}': { ...inMemory, status: 200 },

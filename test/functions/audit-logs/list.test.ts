@@ -14,6 +14,8 @@ interface Entry {
   readonly id: number;
   readonly user_id: number | null;
   readonly action: string;
+  readonly resource_id: string | null;
+  readonly result: string;
   readonly created_at: string;
 }
 
@@ -37,6 +39,10 @@ const userWithEntries = async (updates: number): Promise<Account> => {
   }
   return account;
 };
+
+const parameters = [
+  ...['userId', 'action', 'result', 'resourceId', 'since', 'until', 'order', 'limit', 'cursor'],
+];
 
 const [busy, other] = [await userWithEntries(103), await userWithEntries(2)];
 
@@ -136,6 +142,76 @@ describe('GET /api/admin/audit-logs', () => {
     expect(outcome(answer)).toEqual(outcome(await get(`?userId=${other.id}`)));
   });
 
+  it('answers what happened to a user, whoever did it', async () => {
+    const { id } = await register(api);
+    await api('PUT', `/api/users/${id}`, { token: adminToken, json: { role: 'admin' } });
+    await api('DELETE', `/api/users/${id}`, { token: adminToken });
+
+    const entries = await readAll(`?resourceId=${id}`);
+
+    expect(entries.map(({ resource_id, action }) => [resource_id, action])).toEqual([
+      [String(id), 'DELETE'],
+      [String(id), 'UPDATE'],
+      [String(id), 'CREATE'],
+    ]);
+    expect(await readAll(`?resourceId=${id}&action=UPDATE`)).toEqual([entries[1]]);
+    expect(await readAll(`?resourceId=${id}&userId=${id}`)).toEqual([entries[2]]);
+    expect(await readAll(`?resourceId=0${id}`)).toEqual([]);
+  });
+
+  it('answers only failures, or only successes, when asked for them', async () => {
+    const account = await register(api);
+    await api('POST', '/api/login', { json: { email: account.email, password: 'wrong' } });
+    await logIn(api, account);
+    const results = async (query: string) =>
+      (await readAll(query)).filter(({ user_id }) => user_id === account.id);
+
+    const failures = await results('?result=FAILURE');
+
+    expect(failures.map(({ action, result }) => [action, result])).toEqual([['LOGIN', 'FAILURE']]);
+    for (const query of ['&action=LOGIN', `&userId=${account.id}`, `&resourceId=${account.id}`]) {
+      expect(await results(`?result=FAILURE${query}`)).toEqual(failures);
+    }
+    const successes = await results(`?result=SUCCESS&userId=${account.id}`);
+    expect(successes.map(({ action }) => action)).toEqual(['LOGIN', 'CREATE']);
+  });
+
+  it('answers the oldest first when asked for it, in pages too', async () => {
+    const newestFirst = await readAll(`?userId=${other.id}`);
+
+    for (const limit of [1, 3, 100]) {
+      const entries = await readAll(`?userId=${other.id}&order=asc&limit=${limit}`);
+      expect(entries).toEqual(newestFirst.toReversed());
+    }
+    expect(await readAll(`?userId=${other.id}&order=desc`)).toEqual(newestFirst);
+  });
+
+  it('answers the entries from a time on and before another one, whatever their offset', async () => {
+    const { id, token } = await register(api);
+    const json = { name: 'n' };
+    await api('PUT', `/api/users/${id}`, { token, json });
+    await api('PUT', `/api/users/${id}`, { token, json });
+    const [last, middle, first] = await readAll(`?userId=${id}`);
+    const time = (entry?: Entry) => entry?.created_at ?? '';
+    // An hour ahead of UTC, and less than a millisecond late.
+    const ahead = (text: string) =>
+      new Date(Date.parse(text) + 3_600_000).toISOString().replace('Z', '%2B01:00');
+    const later = (text: string) => text.replace('Z', '0001Z');
+    const of = (query: string) => readAll(`?userId=${id}&${query}`);
+
+    expect(await of(`since=${time(middle)}`)).toEqual([last, middle]);
+    expect(await of(`since=${ahead(time(middle))}`)).toEqual([last, middle]);
+    expect(await of(`since=${later(time(middle))}`)).toEqual([last]);
+    expect(await of(`until=${time(middle)}`)).toEqual([first]);
+    expect(await of(`until=${later(time(middle))}`)).toEqual([middle, first]);
+    expect(await of(`since=${time(middle)}&until=${ahead(time(last))}`)).toEqual([middle]);
+    expect(await of(`since=${time(first)}&until=${time(last)}&order=asc&limit=1`)).toEqual([
+      first,
+      middle,
+    ]);
+    expect(await of('until=2026-01-01')).toEqual([]);
+  });
+
   it.each(['', `userId=${busy.id}`, 'action=UPDATE', `userId=${busy.id}&action=UPDATE`])(
     'leads through all pages of the query "%s", without a gap or a repetition',
     async (query) => {
@@ -189,7 +265,7 @@ describe('GET /api/admin/audit-logs', () => {
   });
 
   it.each([
-    ['resourceId=17', 'resourceId'],
+    ['resource_id=17', 'resource_id'],
     ['user_id=5', 'user_id'],
     ['from=', 'from'],
     ['USERID=5', 'USERID'],
@@ -204,9 +280,87 @@ describe('GET /api/admin/audit-logs', () => {
     ['&=&', 'A parameter without a name'],
   ])('answers 400 to the query %s, which it does not know', async (query, name) => {
     expect(outcome(await get(`?${query}`))).toEqual(
-      refusal(400, `${name} is unknown; the parameters are userId, action, limit, cursor`),
+      refusal(400, `${name} is unknown; the parameters are ${parameters.join(', ')}`),
     );
   });
+
+  it.each(['', 'failure', 'FAILED', 'SUCCESS,FAILURE'])(
+    'answers 400 to result=%s',
+    async (result) => {
+      expect(outcome(await get(`?result=${result}`))).toEqual(
+        refusal(400, 'result must be one of SUCCESS, FAILURE'),
+      );
+    },
+  );
+
+  it.each(['', 'DESC', 'newest'])('answers 400 to order=%s', async (order) => {
+    expect(outcome(await get(`?order=${order}`))).toEqual(
+      refusal(400, 'order must be one of desc, asc'),
+    );
+  });
+
+  it.each([
+    ['', 'at least 1 character'],
+    ['x'.repeat(101), 'at most 100 characters'],
+  ])('answers 400 to resourceId=%s', async (resourceId, rule) => {
+    expect(outcome(await get(`?resourceId=${resourceId}`))).toEqual(
+      refusal(400, `resourceId must be ${rule}`),
+    );
+  });
+
+  it.each([
+    ...['', 'yesterday', '2026', '2026-11', '2026-11-20T09:00', '2026-11-20T09:00:00', '20261120'],
+    ...[
+      '2026-02-29',
+      '2026-02-30T00:00:00Z',
+      '2026-13-01',
+      '2026-00-10',
+      '2026-11-31',
+      '1763629200',
+    ],
+    ...['2026-11-20T24:00:00Z', '2026-11-20T09:60:00Z', '2026-11-20T23:59:60Z', '2026-11-20Z'],
+    ...['2026-11-20T09:00:00%2B24:00', '2026-11-20T09:00:00%2B01:60', '2026-11-20T09:00:00%2B0100'],
+    // A plus that is not encoded is a space.
+    ...[
+      '2026-11-20T09:00:00+01:00',
+      '2026-11-20 09:00:00Z',
+      '2026-11-20T09:00:00.Z',
+      '%202026-11-20',
+    ],
+    ...[
+      '9999-12-31T23:59:59-01:00',
+      '0000-01-01T00:00:00%2B01:00',
+      '%2B012026-11-20',
+      '-002026-11-20',
+    ],
+  ])('answers 400 to since=%s and until=%s', async (time) => {
+    for (const name of ['since', 'until']) {
+      expect(outcome(await get(`?${name}=${time}`))).toEqual(
+        refusal(
+          400,
+          `${name} must be a date such as 2026-11-20, or a date-time with its offset (RFC 3339) such as 2026-11-20T09:00:00Z or 2026-11-20T10:00:00%2B01:00`,
+        ),
+      );
+    }
+  });
+
+  it.each([
+    ['2026-11-20', '2026-11-20'],
+    ['2026-11-21', '2026-11-20'],
+    ['2026-11-20T09:00:00Z', '2026-11-20T10:00:00%2B01:00'],
+    ['2026-11-20T09:00:00-00:01', '2026-11-20T09:00:00Z'],
+  ])('answers 400 to a time since %s and until %s', async (since, until) => {
+    expect(outcome(await get(`?since=${since}&until=${until}`))).toEqual(
+      refusal(400, 'since must be before until'),
+    );
+  });
+
+  it.each(['2028-02-29', '2026-11-20t09:00:00z', '2026-11-20T09:00:00.123456789-23:59'])(
+    'takes since=%s',
+    async (since) => {
+      expect((await get(`?limit=1&since=${since}`)).status).toBe(200);
+    },
+  );
 
   it.each([
     ['userId=1&userId=1', 'userId'],
@@ -236,10 +390,13 @@ describe('GET /api/admin/audit-logs', () => {
   });
 
   it('answers 400 to a cursor of another query', async () => {
+    const own = `userId=${busy.id}&action=UPDATE`;
     const queries = ['', 'userId=1', `userId=${busy.id}`, 'action=UPDATE', 'action=CREATE'];
-    const cursor = await cursorOf(`userId=${busy.id}&action=UPDATE`);
+    const added = ['result=SUCCESS', 'resourceId=1', 'since=2026-01-01', 'until=9999-01-01'];
+    const cursor = await cursorOf(own);
 
-    for (const query of queries) {
+    expect((await get(`?${own}&order=desc&cursor=${cursor}`)).status).toBe(200);
+    for (const query of [...queries, ...[...added, 'order=asc'].map((one) => `${own}&${one}`)]) {
       const answer = await get(`?${query}&cursor=${cursor}`);
       expect(outcome(answer), query).toEqual(refusal(400, 'cursor is invalid'));
     }

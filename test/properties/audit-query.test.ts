@@ -1,0 +1,98 @@
+/** The audit query, compared with a plain filter over the same entries in memory. */
+import fc from 'fast-check';
+import { beforeAll, expect, inject, it } from 'vitest';
+import { actions, results } from '../../lib/audit/actions.ts';
+import { type AuditEntry, makeEntry } from '../../lib/audit/entry.ts';
+import { type AuditFilter, listEntries, toItem } from '../../lib/audit/store.ts';
+import { useOwnTables } from '../support/own-tables.ts';
+import { counted, holds } from '../support/runs.ts';
+import { writeBatches } from '../support/write-batches.ts';
+
+/** Milliseconds since 1970 of the first entry, and how many entries share a millisecond. */
+const begin = Date.UTC(2026, 10, 20);
+const together = 3;
+
+/** Half of all by user 1, nearly all of them successes, some done to one user; the rest mixed. */
+const entries: readonly AuditEntry[] = Array.from({ length: 3000 }, (_, i) => {
+  const busy = i % 2 === 0;
+  const action = {
+    user_id: busy ? 1 : [undefined, 2, 3][i % 3],
+    action: busy ? ('LOGIN' as const) : (actions[i % actions.length] ?? 'READ'),
+    resource: 'users',
+    resource_id: i % 11 === 0 ? undefined : i % 7,
+    result: results[i % 200 === 0 || (!busy && i % 5 === 0) ? 1 : 0] ?? 'SUCCESS',
+  };
+  const now = new Date(begin + Math.floor(i / together));
+  return makeEntry(action, { now, random: () => (i * 13) % 4096 });
+});
+
+beforeAll(async () => {
+  const { audit } = await useOwnTables();
+  const items = entries.map((entry) => toItem(entry, { writeId: 'w' }));
+  await writeBatches(inject('engine'), audit, items);
+});
+
+const precedes = (a: AuditEntry, b: AuditEntry) =>
+  a.created_at === b.created_at ? a.id - b.id : a.created_at < b.created_at ? -1 : 1;
+
+const expected = (filter: AuditFilter, order: 'asc' | 'desc'): readonly number[] => {
+  const wanted = entries.filter(
+    ({ user_id, action, result, resource_id, created_at }) =>
+      (filter.userId === undefined || user_id === filter.userId) &&
+      (filter.action === undefined || action === filter.action) &&
+      (filter.result === undefined || result === filter.result) &&
+      (filter.resourceId === undefined || resource_id === filter.resourceId) &&
+      (filter.since === undefined || created_at >= filter.since) &&
+      (filter.until === undefined || created_at < filter.until),
+  );
+  const oldestFirst = wanted.toSorted(precedes).map(({ id }) => id);
+  return order === 'asc' ? oldestFirst : oldestFirst.toReversed();
+};
+
+/** Pages that a list of these entries has at most. */
+const maxPages = 200;
+
+const readAll = counted(
+  async ([filter, order, limit]: readonly [AuditFilter, 'asc' | 'desc', number]) => {
+    const ids: number[] = [];
+    let after: string | undefined;
+    for (let pages = 0; pages < maxPages; pages += 1) {
+      const page = await listEntries(filter, { order, limit, after });
+      expect(page.entries.length).toBeLessThanOrEqual(limit);
+      ids.push(...page.entries.map(({ id }) => id));
+      after = page.next;
+      if (after === undefined) return ids;
+    }
+    throw new Error('The list has no end');
+  },
+);
+
+const maybe = <T>(values: readonly T[]) =>
+  fc.option(fc.constantFrom(...values), { nil: undefined });
+const time = fc
+  .integer({ min: -10, max: entries.length / together + 10 })
+  .map((i) => new Date(begin + i).toISOString());
+const range = fc
+  .tuple(fc.option(time, { nil: undefined }), fc.option(time, { nil: undefined }))
+  .map(([a, b]) => (a && b && a > b ? [b, a] : [a, b]))
+  .filter(([since, until]) => since === undefined || since !== until);
+const filter = fc
+  .record({
+    userId: maybe([1, 2, 3, 4]),
+    action: maybe(actions),
+    result: maybe(results),
+    resourceId: maybe(['0', '1', '6', '7']),
+    range,
+  })
+  .map(({ range: [since, until], ...conditions }) => ({ ...conditions, since, until }));
+
+it('Every combination of filter, range, order and size of page yields each entry once', async () => {
+  const order = fc.constantFrom('asc' as const, 'desc' as const);
+  const limit = fc.constantFrom(37, 100, 400, 1000);
+  await holds(
+    200,
+    fc.asyncProperty(filter, order, limit, async (filter, order, limit) => {
+      expect(await readAll([filter, order, limit])).toEqual(expected(filter, order));
+    }),
+  );
+});
