@@ -187,6 +187,8 @@ export const functions: readonly FunctionDefinition[] = [
         actions: ['dynamodb:Query'],
         indexes: auditTable.indexes.map(({ name }) => name),
       },
+      // The entry of an export.
+      writesAudit,
     ],
     signingSecret: true,
     variables: [],

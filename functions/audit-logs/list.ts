@@ -1,14 +1,32 @@
+import { writePage } from '../../lib/audit/formats.ts';
+import { record } from '../../lib/audit/record.ts';
 import { listEntries } from '../../lib/audit/store.ts';
 import * as contract from '../../lib/contract/audit-logs.ts';
 import { adminOnly } from '../../lib/http/access.ts';
 import { parseAuditQuery } from '../../lib/http/audit-query.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { nextPageLink, pageOf } from '../../lib/http/pagination.ts';
+import { sourceOf } from '../../lib/http/request.ts';
 
 /** GET /api/admin/audit-logs */
 export const handler = endpoint(contract.listAuditLogs, adminOnly, async (request) => {
-  const { filter, order, page, scope } = parseAuditQuery(contract.listAuditLogs, request);
-  const { entries, next } = await listEntries(filter, { order, ...(await pageOf(page, scope)) });
+  const { format, filter, order, page, scope } = parseAuditQuery(request);
+  const found = await listEntries(filter, { order, ...(await pageOf(page, scope)) });
+  if (!format) {
+    const headers = await nextPageLink(request, scope, found.next);
+    return { statusCode: 200, headers, body: { data: found.entries } };
+  }
+
+  const { text, count, next } = writePage(format, found);
   const headers = await nextPageLink(request, scope, next);
-  return { statusCode: 200, headers, body: { data: entries } };
+  await record({
+    ...sourceOf(request),
+    action: 'EXPORT',
+    user_id: request.claims.id,
+    resource: 'audit-logs',
+    result: 'SUCCESS',
+    details: { format, filter: { ...filter, order }, entries: count },
+  });
+  const { contentType } = contract.textForms[format];
+  return { statusCode: 200, headers, contentType, body: text };
 });

@@ -41,16 +41,19 @@ export const writeEntry = async (
 export const logUnwritten = (error: unknown, write: EntryWrite, entry?: AuditEntry): void =>
   logError(entryNotWritten, { fault: faultName(error), ...write, entry });
 
+/** An action; what it was done to is users unless it says otherwise. */
+type RecordedAction = Omit<AuditedAction, 'resource'> & Partial<Pick<AuditedAction, 'resource'>>;
+
 /**
- * Records what was done to users, by whom, from where. Never throws and takes a second at most, as
+ * Records what was done, by whom, from where. Never throws and takes a second at most, as
  * far as STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, to be replayed.
  */
-export const record = async (action: Omit<AuditedAction, 'resource'>): Promise<void> => {
+export const record = async (action: RecordedAction): Promise<void> => {
   const write = { writeId: randomUUID(), requestId: action.request_id };
   let entry: AuditEntry | undefined;
   try {
     const now = new Date();
-    entry = makeEntry({ ...action, resource: 'users' }, { now });
+    entry = makeEntry({ resource: 'users', ...action }, { now });
     await writeEntry(entry, { ...write, deadline: performance.now() + recordingTimeout() });
   } catch (error) {
     logUnwritten(error, write, entry);

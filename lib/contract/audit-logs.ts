@@ -3,10 +3,16 @@ import * as v from 'valibot';
 import { actions, results } from '../audit/actions.ts';
 import { auditEntry } from '../audit/entry-schema.ts';
 import { atLeast, atMost, oneOf, text } from '../validation.ts';
-import type { Describe, Operation } from './operation.ts';
-import { instant, pageParameters } from './parameters.ts';
+import type { Describe, Operation, TextForm } from './operation.ts';
+import { cursor, instant, limitUpTo, maxLimit, pageParameters } from './parameters.ts';
 
 const integerRule = 'must be an integer';
+
+const example = {
+  ...{ id: 115032113971201, user_id: 17, action: 'LOGIN', resource: 'users' },
+  ...{ resource_id: '17', ip_address: '192.0.2.1', user_agent: 'curl/8.5.0' },
+  ...{ result: 'SUCCESS', details: null, created_at: '2026-11-21T09:05:00.000Z' },
+};
 
 const filters = {
   userId: v.optional(
@@ -47,9 +53,42 @@ const filters = {
   ),
 };
 
+/** Entries in a response as text: the most, and how many when the caller does not say. */
+export const maxTextLimit = 1000;
+
+/** The parameters of a request for JSON, the usual form. */
+export const jsonQuery = { ...filters, ...pageParameters };
+
+/** The forms of text in which entries can be had. */
+export const textForms = {
+  ndjson: {
+    contentType: 'application/x-ndjson',
+    description: 'One entry a line, each as it is in `data`.',
+    example: `${JSON.stringify(example)}\n`,
+  },
+  csv: {
+    contentType: 'text/csv; charset=utf-8',
+    description:
+      "RFC 4180: a header row, lines that end in CRLF, null as nothing. A value that begins with `=`, `+`, `-`, `@`, a tab or CR has a `'` before it.",
+    example:
+      'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n115032113971201,17,LOGIN,users,17,192.0.2.1,curl/8.5.0,SUCCESS,,2026-11-21T09:05:00.000Z\r\n',
+  },
+} as const satisfies Readonly<Record<string, TextForm>>;
+
 export const listAuditLogs = {
   caller: 'admin',
-  query: { ...filters, ...pageParameters },
+  query: {
+    ...filters,
+    limit: v.optional(
+      v.pipe(
+        limitUpTo(maxTextLimit),
+        v.description(
+          `How many at most: of JSON ${maxLimit} at most and by default, of NDJSON and CSV ${maxTextLimit}.`,
+        ),
+      ),
+    ),
+    cursor,
+  },
   storageFault: ['Error fetching audit logs', 'err'],
 } as const satisfies Operation;
 
@@ -57,20 +96,13 @@ export const listAuditLogsDescription: Describe = () => ({
   id: 'listAuditLogs',
   tag: 'Audit trail',
   summary: 'Query the audit trail',
-  text: 'Newest first unless `order` says otherwise. Filters combine. A request reads a bounded number of entries: where few of them match, a page is short, even empty, and its `Link` leads on. A parameter that is unknown, or given twice, is refused.',
+  text: 'Newest first unless `order` says otherwise. Filters combine. A request reads a bounded number of entries: where few of them match, a page is short, even empty, and its `Link` leads on. A request for NDJSON or CSV gets 4 MB at most and leaves an audit entry of action EXPORT. A parameter that is unknown, or given twice, is refused.',
   success: {
     status: 200,
     description: 'One page of the entries.',
     schema: v.object({ data: v.pipe(v.array(auditEntry), v.readonly()) }),
-    example: {
-      data: [
-        {
-          ...{ id: 115032113971201, user_id: 17, action: 'LOGIN', resource: 'users' },
-          ...{ resource_id: '17', ip_address: '192.0.2.1', user_agent: 'curl/8.5.0' },
-          ...{ result: 'SUCCESS', details: null, created_at: '2026-11-21T09:05:00.000Z' },
-        },
-      ],
-    },
+    example: { data: [example] },
+    textForms: Object.values(textForms),
     headers: ['Link'],
   },
   errors: ['PARAMETER_INVALID'],

@@ -4,7 +4,7 @@ import type { ServiceValues } from '../settings.ts';
 import { components } from './components.ts';
 import { type ErrorForm, exampleName, exampleOf } from './error-examples.ts';
 import { bodySchema, parameterSchema } from './json-schema.ts';
-import type { Caller, Description, Operation } from './operation.ts';
+import type { Caller, Description, Operation, Success } from './operation.ts';
 import { type OperationInForce, operationsInForce } from './operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -107,19 +107,32 @@ const errorResponses = (
   return Object.fromEntries(entries);
 };
 
-const successResponse = ({ success }: Description): Json => {
-  const { status, description, schema, example, contentType, headers = [] } = success;
-  const type = contentType?.split(';')[0] ?? 'application/json';
+const mediaType = (contentType: string): string => contentType.split(';')[0] ?? '';
+
+/** The body, by the media types in which it may be had. */
+const contentOf = ({ schema, example, contentType, textForms = [] }: Success): Json => {
   const content = {
     ...(schema ? { schema: bodySchema(schema) } : { schema: { type: 'string' } }),
     ...(example ? { example } : {}),
   };
+  const others = textForms.map(({ contentType, description, example }) => [
+    mediaType(contentType),
+    { schema: { type: 'string', description }, example },
+  ]);
+  return {
+    [mediaType(contentType ?? 'application/json')]: content,
+    ...Object.fromEntries(others),
+  };
+};
+
+const successResponse = ({ success }: Description): Json => {
+  const { status, description, schema, contentType, headers = [] } = success;
   const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
   return {
     [status]: {
       description,
       headers: { ...commonHeaders, ...own },
-      ...(schema || contentType ? { content: { [type]: content } } : {}),
+      ...(schema || contentType ? { content: contentOf(success) } : {}),
     },
     ...(headers.includes('ETag')
       ? {

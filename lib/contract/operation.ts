@@ -9,7 +9,14 @@ import type { ServiceValues } from '../settings.ts';
  */
 export type Caller = 'anyone' | 'user' | 'directory' | 'self' | 'admin';
 
-interface Success {
+/** Text in which a client may have a body by asking for its media type in Accept. */
+export interface TextForm {
+  readonly contentType: string;
+  readonly description: string;
+  readonly example: string;
+}
+
+export interface Success {
   readonly status: 200 | 201 | 204;
   readonly description: string;
   /** Of the JSON body; absent: another content type, or no body. */
@@ -17,6 +24,8 @@ interface Success {
   readonly example?: unknown;
   /** Of text that clients may keep; absent: JSON. */
   readonly contentType?: string;
+  /** In what other forms the JSON body may be had. */
+  readonly textForms?: readonly TextForm[];
   /** Names of headers in lib/contract/document.ts, beside those of every response. */
   readonly headers?: readonly string[];
 }

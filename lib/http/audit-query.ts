@@ -1,11 +1,18 @@
-import type * as v from 'valibot';
 import type { AuditFilter } from '../audit/store.ts';
-import type { listAuditLogs } from '../contract/audit-logs.ts';
+import { jsonQuery, listAuditLogs, maxTextLimit } from '../contract/audit-logs.ts';
+import { maxLimit } from '../contract/parameters.ts';
 import { invalidParameter } from '../errors.ts';
+import { preferredType } from './accept.ts';
 import { parseExactQuery } from './parameters.ts';
 import type { ApiRequest } from './request.ts';
 
-type AuditQuery = typeof listAuditLogs.query;
+/** What a client may ask for: JSON, or entries as text in some format. */
+const offer = ['application/json', 'application/x-ndjson', 'text/csv'] as const;
+const formats = {
+  'application/json': undefined,
+  'application/x-ndjson': 'ndjson',
+  'text/csv': 'csv',
+} as const;
 
 /** What a list of audit entries is of, for its cursors: one spelling for one meaning. */
 const scopeOf = ({ userId, action, ...filter }: AuditFilter, order: 'asc' | 'desc'): string => {
@@ -19,13 +26,16 @@ const scopeOf = ({ userId, action, ...filter }: AuditFilter, order: 'asc' | 'des
 
 /**
  * What the audit query asks for.
- * @returns in `scope` what its cursors belong to
+ * @returns in `format` the form of text that is wanted, undefined for JSON; in `scope` what its
+ *   cursors belong to
  * @throws {DomainError} PARAMETER_INVALID
  */
-export const parseAuditQuery = (operation: { readonly query: AuditQuery }, request: ApiRequest) => {
-  const given = parseExactQuery(operation, request);
-  const { limit, cursor, order = 'desc', ...filter } = given;
+export const parseAuditQuery = (request: ApiRequest) => {
+  const format = formats[preferredType(request.headers.accept, offer)];
+  const query = format ? listAuditLogs.query : jsonQuery;
+  const { limit, cursor, order = 'desc', ...filter } = parseExactQuery({ query }, request);
   const { since, until } = filter;
   if (since && until && since >= until) throw invalidParameter('since', 'must be before until');
-  return { filter, order, page: { limit, cursor }, scope: scopeOf(filter, order) };
+  const page = { limit: limit ?? (format ? maxTextLimit : maxLimit), cursor };
+  return { format, filter, order, page, scope: scopeOf(filter, order) };
 };

@@ -32,7 +32,10 @@ describe('Without the audit table', () => {
       .filter((line) => line.includes(agent))
       .map((line) => JSON.parse(line));
 
-  const recording = exampleRequests.filter(({ entry }) => entry);
+  // An export has nothing to hand out.
+  const recording = exampleRequests.filter(
+    ({ entry, operations }) => entry && !operations.includes('read audit'),
+  );
   it.each(recording)(
     '$name answers as without faults, and logs its entry whole on one line',
     async (example) => {

@@ -28,6 +28,8 @@ export interface Subject {
 interface Example {
   readonly caller: Caller;
   readonly query?: string;
+  /** Besides those of the token and the body. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The body. */
   readonly json?: (subject: Subject) => Readonly<Record<string, unknown>>;
   /** The status of the response when all is well. */
@@ -151,6 +153,12 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /api/admin/audit-logs, of both': { ...auditQuery, query: 'userId=1&action=LOGIN' },
   'GET /api/admin/audit-logs, of what happened to a user': { ...auditQuery, query: 'resourceId=1' },
   'GET /api/admin/audit-logs, of failures': { ...auditQuery, query: 'result=FAILURE' },
+  'GET /api/admin/audit-logs, as CSV': {
+    ...auditQuery,
+    query: 'userId=1',
+    headers: { accept: 'text/csv' },
+    entry: 'EXPORT SUCCESS',
+  },
   'GET /api/v1/users': { ...inMemory, status: 200 },
   'POST /api/v1/users': { ...inMemory, json: nameAndEmail, status: 201 },
   'GET /api/v1/users/{id}': { ...inMemory, status: 200 },
@@ -236,11 +244,11 @@ export const sendExample = (
   subject: Subject,
   { headers = {}, token, id = idIn(example, subject), fields = () => ({}) }: SendOptions = {},
 ): Promise<ApiAnswer> => {
-  const { method, path, query, json } = example;
+  const { method, path, query, json, headers: own } = example;
   const bearer = token === undefined ? tokenFor(example, subject) : token;
   const body = json?.(subject);
   return api(method, path.replace('{id}', id) + (query ? `?${query}` : ''), {
-    headers,
+    headers: { ...own, ...headers },
     ...(bearer ? { token: bearer } : {}),
     ...(body ? { json: { ...body, ...fields(body) } } : {}),
   });
@@ -264,7 +272,7 @@ export const prepareSubject = async (
 
 /** The event with which the gateway would invoke a function for an example. */
 export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGatewayProxyEventV2 => {
-  const { method, path: route, query, json } = example;
+  const { method, path: route, query, json, headers } = example;
   const id = idIn(example, subject);
   const token = tokenFor(example, subject);
   return gatewayEvent({
@@ -272,6 +280,7 @@ export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGate
     ...(route.includes('{id}') ? { pathParameters: { id } } : {}),
     query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
     headers: {
+      ...headers,
       ...(token ? { authorization: `Bearer ${token}` } : {}),
       ...(json ? { 'content-type': 'application/json' } : {}),
     },

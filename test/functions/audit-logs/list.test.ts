@@ -1,13 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import {
+  entriesOf,
   isoTimestamp,
   nextPage,
   outcome,
   readPages,
   refusal,
   serviceForThisFile,
+  uniqueAgent,
 } from '../../support/acceptance.ts';
-import { type Account, logIn, register } from '../../support/client.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
 import { badLimits, tamperedCursors } from '../../support/lists.ts';
 
 interface Entry {
@@ -16,6 +18,8 @@ interface Entry {
   readonly action: string;
   readonly resource_id: string | null;
   readonly result: string;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
   readonly created_at: string;
 }
 
@@ -57,7 +61,7 @@ describe('GET /api/admin/audit-logs', () => {
         id: expect.any(Number),
         user_id: expect.toSatisfy((id) => id === null || Number.isSafeInteger(id)),
         action: expect.stringMatching(/^(CREATE|READ|UPDATE|DELETE|LOGIN|LOGOUT|EXPORT)$/),
-        resource: 'users',
+        resource: expect.stringMatching(/^(users|audit-logs)$/),
         resource_id: expect.toSatisfy((id) => id === null || /^\d+$/.test(id)),
         ip_address: expect.any(String),
         user_agent: expect.any(String),
@@ -407,6 +411,154 @@ describe('GET /api/admin/audit-logs', () => {
     const [, query] = nextPage(page)?.split('?') ?? [];
 
     expect(outcome(await get(`?${query}`))).toEqual(refusal(400, 'cursor is invalid'));
+  });
+
+  /** A response in the form that an Accept header asks for, and the entries that it left. */
+  const getAs = async (accept: string, query = '') => {
+    const agent = uniqueAgent();
+    const headers = { accept, 'user-agent': agent };
+    const answer = await api('GET', `/api/admin/audit-logs${query}`, {
+      token: adminToken,
+      headers,
+    });
+    return { ...answer, type: answer.headers.get('content-type'), agent };
+  };
+
+  it('answers the same entries one a line as NDJSON, up to 1,000 of them', async () => {
+    const query = `?userId=${busy.id}`;
+
+    const { status, type, text } = await getAs('application/x-ndjson', query);
+
+    expect([status, type]).toEqual([200, 'application/x-ndjson']);
+    expect(text).toMatch(/\n$/);
+    const entries = text.trimEnd().split('\n');
+    expect(entries.map((line) => JSON.parse(line))).toEqual(await readAll(query));
+    expect(entries.length).toBeGreaterThan(100);
+  });
+
+  const header =
+    'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n';
+
+  it('answers CSV with a header row, CRLF, quotes where needed, and nothing for null', async () => {
+    const { id, token } = await register(api);
+    await api('PUT', `/api/users/${id}`, {
+      token,
+      json: { name: 'n', email: uniqueEmail() },
+      headers: { 'user-agent': 'a "b", c' },
+    });
+    const [update, creation] = await readAll(`?userId=${id}`);
+
+    const { status, type, text } = await getAs('text/csv', `?userId=${id}`);
+
+    expect([status, type]).toEqual([200, 'text/csv; charset=utf-8']);
+    const row = ({ id: own, ip_address, user_agent, created_at }: Entry, rest: string) =>
+      `${own},${id},${rest.replace('IP', `${ip_address}`).replace('AGENT', `${user_agent}`)},${created_at}\r\n`;
+    expect(text).toBe(
+      header +
+        row(
+          { ...update, user_agent: '"a ""b"", c"' } as Entry,
+          `UPDATE,users,${id},IP,AGENT,SUCCESS,"{""fields"":[""name"",""email""]}"`,
+        ) +
+        row(creation as Entry, `CREATE,users,${id},IP,AGENT,SUCCESS,`),
+    );
+  });
+
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '=HYPERLINK("x";"y")'])(
+    'answers CSV in which no spreadsheet runs the user agent %s',
+    async (formula) => {
+      const { id, token } = await register(api);
+      const headers = { 'user-agent': formula };
+      await api('PUT', `/api/users/${id}`, { token, json: { name: 'n' }, headers });
+
+      const { text } = await getAs('text/csv', `?userId=${id}&action=UPDATE`);
+
+      const harmless = `'${formula}`;
+      const written = formula.includes('"') ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+      expect(text).toContain(`,${written},SUCCESS,`);
+      const asJson = await getAs('application/x-ndjson', `?userId=${id}&action=UPDATE`);
+      expect(JSON.parse(asJson.text).user_agent).toBe(formula);
+    },
+  );
+
+  it.each([
+    ['', 'json'],
+    ['*/*', 'json'],
+    ['text/html', 'json'],
+    ['application/json', 'json'],
+    ['application/*', 'json'],
+    ['text/csv;q=0', 'json'],
+    ['text/csv;q=0.5, application/json', 'json'],
+    ['text/csv;q=0.5, */*', 'json'],
+    ['application/json, text/csv', 'json'],
+    ['text/csv', 'csv'],
+    ['Text/CSV; header=present', 'csv'],
+    ['text/*', 'csv'],
+    ['text/csv, */*', 'csv'],
+    ['text/csv, application/json', 'csv'],
+    ['application/json;q=0.8, text/csv;q=0.9', 'csv'],
+    ['application/problem+json, text/csv', 'csv'],
+    ['*/*;q=0.1, application/x-ndjson;q=0.2', 'x-ndjson'],
+    ['text/csv;q=0.1, application/x-ndjson', 'x-ndjson'],
+    ['application/json;q=0, application/*', 'x-ndjson'],
+  ])('answers Accept: %s with %s', async (accept, form) => {
+    const { type } = await getAs(accept, `?userId=${other.id}`);
+
+    expect(type).toMatch(new RegExp(`/${form}(;|$)`));
+  });
+
+  it.each([
+    ['0', 1000],
+    ['1001', 1000],
+    ['01', 1000],
+  ])('answers 400 to limit=%s of NDJSON', async (limit, most) => {
+    expect(outcome(await getAs('application/x-ndjson', `?limit=${limit}`))).toEqual(
+      refusal(400, `limit must be a whole number from 1 to ${most}`),
+    );
+  });
+
+  it('leads on from a page of text, also to the next one as JSON', async () => {
+    const query = `?userId=${busy.id}&limit=60`;
+    const first = await getAs('text/csv', query);
+    const next = nextPage(first) ?? '';
+
+    const second = await getAs('text/csv', next.slice(next.indexOf('?')));
+    const rest = await api('GET', next, { token: adminToken });
+
+    const ids = (text: string) =>
+      text
+        .split('\r\n')
+        .slice(1, -1)
+        .map((row) => Number(row.split(',')[0]));
+    const all = (await readAll(`?userId=${busy.id}`)).map(({ id }) => id);
+    expect([...ids(first.text), ...ids(second.text)]).toEqual(all);
+    expect(rest.body.data.map(({ id }: Entry) => id)).toEqual(ids(second.text));
+    expect(nextPage(second)).toBeUndefined();
+  });
+
+  it('leaves an entry of an export that says its filter and how many entries it had', async () => {
+    const query = `?userId=${other.id}&since=2026-01-01T01:00:00%2B01:00&limit=3`;
+
+    const { agent } = await getAs('text/csv', query);
+
+    const entries = await entriesOf(service, agent);
+    expect(entries).toEqual([
+      expect.objectContaining({
+        ...{ action: 'EXPORT', resource: 'audit-logs', resource_id: null, result: 'SUCCESS' },
+        user_id: expect.any(Number),
+      }),
+    ]);
+    expect(JSON.parse(String(entries[0]?.details))).toEqual({
+      format: 'csv',
+      filter: { userId: other.id, since: '2026-01-01T00:00:00.000Z', order: 'desc' },
+      entries: 3,
+    });
+  });
+
+  it('leaves no entry of an export that is refused', async () => {
+    const { status, agent } = await getAs('text/csv', '?since=yesterday');
+
+    expect(status).toBe(400);
+    expect(await entriesOf(service, agent)).toEqual([]);
   });
 
   it('keeps the client’s claims about where it is out of ip_address', async () => {

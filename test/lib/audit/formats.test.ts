@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
+import { writePage } from '../../../lib/audit/formats.ts';
+import { createdAtKey } from '../../../lib/dynamodb/tables.ts';
+
+const entryWith = (fields: Partial<AuditedAction>, i = 0) =>
+  makeEntry(
+    { action: 'UPDATE', resource: 'users', result: 'SUCCESS', ...fields },
+    { now: new Date(Date.UTC(2026, 10, 20) + i), random: () => i % 4096 },
+  );
+
+const csvOf = (fields: Partial<AuditedAction>) => {
+  const { text } = writePage('csv', { entries: [entryWith(fields)] });
+  return text.slice(text.indexOf('\r\n') + 2);
+};
+
+describe('writePage', () => {
+  it('writes null as nothing, and a header row though there is no entry', () => {
+    const { id } = entryWith({});
+
+    expect(csvOf({})).toBe(`${id},,UPDATE,users,,,,SUCCESS,,2026-11-20T00:00:00.000Z\r\n`);
+    expect(writePage('csv', { entries: [] })).toEqual({
+      text: 'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n',
+      count: 0,
+    });
+    expect(writePage('ndjson', { entries: [] })).toEqual({ text: '', count: 0 });
+  });
+
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(1)', "'@SUM(1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', '"\'\r=1"'],
+    ['=1,"2"', '"\'=1,""2"""'],
+    ['1=1', '1=1'],
+    [' =1', ' =1'],
+    ["'=1", "'=1"],
+    ['two\r\nlines', '"two\r\nlines"'],
+    ['a "word"', '"a ""word"""'],
+    ['é, 😀', '"é, 😀"'],
+  ])('writes %j as the CSV value %j', (value, written) => {
+    expect(csvOf({ user_agent: value })).toContain(`users,,,${written},SUCCESS,`);
+  });
+
+  it.each([
+    ['csv', '"'],
+    ['ndjson', '"'],
+    ['csv', '\u0000'],
+    ['ndjson', 'é'],
+  ] as const)(
+    'as %s of entries full of %j stays below 4 MB in JSON, and leads on',
+    (format, text) => {
+      const long = text.repeat(1024);
+      const fields = { user_agent: long, resource_id: text.repeat(100), details: long.repeat(5) };
+      const entries = Array.from({ length: 1000 }, (_, i) => entryWith(fields, i));
+
+      const written = writePage(format, { entries, next: 'the next page' });
+
+      const bytes = Buffer.byteLength(JSON.stringify(written.text));
+      expect(bytes).toBeLessThanOrEqual(4_000_002);
+      expect(bytes).toBeGreaterThan(3_800_000);
+      const last = entries[written.count - 1];
+      expect(written.next).toBe(last && createdAtKey(last));
+      expect(written.text).toContain(String(last?.id));
+      expect(written.text).not.toContain(String(entries[written.count]?.id));
+    },
+  );
+
+  it('leads on after a page that has all its entries as the list does', () => {
+    const page = { entries: [entryWith({})], next: 'the next page' };
+
+    expect(writePage('ndjson', page)).toMatchObject({ count: 1, next: 'the next page' });
+  });
+});
