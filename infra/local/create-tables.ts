@@ -1,4 +1,5 @@
 import {
+  type AttributeDefinition,
   CreateTableCommand,
   DynamoDBClient,
   type KeySchemaElement,
@@ -6,31 +7,41 @@ import {
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb';
-import { type KeyAttribute, type TableDefinition, tables } from '../../lib/dynamodb/tables.ts';
+import {
+  type IndexDefinition,
+  type KeyAttribute,
+  type TableDefinition,
+  tables,
+} from '../../lib/dynamodb/tables.ts';
 
 const keySchema = (partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchemaElement[] => [
   { AttributeName: partitionKey.name, KeyType: 'HASH' },
   ...(sortKey ? [{ AttributeName: sortKey.name, KeyType: 'RANGE' as const }] : []),
 ];
 
+/** Keys as DynamoDB is told of them, each once. */
+export const keyDefinitions = (keys: readonly KeyAttribute[]): AttributeDefinition[] => {
+  const types = new Map(keys.map(({ name, type }) => [name, type]));
+  return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
+};
+
+/** An index as DynamoDB is told of it. */
+export const indexOf = ({ name, partitionKey, sortKey, include }: IndexDefinition) => ({
+  IndexName: name,
+  KeySchema: keySchema(partitionKey, sortKey),
+  Projection: include
+    ? { ProjectionType: 'INCLUDE' as const, NonKeyAttributes: [...include] }
+    : { ProjectionType: 'ALL' as const },
+});
+
 const createTable = (tableName: string, { partitionKey, indexes }: TableDefinition) => {
   const keys = [partitionKey, ...indexes.flatMap((index) => [index.partitionKey, index.sortKey])];
-  const types = new Map(keys.map(({ name, type }) => [name, type]));
   return new CreateTableCommand({
     TableName: tableName,
     BillingMode: 'PAY_PER_REQUEST',
     KeySchema: keySchema(partitionKey),
-    AttributeDefinitions: [...types].map(([AttributeName, AttributeType]) => ({
-      AttributeName,
-      AttributeType,
-    })),
-    GlobalSecondaryIndexes: indexes.map((index) => ({
-      IndexName: index.name,
-      KeySchema: keySchema(index.partitionKey, index.sortKey),
-      Projection: index.include
-        ? { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.include] }
-        : { ProjectionType: 'ALL' },
-    })),
+    AttributeDefinitions: keyDefinitions(keys),
+    GlobalSecondaryIndexes: indexes.map(indexOf),
   });
 };
 

@@ -10,6 +10,7 @@ import { lockFolder } from './folder-lock.ts';
 import { createGateway, type Integration } from './gateway.ts';
 import { announceRunning, forgetRunning, readRunning } from './running.ts';
 import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
+import { upgradeAuditTable } from './upgrade-tables.ts';
 
 export interface LocalService {
   readonly url: string;
@@ -72,6 +73,7 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
   Object.values(config);
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
+  await upgradeAuditTable(endpoint, audit);
   await signingKeys();
   const integrations = await loadIntegrations();
   return { integrations, admin: await ensureAdmin(settings.admin) };

@@ -8,6 +8,7 @@ import { run as listAdmins } from './commands/list-admins.ts';
 import { run as promote } from './commands/promote.ts';
 import { run as replayAudit } from './commands/replay-audit.ts';
 import { run as rotateSecret } from './commands/rotate-secret.ts';
+import { run as upgradeAudit } from './commands/upgrade-audit.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': {
@@ -130,5 +131,15 @@ From a deployed function:
       'replay-audit service.log --local',
     ],
     run: replayAudit,
+  },
+  'upgrade-audit': {
+    summary: 'make audit entries of an earlier version known to new indexes',
+    operands: [],
+    help: `Entries that were written before the table had its indexes by resource and of failures lack
+their keys: the audit query leaves them out where resourceId or result=FAILURE is asked for. This
+adds the keys and changes nothing else. It may run while the service does. Interrupted by Ctrl-C
+or a fault, it goes on when it is run again. A start of the service on this machine does the same.`,
+    examples: ['upgrade-audit --stack accounts-production', 'upgrade-audit --local'],
+    run: upgradeAudit,
   },
 };
