@@ -25,6 +25,7 @@ describe('readDeploymentSettings', () => {
       v1Users: 'on',
       docs: 'on',
       v1ReservedConcurrency: 1,
+      auditIndexes: 6,
       loginAnswers: 'distinct',
       userDirectory: 'open',
       passwordMinLength: 1,

@@ -5,9 +5,9 @@ import { upgradeAuditTable } from '../../../infra/local/upgrade-tables.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries, toItem } from '../../../lib/audit/store.ts';
 import { auditTable } from '../../../lib/dynamodb/tables.ts';
-import { writeBatches } from '../../races/write-batches.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { engineClient, scan } from '../../support/stored-items.ts';
+import { writeBatches } from '../../support/write-batches.ts';
 
 const engine = inject('engine');
 const client = engineClient(engine);

@@ -1,8 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { register } from '../../support/client.ts';
+import { operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
 import { engineClient, scan } from '../../support/stored-items.ts';
-import { operatedServiceForThisFile, operatorEntry } from './operator.ts';
 
 const service = await operatedServiceForThisFile();
 const { AUDIT_TABLE: TableName = '' } = service.environment;
