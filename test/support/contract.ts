@@ -132,7 +132,7 @@ const bodyFaults = (
   const [type = ''] = (headers.get('content-type') ?? '').split(';');
   const media = response.content[type];
   if (!media) return [`The content type ${type} is not documented`];
-  const body = type.endsWith('json') ? JSON.parse(text) : text;
+  const body = /[/+]json$/.test(type) ? JSON.parse(text) : text;
   const faults = read.schemaFaults(media.schema, body, 'The body');
   return status < 400 || faults.length > 0 ? faults : errorFaults(read, media, body);
 };
