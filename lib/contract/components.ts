@@ -14,7 +14,8 @@ const listed = (meanings: Readonly<Record<string, string>>): string =>
     .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
     .join('\n');
 
-const errorSchemas = {
+/** @param codes those of the errors that an operation can answer with */
+const errorSchemas = (codes: ReadonlySet<string>) => ({
   Error: { type: 'object', properties: { message }, required: ['message'] },
   Fault: {
     description: 'A message, and one further field, which names the fault.',
@@ -40,7 +41,12 @@ const errorSchemas = {
       type: { ...text, format: 'uri-reference' },
       title: { ...text, description: 'The same as `message` otherwise.' },
       status: { type: 'integer' },
-      code: { ...text, description: `New codes may come.\n\n${listed(errorMeanings)}` },
+      code: {
+        ...text,
+        description: `New codes may come.\n\n${listed(
+          Object.fromEntries(Object.entries(errorMeanings).filter(([code]) => codes.has(code))),
+        )}`,
+      },
       errors: {
         type: 'array',
         items: { $ref: '#/components/schemas/FieldError' },
@@ -51,10 +57,14 @@ const errorSchemas = {
     },
     required: ['type', 'title', 'status', 'code'],
   },
-};
+});
 
 const headers = {
-  'Cache-Control': { required: true, schema: text },
+  'Cache-Control': {
+    description: '`no-store`; of the document and its page `no-cache`.',
+    required: true,
+    schema: text,
+  },
   'X-Request-Id': {
     description: 'Leads to the log line of the request.',
     required: true,
@@ -91,12 +101,16 @@ const Gateway = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 };
 
-export const components = () => ({
+/**
+ * All components.
+ * @param codes those of the errors that an operation can answer with
+ */
+export const components = (codes: ReadonlySet<string>) => ({
   schemas: {
     ...Object.fromEntries(
       Object.entries(named).map(([name, schema]) => [name, componentSchema(schema)]),
     ),
-    ...errorSchemas,
+    ...errorSchemas(codes),
   },
   examples: errorExamples(),
   headers,

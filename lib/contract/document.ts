@@ -202,7 +202,11 @@ const info = {
 
 **Errors** are \`{"message": …}\`, a 500 with one further field that names the fault. A request with \`Accept: application/problem+json\` gets them as problem details (RFC 9457), with a code for programs and every fault of its body.
 
-**Input.** Unknown fields of a body are ignored. Text must be well-formed Unicode; its length counts in code points. Bodies are UTF-8, 64 KiB at most.
+**Input.** Bodies are JSON objects in UTF-8, 64 KiB at most, of type \`application/json\` or another \`…+json\`. Unknown fields are ignored; a key \`__proto__\`, or \`constructor\` with \`prototype\`, is refused at any depth. Text must be well-formed Unicode; its length counts in code points.
+
+**Order of checks.** Token (401), role (403), body and parameters (400, 413), existence (404), conflict (409): who breaks several rules hears of the first.
+
+**Pages of other origins** that are allowed can read \`Link\`, \`Retry-After\`, \`X-Request-Id\` and \`apigw-requestid\`.
 
 **Compatibility.** New operations, optional fields and parameters, fields of responses and error codes may come at any time: ignore what you do not know. Anything else that would break a client gets a path of its own, and what it replaces is marked as \`deprecated\` here first.`,
   license: { name: 'MIT', identifier: 'MIT' },
@@ -218,6 +222,40 @@ const tags = [
   },
   { name: 'Documentation', description: 'This document.' },
 ];
+
+const codesOf = (
+  inForce: readonly OperationInForce[],
+  settings: ServiceValues,
+): ReadonlySet<ErrorCode> =>
+  new Set(
+    inForce.flatMap(({ operation, describe }) => errorsOf(operation, describe(settings), settings)),
+  );
+
+/** What a part of the document refers to, as `schemas/User`. */
+const references = (part: unknown): readonly string[] =>
+  [...JSON.stringify(part).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(
+    ([, name = '']) => name,
+  );
+
+/** The components that are left when those which nothing refers to are taken out. */
+const usedComponents = <Components extends Readonly<Record<string, Json>>>(
+  all: Components,
+  paths: unknown,
+): Components => {
+  const used = new Set<string>();
+  const wanted = [...references(paths)];
+  for (let name = wanted.pop(); name; name = wanted.pop()) {
+    const [kind = '', key = ''] = name.split('/');
+    if (!used.has(name)) wanted.push(...references(all[kind]?.[key]));
+    used.add(name);
+  }
+  const kept = Object.entries(all).map(([kind, parts]) => {
+    const isUsed = ([key]: readonly [string, unknown]) =>
+      kind === 'securitySchemes' || used.has(`${kind}/${key}`);
+    return [kind, Object.fromEntries(Object.entries(parts).filter(isUsed))];
+  });
+  return Object.fromEntries(kept);
+};
 
 /**
  * The document of the service under some settings.
@@ -242,7 +280,7 @@ export const buildDocument = (settings: ServiceValues, server: string) => {
     servers: [{ url: server }],
     tags: tags.filter(({ name }) => used.has(name)),
     paths: Object.fromEntries(paths) as Readonly<Record<string, Readonly<Record<string, Json>>>>,
-    components: components(),
+    components: usedComponents(components(codesOf(inForce, settings)), paths),
   };
 };
 

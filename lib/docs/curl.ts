@@ -34,4 +34,4 @@ export const curlLine = (document: OpenApiDocument, operation: PageOperation): s
 
 /** Keeps the token of the response to `request` in the variable that other requests read. */
 export const tokenLine = (request: string): string =>
-  `TOKEN=$(${request.replace('curl', 'curl --silent')} \\\n  | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`;
+  `TOKEN=$(${request.replace('curl', 'curl --silent')} \\\n  | sed -n 's/.*"token":"\\([^"]*\\)".*/\\1/p')`;

@@ -9,7 +9,7 @@ interface MediaRange {
 
 const rangesOf = (header: string): readonly MediaRange[] => {
   // A comma or a semicolon in a quoted string separates nothing.
-  const unquoted = header.toLowerCase().replace(/"(?:[^"\\]|\\.)*"/g, '""');
+  const unquoted = header.toLowerCase().replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '""');
   return unquoted.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));

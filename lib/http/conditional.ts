@@ -3,8 +3,8 @@ import type { ApiRequest } from './request.ts';
 
 /** Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison. */
 const names = (header: string | undefined, tag: string): boolean => {
-  const listed = header?.split(',').map((one) => one.trim().replace(/^W\//, '')) ?? [];
-  return listed.includes(tag) || listed.includes('*');
+  const listed: readonly string[] = header?.match(/"[^"]*"/g) ?? [];
+  return header?.trim() === '*' || listed.includes(tag);
 };
 
 /**

@@ -9,4 +9,7 @@ if [ ! -f "$before" ]; then
   git show "$before:functions/openapi.json" > .reports/openapi-before.json
   before=.reports/openapi-before.json
 fi
-exec redocly diff "$before" "${2:-functions/openapi.json}" --config test/contract/redocly.yaml
+after=${2:-functions/openapi.json}
+redocly diff "$before" "$after" --config test/contract/redocly.yaml || status=$?
+node test/contract/codes.ts "$before" "$after"
+exit "${status:-0}"

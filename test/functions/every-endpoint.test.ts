@@ -52,14 +52,22 @@ const entriesDue = (
   if (!entry || definition.inMemory) return [];
   const [action, result] = entry.split(' ');
   const id = path.includes('{id}') ? account.id : idSeen(seenIn(response)) || account.id;
+  const ofUser = {
+    ...{ resource: 'users', resource_id: String(id) },
+    details: details ? JSON.stringify(details) : null,
+  };
+  const ofExport = {
+    ...{ resource: 'audit-logs', resource_id: null },
+    details: expect.stringContaining('"entries":'),
+  };
   return [
     {
       id: expect.any(Number),
       user_id: caller === 'anyone' ? id : decodeJwt(token ?? '').id,
-      ...{ action, resource: 'users', resource_id: String(id), result },
+      ...{ action, result },
+      ...(action === 'EXPORT' ? ofExport : ofUser),
       ip_address: expect.any(String),
       user_agent: expect.any(String),
-      details: details ? JSON.stringify(details) : null,
       created_at: isoTimestamp,
     },
   ];

@@ -137,6 +137,8 @@ describe('The Accept header', () => {
       'application/problem+json;q=0.000',
       'x/y;z="a, application/problem+json"',
     ],
+    'text/x;p="a, application/problem+json',
+    ...['text/x;p="a, application/problem+json'],
     ...['application/problem+jsonx', 'xapplication/problem+json', 'application/problem+json;q=x'],
   ])('%s does not', async (accept) => {
     expect(await typeFor(accept)).toBe('application/json; charset=utf-8');

@@ -45,6 +45,24 @@ describe('npm run contract:changes', () => {
     expect(stdout).toContain('Path `/api/profile` was removed.');
   });
 
+  it.each([
+    [
+      'gone',
+      ({ components: { examples } }: Document) => delete examples['EMAIL_REGISTERED.problem'],
+    ],
+    [
+      'of another status',
+      ({ components: { examples } }: Document) => {
+        examples['EMAIL_REGISTERED.problem'].value.status = 400;
+      },
+    ],
+  ])('fails for the code of an error that is %s', (_, change) => {
+    const { status, stdout } = judge(change);
+
+    expect(status).toBe(1);
+    expect(stdout).toContain('The code EMAIL_REGISTERED (409) was removed');
+  });
+
   it('passes what clients can ignore', () => {
     const { status, stdout } = judge(
       (document) => {

@@ -58,6 +58,20 @@ const fill = (text: string, name: string, content: string): string => {
   return `${before}<!-- ${name} -->\n${content}\n${after}`;
 };
 
+describe('The document of a service without the variant in memory, with uniform responses', () => {
+  const text = JSON.stringify(
+    buildDocument(configFrom({ V1_USERS: 'off', LOGIN_ANSWERS: 'uniform' }), '/'),
+  );
+
+  it.each(['/api/v1/users', 'MemoryUser', 'USER_NOT_REGISTERED', 'MEMORY_FULL', 'EMAIL_EXISTS'])(
+    'says nothing of %s',
+    (word) => {
+      expect(text).not.toContain(word);
+      expect(JSON.stringify(document)).toContain(word);
+    },
+  );
+});
+
 describe('What `npm run contract` writes', () => {
   it('is functions/openapi.json, the document of the default settings', async () => {
     const text = `${JSON.stringify(document, null, 2)}\n`;
