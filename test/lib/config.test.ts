@@ -31,6 +31,8 @@ const numbers: readonly [
 const choices: readonly [Setting, string, readonly string[]][] = [
   ['userDirectory', 'USER_DIRECTORY', ['open', 'closed']],
   ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
+  ['v1Users', 'V1_USERS', ['on', 'off']],
+  ['docs', 'DOCS', ['on', 'off']],
 ];
 
 const tableNames: readonly [Setting, string][] = [
