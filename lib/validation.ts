@@ -12,7 +12,7 @@ import { DomainError, type ErrorCode, type FieldFault, type FieldFaultCode } fro
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** JSON Schema keywords (draft 2020-12). */
-export type Keywords = Readonly<Record<string, string | number>>;
+export type Keywords = Readonly<Record<string, unknown>>;
 
 interface RuleOptions {
   readonly code: FieldFaultCode;

@@ -71,7 +71,7 @@ export const instant = v.pipe(
     code: 'INVALID_FORMAT',
     holds: (text) => parseInstant(text) !== undefined,
     message: () => instantRule,
-    keywords: () => ({ pattern: instantForm.source.replaceAll('T', '[Tt]').replace('Z', '[Zz]') }),
+    keywords: () => ({ anyOf: [{ format: 'date' }, { format: 'date-time' }] }),
   }),
   v.transform((text) => parseInstant(text) ?? ''),
 );
