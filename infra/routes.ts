@@ -26,6 +26,8 @@ export interface TablePermission {
   readonly actions: readonly `dynamodb:${string}`[];
   /** Absent: the table itself. */
   readonly indexes?: readonly string[];
+  /** The settings with which it is needed, any one of them; absent: always. */
+  readonly when?: readonly Partial<ServiceValues>[];
 }
 
 export interface FunctionDefinition {
@@ -58,6 +60,23 @@ const waitingMemory = 512;
 
 const [byCreatedAt] = usersTable.indexes;
 
+const stateless = [{ sessions: 'stateless' }] as const;
+const revocable = [{ sessions: 'revocable' }] as const;
+
+/** A session that can be ended is read, with its user, to authenticate a request. */
+const readsSessions: TablePermission = {
+  table: 'users',
+  actions: ['dynamodb:BatchGetItem'],
+  when: revocable,
+};
+
+/** What was read with the session is not read again. */
+const readsCaller: TablePermission = {
+  table: 'users',
+  actions: ['dynamodb:GetItem'],
+  when: stateless,
+};
+
 const writesAudit: TablePermission = { table: 'audit', actions: ['dynamodb:PutItem'] };
 
 // A transaction needs the action of each of its items.
@@ -76,7 +95,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/auth/register', hashesPasswords: true }],
     permissions: [createsUsers, writesAudit],
     signingSecret: true,
-    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'REGISTRATIONS_PER_ADDRESS'],
+    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'REGISTRATIONS_PER_ADDRESS', 'SESSIONS'],
     memory: hashingMemory,
   },
   {
@@ -102,25 +121,39 @@ export const functions: readonly FunctionDefinition[] = [
       'LOGIN_ANSWERS',
       'LOGIN_FAILURES_PER_ACCOUNT',
       'LOGIN_FAILURES_PER_ADDRESS',
+      'SESSIONS',
     ],
     memory: hashingMemory,
+  },
+  {
+    name: 'logout',
+    entry: 'functions/auth/logout.ts',
+    routes: [{ method: 'POST', path: '/api/logout' }],
+    permissions: [
+      readsSessions,
+      { table: 'users', actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem'] },
+      writesAudit,
+    ],
+    signingSecret: true,
+    variables: ['SESSIONS'],
+    memory: waitingMemory,
   },
   {
     name: 'profile',
     entry: 'functions/profile/get.ts',
     routes: [{ method: 'GET', path: '/api/profile' }],
-    permissions: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
+    permissions: [readsSessions, readsCaller],
     signingSecret: true,
-    variables: [],
+    variables: ['SESSIONS'],
     memory: waitingMemory,
   },
   {
     name: 'users-create',
     entry: 'functions/users/create.ts',
     routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
-    permissions: [createsUsers, grantsRoles, writesAudit],
+    permissions: [readsSessions, createsUsers, grantsRoles, writesAudit],
     signingSecret: true,
-    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST'],
+    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'],
     memory: hashingMemory,
   },
   {
@@ -128,20 +161,21 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/users/list.ts',
     routes: [{ method: 'GET', path: '/api/users' }],
     permissions: [
-      { table: 'users', actions: ['dynamodb:GetItem'] },
+      readsSessions,
+      readsCaller,
       { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
     signingSecret: true,
-    variables: ['USER_DIRECTORY'],
+    variables: ['USER_DIRECTORY', 'SESSIONS'],
     memory: waitingMemory,
   },
   {
     name: 'users-get',
     entry: 'functions/users/get.ts',
     routes: [{ method: 'GET', path: '/api/users/{id}' }],
-    permissions: [{ table: 'users', actions: ['dynamodb:GetItem'] }],
+    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
-    variables: ['USER_DIRECTORY'],
+    variables: ['USER_DIRECTORY', 'SESSIONS'],
     memory: waitingMemory,
   },
   {
@@ -149,6 +183,8 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/users/update.ts',
     routes: [{ method: 'PUT', path: '/api/users/{id}', hashesPasswords: true }],
     permissions: [
+      // Counts of failures are read and counted for a current password, as at a login.
+      { ...readsSessions, when: [...revocable, { currentPassword: 'required' }] },
       {
         table: 'users',
         actions: [
@@ -162,7 +198,10 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST'],
+    variables: [
+      ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS', 'CURRENT_PASSWORD'] as const),
+      ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
+    ],
     memory: hashingMemory,
   },
   {
@@ -170,11 +209,21 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/users/delete.ts',
     routes: [{ method: 'DELETE', path: '/api/users/{id}' }],
     permissions: [
+      readsSessions,
       { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'] },
       writesAudit,
     ],
     signingSecret: true,
-    variables: [],
+    variables: ['SESSIONS'],
+    memory: waitingMemory,
+  },
+  {
+    name: 'users-revoke',
+    entry: 'functions/users/revoke.ts',
+    routes: [{ method: 'POST', path: '/api/users/{id}/revocations' }],
+    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
+    signingSecret: true,
+    variables: ['SESSIONS'],
     memory: waitingMemory,
   },
   {
@@ -182,6 +231,7 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/audit-logs/list.ts',
     routes: [{ method: 'GET', path: '/api/admin/audit-logs' }],
     permissions: [
+      readsSessions,
       {
         table: 'audit',
         actions: ['dynamodb:Query'],
@@ -191,7 +241,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [],
+    variables: ['SESSIONS'],
     memory: waitingMemory,
   },
   {
@@ -224,19 +274,25 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: false,
     variables: [
       ...(['USER_DIRECTORY', 'PASSWORD_MIN_LENGTH', 'LOGIN_ANSWERS'] as const),
-      ...(['REGISTRATIONS_PER_ADDRESS', 'V1_USERS', 'DOCS'] as const),
+      ...(['REGISTRATIONS_PER_ADDRESS', 'V1_USERS', 'DOCS', 'SESSIONS'] as const),
+      'CURRENT_PASSWORD',
     ],
     memory: waitingMemory,
   },
 ];
 
-/** The functions that are there, by the settings in force, each with its routes that are. */
+const isNeeded = ({ when }: TablePermission, settings: Readonly<Record<string, unknown>>) =>
+  when?.some((values) => Object.entries(values).every(([name, of]) => settings[name] === of)) ??
+  true;
+
+/** The functions that are there, by the settings in force, with the routes and permissions that are. */
 export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
   const inForce = new Set(operationsInForce(settings).map(({ route }) => route));
   return functions
     .map((definition) => ({
       ...definition,
       routes: definition.routes.filter((route) => inForce.has(routeKey(route))),
+      permissions: definition.permissions.filter((permission) => isNeeded(permission, settings)),
     }))
     .filter(({ routes }) => routes.length > 0);
 };

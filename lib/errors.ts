@@ -47,10 +47,12 @@ const table = {
     message: 'Email and password are required',
   },
   NAME_AND_EMAIL_REQUIRED: { status: 400, message: 'Name and email required' },
+  CURRENT_PASSWORD_REQUIRED: { status: 400, message: 'Current password is required' },
   NO_FIELDS_TO_UPDATE: { status: 400, message: 'No fields to update' },
   FIELD_INVALID: { status: 400 },
   PARAMETER_INVALID: { status: 400 },
 
+  CURRENT_PASSWORD_WRONG: { status: 403, message: 'Current password is wrong' },
   INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials' },
   USER_NOT_REGISTERED: { status: 404, message: 'User is not registered' },
   USER_NOT_FOUND: { status: 404, message: 'User not found' },

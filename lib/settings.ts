@@ -28,7 +28,7 @@ export interface VariableSetting<T> extends Setting<T> {
 export interface ServiceSetting<T> extends VariableSetting<T> {
   /** What a deployment takes of what lib does; absent: all of it. */
   readonly deployed?: Rule<T>;
-  /** Commands of the operator read it too, because they hash passwords as the functions do. */
+  /** Commands of the operator read it too, because they change users as the functions do. */
   readonly operator?: true;
 }
 
@@ -106,6 +106,19 @@ export const serviceSettings = {
     variable: 'REGISTRATIONS_PER_ADDRESS',
     rule: limit,
     otherwise: '0',
+  },
+  /** Whether a session can be ended before its token expires; see lib/users/sessions.ts. */
+  sessions: {
+    variable: 'SESSIONS',
+    rule: fromLaxest(['stateless', 'revocable']),
+    otherwise: 'stateless',
+    operator: true,
+  },
+  /** Whether who changes its own password or address must say its current password. */
+  currentPassword: {
+    variable: 'CURRENT_PASSWORD',
+    rule: fromLaxest(['optional', 'required']),
+    otherwise: 'optional',
   },
   /** Whether the in-memory variant is there at all. */
   v1Users: { variable: 'V1_USERS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },

@@ -1,13 +1,13 @@
 import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { userDirectory } from '../../lib/http/access.ts';
+import { findUserFor } from '../../lib/http/caller.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { findUser } from '../../lib/users/store.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 
 /** GET /api/users/{id} */
-export const handler = endpoint(contract.getUser, userDirectory, async ({ pathParameters }) => {
-  const user = await findUser(parseUserId(pathParameters?.id));
+export const handler = endpoint(contract.getUser, userDirectory, async (request) => {
+  const user = await findUserFor(request, parseUserId(request.pathParameters?.id));
   if (!user) throw new DomainError('USER_NOT_FOUND');
   return { statusCode: 200, body: user };
 });

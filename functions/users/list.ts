@@ -1,16 +1,17 @@
 import { config } from '../../lib/config.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { authenticated } from '../../lib/http/access.ts';
+import { findUserFor } from '../../lib/http/caller.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { nextPageLink, pageOf } from '../../lib/http/pagination.ts';
 import { parseQuery } from '../../lib/http/parameters.ts';
 import type { AuthenticatedRequest } from '../../lib/http/request.ts';
-import { findUser, listUsers } from '../../lib/users/store.ts';
+import { listUsers } from '../../lib/users/store.ts';
 
 const scope = 'users';
 
-const onlyItself = async ({ claims }: AuthenticatedRequest) => {
-  const user = await findUser(claims.id);
+const onlyItself = async (request: AuthenticatedRequest) => {
+  const user = await findUserFor(request, request.claims.id);
   return { statusCode: 200, body: user ? [user] : [] };
 };
 

@@ -1,4 +1,5 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { checkOwnChange } from '../../lib/auth/own-change.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { selfOrAdmin } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
@@ -22,16 +23,22 @@ export const handler = endpoint(contract.updateUser, selfOrAdmin, async (request
   const { body, claims, pathParameters } = request;
   const changes = parseUserChanges(body, claims.role);
   const id = parseUserId(pathParameters?.id);
-  const { password, ...rest } = changes;
-  const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
   const change = {
     ...sourceOf(request),
     action: 'UPDATE',
     user_id: claims.id,
     resource_id: id,
   } as const;
+  const own = { id, changes, currentPassword: body.currentPassword, sourceIp: change.ip_address };
+  const itself =
+    id === claims.id
+      ? await recordingFaults(change, () => checkOwnChange(own, request.caller))
+      : undefined;
+  const { password, ...rest } = changes;
+  const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
+  const author = { grantor: claims.id, ...(itself ? { itself } : {}) };
   const { before, after } = await recordingFaults(change, () =>
-    updateUser(id, { ...rest, ...hashed }, claims.id),
+    updateUser(id, { ...rest, ...hashed }, author),
   );
   await record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) });
   return { statusCode: 200, body: after };

@@ -12,7 +12,7 @@ import {
   forgetFailures,
   loginCounters,
   requireNoWait,
-  requireStillNoWait,
+  requireNoWaitNow,
 } from './login-protection.ts';
 import { issueToken } from './token.ts';
 
@@ -71,7 +71,7 @@ export const logIn = async (
     await recordFailure(why);
     throw error;
   };
-  const seenByNow = await requireStillNoWait(counters).catch(failFor('too_many_attempts'));
+  const seenByNow = await requireNoWaitNow(counters).catch(failFor('too_many_attempts'));
   const token = await issueToken(user).catch(failFor('no_token'));
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),

@@ -205,11 +205,12 @@ export const countRegistration = async (
 };
 
 /**
- * Reads counters once more: others may have used up a limit while a password was checked.
+ * Reads counters, before a password is checked and again after: others may have used up a limit
+ * meanwhile.
  * @returns what they hold now; nothing when they cannot be read
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
-export const requireStillNoWait = async (
+export const requireNoWaitNow = async (
   counters: readonly Counter[],
 ): Promise<readonly SeenCounter[]> => {
   if (counters.length === 0) return [];

@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
+import type { StoredUser } from '../users/items.ts';
 import { type Role, roles } from '../users/role.ts';
 import { isUserId } from '../users/user.ts';
 import { type SigningKeys, signingKeys, tokenLifetime } from './signing-secret.ts';
@@ -19,17 +22,33 @@ const clockSkew = 60;
 const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 /**
+ * What the header says of a session, where one can be ended: its number, and what makes two tokens
+ * of one second differ. Verifiers ignore parameters that they do not know (RFC 7515, section 4).
+ */
+const sessionHeader = ({ session_number: session = 0 }: Pick<StoredUser, 'session_number'>) =>
+  config.sessions === 'stateless' ? {} : { session, nonce: randomBytes(16).toString('base64url') };
+
+/** The session number that a verified token has; one of before sessions had numbers has 0. */
+export const sessionOf = (token: string): unknown => {
+  const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
+  const { session = 0 }: { session?: unknown } = JSON.parse(header);
+  return session;
+};
+
+/**
  * Issues a signed bearer token (RFC 7519, HS256) that is valid for {@link tokenLifetime}.
+ * @param user as read before its password was checked, so that no later change is missed
  * @throws {DomainError} TOKEN_FAULT when there is no usable signing secret
  */
 export const issueToken = async (
-  { id, email, role }: Pick<Claims, 'id' | 'email' | 'role'>,
+  user: Pick<StoredUser, 'id' | 'email' | 'role' | 'session_number'>,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<string> => {
   try {
+    const { id, email, role } = user;
     const [{ cryptoKey }] = await signingKeys();
     return await new SignJWT({ id, email, role })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', ...sessionHeader(user) })
       .setIssuedAt(seconds(now))
       .setExpirationTime(seconds(now) + tokenLifetime)
       .sign(cryptoKey);

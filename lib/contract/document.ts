@@ -168,7 +168,7 @@ const operationObject = (
   settings: ServiceValues,
 ): Json => {
   const description = describe(settings);
-  const { id, tag, summary, text, bodyExample } = description;
+  const { id, tag, summary, text, body = operation.body, bodyExample } = description;
   const parameters = parametersOf(path, operation);
   return {
     operationId: id,
@@ -177,12 +177,12 @@ const operationObject = (
     description: [callers[operation.caller], text].filter(Boolean).join('\n\n'),
     security: operation.caller === 'anyone' ? [] : [{ token: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(operation.body
+    ...(body
       ? {
           requestBody: {
             required: true,
             content: {
-              'application/json': { schema: bodySchema(operation.body), example: bodyExample },
+              'application/json': { schema: bodySchema(body), example: bodyExample },
             },
           },
         }

@@ -18,6 +18,9 @@ const fieldErrors: Partial<Record<ErrorCode, readonly Json[]>> = {
   CREDENTIALS_REQUIRED: [
     { pointer: '#/password', code: 'REQUIRED', detail: 'password is required' },
   ],
+  CURRENT_PASSWORD_REQUIRED: [
+    { pointer: '#/currentPassword', code: 'REQUIRED', detail: 'currentPassword is required' },
+  ],
   NAME_AND_EMAIL_REQUIRED: [{ pointer: '#/name', code: 'REQUIRED', detail: 'name is required' }],
 };
 

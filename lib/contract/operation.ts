@@ -39,6 +39,8 @@ export interface Description {
   /** A few words, without a full stop. */
   readonly summary: string;
   readonly text?: string;
+  /** Of the JSON body, where a setting adds to the operation's. */
+  readonly body?: v.GenericSchema;
   readonly bodyExample?: Readonly<Record<string, unknown>>;
   readonly success: Success;
   /** The errors of its own. Those of tokens, bodies and stores follow from the rest. */

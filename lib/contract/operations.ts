@@ -4,18 +4,21 @@ import * as accounts from './accounts.ts';
 import * as auditLogs from './audit-logs.ts';
 import * as docs from './docs.ts';
 import type { Describe, Operation } from './operation.ts';
+import * as sessions from './sessions.ts';
 import * as users from './users.ts';
 import * as v1 from './v1-users.ts';
 
 export const operations = {
   'POST /api/auth/register': [accounts.register, accounts.registerDescription],
   'POST /api/login': [accounts.logIn, accounts.logInDescription],
+  'POST /api/logout': [sessions.logOut, sessions.logOutDescription],
   'GET /api/profile': [accounts.getProfile, accounts.getProfileDescription],
   'POST /api/users': [users.createUser, users.createUserDescription],
   'GET /api/users': [users.listUsers, users.listUsersDescription],
   'GET /api/users/{id}': [users.getUser, users.getUserDescription],
   'PUT /api/users/{id}': [users.updateUser, users.updateUserDescription],
   'DELETE /api/users/{id}': [users.deleteUser, users.deleteUserDescription],
+  'POST /api/users/{id}/revocations': [sessions.revokeSessions, sessions.revokeSessionsDescription],
   'GET /api/admin/audit-logs': [auditLogs.listAuditLogs, auditLogs.listAuditLogsDescription],
   'GET /api/v1/users': [v1.listMemoryUsers, v1.listMemoryUsersDescription],
   'POST /api/v1/users': [v1.createMemoryUser, v1.createMemoryUserDescription],

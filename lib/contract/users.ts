@@ -81,11 +81,35 @@ export const updateUser = {
   storageFault: ['Error updating user', 'err'],
 } as const satisfies Operation;
 
-export const updateUserDescription: Describe = () => ({
+/** The same where the current password is required. */
+const ownUserChanges = () =>
+  v.pipe(
+    v.object({
+      ...userChanges.entries,
+      currentPassword: v.exactOptional(
+        v.pipe(
+          v.string(),
+          v.description('Of a user who changes its own password or address.'),
+          v.metadata({ format: 'password' }),
+        ),
+      ),
+    }),
+    v.metadata({ minProperties: 1 }),
+  );
+
+export const updateUserDescription: Describe = ({ currentPassword, sessions }) => ({
   id: 'updateUser',
   tag,
   summary: 'Change a user',
-  text: 'Changes the fields that are given, at least one, and no other. Only an admin may change a role, and must be stored as an admin at that moment to make another one.',
+  text:
+    'Changes the fields that are given, at least one, and no other. Only an admin may change a role, and must be stored as an admin at that moment to make another one.' +
+    (sessions === 'revocable'
+      ? ' A new password, or another role, ends all sessions of the user.'
+      : '') +
+    (currentPassword === 'required'
+      ? ' A user who changes its own password or address sends its current password as well.'
+      : ''),
+  ...(currentPassword === 'required' ? { body: ownUserChanges() } : {}),
   bodyExample: { name: 'Ada King' },
   success: {
     status: 200,
@@ -96,6 +120,9 @@ export const updateUserDescription: Describe = () => ({
   errors: [
     ...(['NO_FIELDS_TO_UPDATE', 'FIELD_INVALID', 'USER_NOT_FOUND'] as const),
     ...(['EMAIL_REGISTERED', 'HASHING_FAULT'] as const),
+    ...(currentPassword === 'required'
+      ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
+      : []),
   ],
 });
 

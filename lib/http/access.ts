@@ -3,25 +3,31 @@
  * An endpoint for anyone imports `anyone` from endpoint.ts and carries none of this. By
  * `__NO_SIDE_EFFECTS__` each bundle leaves out the rules that its function does not use.
  */
+import { findSessionUser } from '../auth/sessions.ts';
 import { verifyToken } from '../auth/token.ts';
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
+import { bearerToken } from './caller.ts';
 import type { Access } from './endpoint.ts';
 import type { AuthenticatedRequest, Middleware } from './request.ts';
 
-const scheme = 'Bearer ';
-
 /**
- * Establishes who the caller is and leaves the token's claims at `event.claims`. Rejects with
- * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, or with what {@link verifyToken} throws when no secret
- * can be read.
+ * Establishes who the caller is and leaves the token's claims at `event.claims`; where sessions are
+ * revocable, the stored role in them, and the stored user at `event.caller`. Rejects with NO_TOKEN,
+ * TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or with what
+ * {@link verifyToken} throws when no secret can be read.
+ * @param mayBeGone whether the user need not be stored any more
  */
 // @__NO_SIDE_EFFECTS__
-const authenticate = (): Middleware => {
-  const authenticateBefore: NonNullable<Middleware['before']> = async (request) => {
-    const header: string | undefined = request.event.headers?.authorization;
-    if (!header?.startsWith(scheme)) throw new DomainError('NO_TOKEN');
-    request.event.claims = await verifyToken(header.slice(scheme.length));
+const authenticate = ({ mayBeGone = false } = {}): Middleware => {
+  const authenticateBefore: NonNullable<Middleware['before']> = async ({ event }) => {
+    const token = bearerToken(event);
+    const claims = await verifyToken(token);
+    event.claims = claims;
+    if (config.sessions === 'stateless') return;
+    const caller = await findSessionUser(token, claims);
+    if (!caller && !mayBeGone) throw new DomainError('TOKEN_INVALID');
+    if (caller) Object.assign(event, { caller, claims: { ...claims, role: caller.role } });
   };
 
   return { before: authenticateBefore };
@@ -29,7 +35,7 @@ const authenticate = (): Middleware => {
 
 /**
  * Rejects with FORBIDDEN a caller whom the rule does not allow. Runs after authentication and
- * judges by the claims alone.
+ * judges by the claims.
  */
 // @__NO_SIDE_EFFECTS__
 const authorize = (allows: (request: AuthenticatedRequest) => boolean): Middleware => {
@@ -51,6 +57,12 @@ const mayRead = (request: AuthenticatedRequest) =>
 export const authenticated = {
   caller: 'user',
   checks: [authenticate()],
+} as const satisfies Access;
+
+/** Any valid token, also of a user who was deleted. */
+export const authenticatedOnce = {
+  caller: 'user',
+  checks: [authenticate({ mayBeGone: true })],
 } as const satisfies Access;
 
 /** Any valid token of an admin. */

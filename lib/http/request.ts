@@ -2,6 +2,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Claims } from '../auth/token.ts';
+import type { StoredUser } from '../users/items.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -9,6 +10,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   body?: unknown;
   claims?: Claims;
+  caller?: StoredUser;
 };
 
 export type Middleware = MiddlewareObj<IncomingEvent>;
@@ -23,6 +25,8 @@ export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
 export type AuthenticatedRequest = ApiRequest & {
   /** The caller. */
   readonly claims: Claims;
+  /** The caller as stored, where sessions are revocable: to check its session was to read it. */
+  readonly caller?: StoredUser;
 };
 
 /** Which request it is, and where from, for audit entries: by the gateway, never by a header. */

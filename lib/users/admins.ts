@@ -3,6 +3,7 @@ import { transact } from '../dynamodb/client.ts';
 import { readPage } from '../dynamodb/page.ts';
 import { usersTable } from '../dynamodb/tables.ts';
 import { adminListing, toUser, userKey } from './items.ts';
+import { endingSessions } from './sessions.ts';
 import type { User } from './user.ts';
 
 /** Admins that are read at a time. */
@@ -45,8 +46,8 @@ export const requireAdmin = (id: number) => ({
 });
 
 /**
- * Takes the role admin from a user, provided that another user has it at the same instant: of two
- * admins who demote each other, one fails.
+ * Takes the role admin from a user and ends its sessions, provided that another user has the role at
+ * the same instant: of two admins who demote each other, one fails.
  * @returns false when either of the two is no admin
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -60,8 +61,10 @@ export const demoteAdmin = async (
         ...isAdmin,
         TableName: config.usersTable,
         Key: userKey(id),
-        UpdateExpression: 'SET #role = :user REMOVE admin_listing',
-        ExpressionAttributeValues: { ':admin': 'admin', ':user': 'user' },
+        ...endingSessions({
+          UpdateExpression: 'SET #role = :user REMOVE admin_listing',
+          ExpressionAttributeValues: { ':admin': 'admin', ':user': 'user' },
+        }),
       },
     },
     requireAdmin(otherAdmin),

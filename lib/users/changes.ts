@@ -4,9 +4,17 @@ import { config } from '../config.ts';
 import { isConditionFailure, send, storageTime, transact } from '../dynamodb/client.ts';
 import { DomainError, unsureOf } from '../errors.ts';
 import { requireAdmin } from './admins.ts';
-import { adminListing, emailItemKey, namedError, toUser, userKey } from './items.ts';
+import {
+  adminListing,
+  emailItemKey,
+  namedError,
+  type StoredUser,
+  toUser,
+  userKey,
+} from './items.ts';
 import type { Role } from './role.ts';
-import { findUser } from './store.ts';
+import { endingSessions } from './sessions.ts';
+import { findStoredUser } from './store.ts';
 import { emailKey, type User } from './user.ts';
 
 /** What an update may write. */
@@ -31,24 +39,50 @@ const assignments = (update: UserUpdate) => {
   };
 };
 
+/** Who changes a user. */
+export interface Author {
+  /** Id of the caller, who must be an admin at that instant to make another one; absent: an operator. */
+  readonly grantor?: number;
+  /** Given where the user changes itself and what allows it must hold at that instant. */
+  readonly itself?: {
+    /** As it was read and checked. */
+    readonly user: StoredUser;
+    /** Checks it again, when it was read again. */
+    readonly check: (user: StoredUser) => Promise<void>;
+  };
+}
+
 /** What must be unchanged since a user was read for the answer to an update to be true. */
 const answered = ['name', 'email', 'role'] as const;
 
+/** And for a user to be still allowed to change itself. */
+const allowing = [...answered, 'password_hash', 'session_number'] as const;
+
+/** A new password, even the same one, and another role end the sessions of before. */
+const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdate) =>
+  password_hash !== undefined || role !== user.role;
+
 /** The update of a user item under the condition that it still is as it was read. */
-const updateWhileAsRead = (user: User, update: UserUpdate) => {
+const updateWhileAsRead = (user: StoredUser, update: UserUpdate, { itself }: Author) => {
+  const names: readonly (typeof allowing)[number][] = itself ? allowing : answered;
+  const present = names.filter((name) => user[name] !== undefined);
+  const held = names.map((name) =>
+    present.includes(name) ? `#${name} = :current_${name}` : `attribute_not_exists(#${name})`,
+  );
   const expressions = assignments(update);
+  const changes = endsSessions(user, update) ? endingSessions(expressions) : expressions;
   return {
     TableName: config.usersTable,
     Key: userKey(user.id),
-    ...expressions,
-    ConditionExpression: answered.map((name) => `#${name} = :current_${name}`).join(' AND '),
+    ...changes,
+    ConditionExpression: held.join(' AND '),
     ExpressionAttributeNames: {
-      ...expressions.ExpressionAttributeNames,
-      ...Object.fromEntries(answered.map((name) => [`#${name}`, name])),
+      ...changes.ExpressionAttributeNames,
+      ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
     },
     ExpressionAttributeValues: {
-      ...expressions.ExpressionAttributeValues,
-      ...Object.fromEntries(answered.map((name) => [`:current_${name}`, user[name]])),
+      ...changes.ExpressionAttributeValues,
+      ...Object.fromEntries(present.map((name) => [`:current_${name}`, user[name]])),
     },
   };
 };
@@ -67,7 +101,7 @@ const releaseEmail = (user: User) => ({
  * Of an admin who changes itself, the condition of the update says so already.
  * @throws {DomainError} FORBIDDEN when it is known before
  */
-const requireGrantor = (user: User, { role }: UserUpdate, grantor: number | undefined) => {
+const requireGrantor = (user: User, { role }: UserUpdate, { grantor }: Author) => {
   if (role !== 'admin' || grantor === undefined) return [];
   if (grantor !== user.id) return [requireAdmin(grantor)];
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
@@ -77,24 +111,29 @@ const requireGrantor = (user: User, { role }: UserUpdate, grantor: number | unde
 /** Whether a write was made; not, because the user changed meanwhile; or perhaps it changed it. */
 type Written = 'yes' | 'no' | 'perhaps';
 
-/** Writes an update that leaves the email item as it is. */
-const updateInPlace = async (
-  user: User,
+/** Writes an update that leaves the email item as it is, together with what is required. */
+const updateAndRequire = async (
+  user: StoredUser,
   update: UserUpdate,
-  grantor: number | undefined,
+  author: Author,
 ): Promise<Written> => {
-  const required = requireGrantor(user, update, grantor);
-  if (required.length > 0) {
-    const [userChanged, grantorIsNoAdmin] = await transact([
-      { Update: updateWhileAsRead(user, update) },
-      ...required,
-    ]);
-    if (userChanged) return 'no';
-    if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
-    return 'yes';
-  }
+  const [userChanged, grantorIsNoAdmin] = await transact([
+    { Update: updateWhileAsRead(user, update, author) },
+    ...requireGrantor(user, update, author),
+  ]);
+  if (userChanged) return 'no';
+  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
+  return 'yes';
+};
+
+/** Writes an update that leaves the email item as it is and requires nothing else. */
+const updateAlone = async (
+  user: StoredUser,
+  update: UserUpdate,
+  author: Author,
+): Promise<Written> => {
   try {
-    await send(new UpdateCommand(updateWhileAsRead(user, update)));
+    await send(new UpdateCommand(updateWhileAsRead(user, update, author)));
     return 'yes';
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
@@ -103,15 +142,26 @@ const updateInPlace = async (
   }
 };
 
+/**
+ * Writes an update that leaves the email item as it is. Who ends its own sessions with it may not do
+ * it again: as a transaction it is recognised when its response was lost, and not refused.
+ */
+const updateInPlace = (user: StoredUser, update: UserUpdate, author: Author): Promise<Written> => {
+  const endsOwnSession = author.itself && endsSessions(user, update);
+  return endsOwnSession || requireGrantor(user, update, author).length > 0
+    ? updateAndRequire(user, update, author)
+    : updateAlone(user, update, author);
+};
+
 /** Moves a user to another address. */
 const updateWithEmail = async (
-  user: User,
+  user: StoredUser,
   update: UserUpdate & { email: string },
-  grantor: number | undefined,
+  author: Author,
 ): Promise<Written> => {
   const { email } = update;
   const [userChanged, addressChanged, addressTaken, grantorIsNoAdmin] = await transact([
-    { Update: updateWhileAsRead(user, update) },
+    { Update: updateWhileAsRead(user, update, author) },
     releaseEmail(user),
     {
       Put: {
@@ -120,7 +170,7 @@ const updateWithEmail = async (
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     },
-    ...requireGrantor(user, update, grantor),
+    ...requireGrantor(user, update, author),
   ]);
   if (userChanged || addressChanged) return 'no';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
@@ -141,13 +191,21 @@ const minRounds = 3;
  */
 const readThenWrite = async (
   id: number,
-  write: (user: User) => Promise<Written>,
+  write: (user: StoredUser) => Promise<Written>,
+  { itself }: Author = {},
 ): Promise<{ before: User; read: User }> => {
   const deadline = performance.now() + contentionTimeout();
   let unsure: User | undefined;
-  const tryOnce = async () => {
-    const read = await findUser(id);
+  let known = itself?.user;
+  const readAgain = async () => {
+    const read = await findStoredUser(id);
     if (!read) throw new DomainError('USER_NOT_FOUND');
+    await itself?.check(read);
+    return read;
+  };
+  const tryOnce = async () => {
+    const read = known ?? (await readAgain());
+    known = undefined;
     const written = await write(read);
     if (written === 'perhaps') unsure ??= read;
     return written === 'yes' ? { before: unsure ?? read, read } : undefined;
@@ -164,24 +222,25 @@ const readThenWrite = async (
 };
 
 /**
- * Changes the given fields of a user, and the email item with the email.
- * @param grantor id of the caller, who must be an admin at that instant to make another one;
- *   absent: an operator, who need not
+ * Changes the given fields of a user, and the email item with the email. A new password or another
+ * role ends all sessions of the user.
  * @returns the user before and after the change
- * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT
+ * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT, and whatever the
+ *   author's check throws
  */
 export const updateUser = async (
   id: number,
   update: UserUpdate,
-  grantor?: number,
+  author: Author = {},
 ): Promise<{ before: User; after: User }> => {
   const { email } = update;
-  const { before, read } = await readThenWrite(id, async (user) => {
+  const write = async (user: StoredUser) => {
     if (Object.keys(update).length === 0) return 'yes';
     return email === undefined || emailKey(email) === emailKey(user.email)
-      ? updateInPlace(user, update, grantor)
-      : updateWithEmail(user, { ...update, email }, grantor);
-  });
+      ? updateInPlace(user, update, author)
+      : updateWithEmail(user, { ...update, email }, author);
+  };
+  const { before, read } = await readThenWrite(id, write, author);
   return { before, after: toUser({ ...read, ...update }) };
 };
 

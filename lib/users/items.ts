@@ -11,6 +11,8 @@ export type StoredUser = User & {
   readonly password_hash: string;
   /** Of an imported user: `importMark` of the hash that it came with. */
   readonly import_mark?: string;
+  /** How often all of its sessions were ended; absent: never. */
+  readonly session_number?: number | undefined;
 };
 
 /** The key of a user item. */
@@ -37,6 +39,13 @@ export const namedError = (name: string) => Object.assign(new Error(), { name })
 /** What {@link User} shows of an item. */
 export const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
   ({ id, name, email, role, created_at }) as User;
+
+/** The same, with what nothing shows. */
+export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUser => ({
+  ...toUser(item),
+  password_hash: item.password_hash as string,
+  session_number: item.session_number as number | undefined,
+});
 
 export interface ItemKey {
   readonly pk: string;

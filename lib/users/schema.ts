@@ -117,3 +117,13 @@ export const parseUserChanges = (body: Fields, caller: Role): UserChanges => {
   const { role, ...changes } = parseBody(userChanges, body);
   return caller === 'admin' && role !== undefined ? { ...changes, role } : changes;
 };
+
+/**
+ * What a body says that the current password is, in a field of its own.
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED unless it is text
+ */
+export const parseCurrentPassword = (value: unknown): string => {
+  if (typeof value === 'string' && value !== '') return value;
+  const fault = { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' } as const;
+  throw new DomainError('CURRENT_PASSWORD_REQUIRED', { faults: [fault] });
+};

@@ -13,6 +13,7 @@ import {
   listing,
   namedError,
   type StoredUser,
+  toStoredUser,
   toUser,
   userKey,
   wantedEmailKey,
@@ -95,6 +96,12 @@ export const insertUser = async (
   if (idTaken) throw new DomainError('STORAGE_FAULT', { cause: namedError('IdTaken') });
 };
 
+/** As {@link findUser}, with what nothing shows. @throws {DomainError} STORAGE_FAULT */
+export const findStoredUser = async (id: number): Promise<StoredUser | undefined> => {
+  const item = await getItem(userKey(id));
+  return item && toStoredUser(item);
+};
+
 /** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
 export const findUser = async (id: number): Promise<User | undefined> => {
   const item = await getItem(userKey(id));
@@ -116,10 +123,7 @@ export const findUserByEmail = async (
   const item = await getItem(userKey(Number(emailItem?.user_id ?? 0)));
   // The user may have left the address between the two reads.
   const isHolder = item !== undefined && emailKey(item.email as string) === emailKey(email);
-  const user = isHolder
-    ? { ...toUser(item), password_hash: item.password_hash as string }
-    : undefined;
-  return { user, items };
+  return { user: isHolder ? toStoredUser(item) : undefined, items };
 };
 
 /**

@@ -33,6 +33,8 @@ describe('readDeploymentSettings', () => {
       loginFailuresPerAccount: 10,
       loginFailuresPerAddress: 100,
       registrationsPerAddress: 0,
+      sessions: 'stateless',
+      currentPassword: 'optional',
       usersTableName: undefined,
       auditTableName: undefined,
     });
@@ -201,6 +203,8 @@ describe('laxerSettings', () => {
     userDirectory: 'closed',
     passwordMinLength: 15,
     registrationsPerAddress: 20,
+    sessions: 'revocable',
+    currentPassword: 'required',
   };
   const laxer = (given: Readonly<Record<string, unknown>>, stage = 'production') =>
     laxerSettings(readDeploymentSettings({ stage, ...given }, file), file);
@@ -214,6 +218,8 @@ describe('laxerSettings', () => {
     ['passwordMinLength', '14', '15'],
     ['registrationsPerAddress', '21', '20'],
     ['registrationsPerAddress', '0', '20'],
+    ['sessions', 'stateless', 'revocable'],
+    ['currentPassword', 'optional', 'required'],
     // These are not in the file: what holds everywhere holds there too.
     ['loginFailuresPerAccount', '11', '10'],
     ['loginFailuresPerAddress', '0', '100'],

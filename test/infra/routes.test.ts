@@ -1,33 +1,33 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { functions, type TablePermission } from '../../infra/routes.ts';
+import { functionsInForce, type TablePermission } from '../../infra/routes.ts';
+import { configFrom } from '../../lib/config.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import {
   type ExampleRequest,
-  exampleRequests,
+  exampleRequestsOf,
   prepareSubject,
   sendExample,
 } from '../support/examples.ts';
 import { type EngineRequest, faults, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 
-const proxy = await startProxy(inject('engine'));
-afterAll(() => proxy.stop());
-const service = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
-const { api, adminToken, environment } = service;
+const everythingOn = { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required' };
+const modes = [
+  ['By default', {}],
+  ['With the settings that are off by default', everythingOn],
+] as const;
 
 type TableName = TablePermission['table'];
-const tableNames: Readonly<Record<TableName, string | undefined>> = {
-  users: environment.USERS_TABLE,
-  audit: environment.AUDIT_TABLE,
-};
-const logicalName = (name: string) =>
-  Object.entries(tableNames).find(([, real]) => real === name)?.[0] ?? name;
+type LogicalName = (table: string) => string;
 
 const permissionTo = (action: string, table: string, index?: string) =>
   `${action} on ${table}${index ? `/${index}` : ''}`;
 
 /** What a role must allow for a request to the engine; for a transaction, what its items need. */
-const needed = ({ operation, content }: EngineRequest): readonly string[] => {
+const needed = (
+  { operation, content }: EngineRequest,
+  logicalName: LogicalName,
+): readonly string[] => {
   const { TableName, IndexName, TransactItems, RequestItems } = JSON.parse(
     content.slice(operation.length),
   );
@@ -47,43 +47,57 @@ const allowed = (permissions: readonly TablePermission[]) =>
     actions.flatMap((action) => indexes.map((index) => permissionTo(action, table, index))),
   );
 
-/** What the examples of a function ask of the engine. */
-const askedBy = async (examples: readonly ExampleRequest[]): Promise<readonly string[]> => {
-  const asked = new Set<string>();
-  for (const example of examples) {
-    const subject = await prepareSubject(api, adminToken, example);
-    proxy.forget();
-    const { status } = await sendExample(api, example, subject);
-    expect([example.name, status]).toEqual([example.name, example.status]);
-    for (const request of proxy.requests) for (const one of needed(request)) asked.add(one);
-  }
-  return [...asked];
-};
+describe.each(modes)('%s,', async (_, settings) => {
+  const proxy = await startProxy(inject('engine'));
+  afterAll(() => proxy.stop());
+  const service = await serviceForThisFile({ ...settings, AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+  const { api, adminToken, environment } = service;
+  const exampleRequests = exampleRequestsOf(environment);
 
-describe('The function', () => {
-  it.each(functions)(
-    '$name is allowed what its examples do, and no index beside',
-    async (definition) => {
-      const own = exampleRequests.filter((example) => example.definition === definition);
+  const tableNames: Readonly<Record<TableName, string | undefined>> = {
+    users: environment.USERS_TABLE,
+    audit: environment.AUDIT_TABLE,
+  };
+  const logicalName = (name: string) =>
+    Object.entries(tableNames).find(([, real]) => real === name)?.[0] ?? name;
+
+  /** What the examples of a function ask of the engine. */
+  const askedBy = async (examples: readonly ExampleRequest[]): Promise<readonly string[]> => {
+    const asked = new Set<string>();
+    for (const example of examples) {
+      const subject = await prepareSubject(api, adminToken, example);
+      proxy.forget();
+      const { status } = await sendExample(api, example, subject);
+      expect([example.name, status]).toEqual([example.name, example.status]);
+      for (const request of proxy.requests) {
+        for (const one of needed(request, logicalName)) asked.add(one);
+      }
+    }
+    return [...asked];
+  };
+
+  it.each(functionsInForce(configFrom(environment)))(
+    'the function $name is allowed what its examples do, and no index beside',
+    async ({ name, permissions }) => {
+      const own = exampleRequests.filter(({ definition }) => definition.name === name);
 
       const asked = await askedBy(own);
 
-      const permissions = allowed(definition.permissions);
-      expect(asked.filter((one) => !permissions.includes(one))).toEqual([]);
-      expect(permissions.filter((one) => one.includes('/') && !asked.includes(one))).toEqual([]);
+      const allowing = allowed(permissions);
+      expect(asked.filter((one) => !allowing.includes(one))).toEqual([]);
+      expect(allowing.filter((one) => one.includes('/') && !asked.includes(one))).toEqual([]);
     },
   );
-});
 
-describe('The endpoint', () => {
   it.each(exampleRequests)(
     '$name answers as its example says when a table fails',
     async (example) => {
-      const { operations, storageFault: [message, field] = [], status, faultEntry } = example;
+      const { operations, storageFault: [message, field] = [], status, readsSession } = example;
       const subject = await prepareSubject(api, adminToken, example);
       const agent = uniqueAgent();
-      const table = tableNames[operations.includes('read audit') ? 'audit' : 'users'] ?? '';
+      const isAudit = operations.includes('read audit');
 
+      const table = tableNames[isAudit ? 'audit' : 'users'] ?? '';
       proxy.impose({ fault: faults.missingTable, table });
       const response = await sendExample(api, example, subject, {
         headers: { 'user-agent': agent },
@@ -95,6 +109,7 @@ describe('The endpoint', () => {
         const body = { message, [field ?? '']: 'ResourceNotFoundException' };
         expect(outcome(response)).toEqual([500, body]);
       }
+      const faultEntry = readsSession ? undefined : example.faultEntry;
       const entries = await entriesOf(service, agent);
       expect(entries.map(({ action, result }) => `${action} ${result}`)).toEqual(
         faultEntry ? [faultEntry] : [],

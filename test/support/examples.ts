@@ -2,10 +2,17 @@
  * One example request of every route of infra/routes.ts, by `METHOD /path`: what is tested of
  * every endpoint is tested with these. A further request of a route has a comma after the route,
  * and what is different. Importing this fails while a route has no example, or an example no route.
+ * What some settings add, routes or reads, is in the examples of a service that has them.
  */
 import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type FunctionDefinition, functions, type HttpMethod } from '../../infra/routes.ts';
+import {
+  type FunctionDefinition,
+  functions,
+  functionsInForce,
+  type HttpMethod,
+} from '../../infra/routes.ts';
+import { configFrom } from '../../lib/config.ts';
 import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
 import { gatewayEvent } from './event.ts';
 
@@ -46,6 +53,8 @@ interface Example {
   readonly details?: object;
   /** Action and result of the entry that it leaves of a fault of the store. */
   readonly faultEntry?: string;
+  /** What is different where sessions are revocable, beside the read of the session. */
+  readonly whenRevocable?: Partial<Example>;
 }
 
 const newUser = () => ({
@@ -67,6 +76,15 @@ const update = {
   entry: 'UPDATE SUCCESS',
   faultEntry: 'UPDATE FAILURE',
 } as const;
+const logout = {
+  caller: 'user',
+  status: 204,
+  operations: ['write'],
+  storageFault: ['Error logging out', 'err'],
+  entry: 'LOGOUT SUCCESS',
+  faultEntry: 'LOGOUT FAILURE',
+} as const;
+const ofAll = { details: { scope: 'all' } } as const;
 const auditQuery = {
   caller: 'admin',
   status: 200,
@@ -100,6 +118,8 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'LOGIN FAILURE',
     details: { reason: 'wrong_password' },
   },
+  'POST /api/logout': logout,
+  'POST /api/logout, of all sessions': { ...logout, ...ofAll, query: 'scope=all' },
   'GET /api/profile': {
     caller: 'user',
     status: 200,
@@ -129,13 +149,14 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'PUT /api/users/{id}': {
     ...update,
-    json: ({ account: { password } }) => ({ name: 'Renamed', password }),
+    json: ({ account: { password } }) => ({ name: 'Renamed', password, currentPassword: password }),
     operations: ['read', 'write'],
+    whenRevocable: { operations: ['transaction'] },
     details: { fields: ['name', 'password'] },
   },
   'PUT /api/users/{id}, email': {
     ...update,
-    json: () => ({ email: uniqueEmail() }),
+    json: ({ account }) => ({ email: uniqueEmail(), currentPassword: account.password }),
     operations: ['read', 'transaction'],
     details: { fields: ['email'] },
   },
@@ -146,6 +167,12 @@ const examples: Readonly<Record<string, Example>> = {
     storageFault: ['Error deleting user', 'err'],
     entry: 'DELETE SUCCESS',
     faultEntry: 'DELETE FAILURE',
+  },
+  'POST /api/users/{id}/revocations': {
+    ...logout,
+    ...ofAll,
+    caller: 'admin',
+    storageFault: ['Error revoking sessions', 'err'],
   },
   'GET /api/admin/audit-logs': auditQuery,
   'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },
@@ -181,17 +208,38 @@ export interface ExampleRequest extends Example {
   /** The route's: `/api/users/{id}`. */
   readonly path: string;
   readonly definition: FunctionDefinition;
+  /** Whether its session is read before anything else: while that fails, it leaves no entry. */
+  readonly readsSession: boolean;
 }
 
 const routeOf = (name: string) => name.split(',')[0];
 
-const ofRoutes = functions.flatMap((definition) =>
-  definition.routes.map(({ method, path }): readonly ExampleRequest[] => {
+const readingSession = (operations: readonly Operation[]): readonly Operation[] => [
+  ...new Set<Operation>(['read', ...operations]),
+];
+
+/** The examples of a service with some settings, by their variables, in the order of its routes. */
+export const exampleRequestsOf = (
+  environment: Readonly<Record<string, string>>,
+): readonly ExampleRequest[] => {
+  const settings = configFrom(environment);
+  const ofRoute = (definition: FunctionDefinition, method: HttpMethod, path: string) => {
     const route = `${method} ${path}`;
     const own = Object.entries(examples).filter(([name]) => routeOf(name) === route);
-    return own.map(([name, example]) => ({ ...example, name, route, method, path, definition }));
-  }),
-);
+    return own.map(([name, { whenRevocable, ...example }]): ExampleRequest => {
+      const isRevocable = settings.sessions === 'revocable';
+      const readsSession = isRevocable && example.caller !== 'anyone';
+      const { operations, ...rest } = { ...example, ...(isRevocable ? whenRevocable : {}) };
+      return {
+        ...{ ...rest, readsSession, name, route, method, path, definition },
+        operations: readsSession ? readingSession(operations) : operations,
+      };
+    });
+  };
+  return functionsInForce(settings).flatMap((definition) =>
+    definition.routes.flatMap(({ method, path }) => ofRoute(definition, method, path)),
+  );
+};
 
 const routes = functions.flatMap((definition) =>
   definition.routes.map(({ method, path }) => `${method} ${path}`),
@@ -205,11 +253,15 @@ if (withoutRoute.length > 0) {
   throw new Error(`No route in infra/routes.ts for the example: ${withoutRoute.join(', ')}`);
 }
 
-/** All examples, in the order of the routes. */
-export const exampleRequests: readonly ExampleRequest[] = ofRoutes.flat();
+/** All examples of the default settings. */
+export const exampleRequests: readonly ExampleRequest[] = exampleRequestsOf({});
 
 /** One example for each route. */
-export const endpoints = exampleRequests.filter(({ name, route }) => name === route);
+export const endpointsIn = (requests: readonly ExampleRequest[]): readonly ExampleRequest[] =>
+  requests.filter(({ name, route }) => name === route);
+
+/** The same of the default settings. */
+export const endpoints = endpointsIn(exampleRequests);
 
 /** The fields of the bodies that the examples of a route send. */
 export const fieldsOf = (route: string, subject: Subject): readonly string[] => {

@@ -116,7 +116,9 @@ const operatedService = async (
 };
 
 /** A service for the tests of one file, which awaits it at its top. */
-export const operatedServiceForThisFile = (): Promise<OperatedService> => operatedService(afterAll);
+export const operatedServiceForThisFile = (
+  environment?: Readonly<Record<string, string>>,
+): Promise<OperatedService> => operatedService(afterAll, environment);
 
 /** A service for one test. */
 export const operatedServiceForThisTest = (

@@ -4,9 +4,11 @@ import { startProxy } from './proxy.ts';
 import { startTestService } from './service.ts';
 
 /** A service for the tests of one file, behind a proxy that fails what it is told to. */
-export const proxiedServiceForThisFile = async () => {
+export const proxiedServiceForThisFile = async (
+  environment: Readonly<Record<string, string>> = {},
+) => {
   const proxy = await startProxy(inject('engine'));
-  const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
+  const service = await startTestService({ ...environment, AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
   afterAll(async () => {
     await service.stop();
     await proxy.stop();

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { functions } from '../../../infra/routes.ts';
+import { functionsInForce } from '../../../infra/routes.ts';
 import { bundling } from '../../../infra/stack/bundling/options.ts';
+import { configFrom } from '../../../lib/config.ts';
 import type { Bundle, Source } from './bundle.ts';
 import type { Environment } from './cold-start.ts';
 import type { Deployment } from './deployment.ts';
@@ -10,6 +11,8 @@ import { firstCall } from './first-calls.ts';
 
 const nodeModules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const profileEntry = 'functions/profile/get.ts';
+
+const functions = functionsInForce(configFrom({}));
 
 /** What is measured beside the functions, by the names under which it is reported. */
 export const comparison = {

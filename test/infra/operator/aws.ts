@@ -37,6 +37,7 @@ const describeStacks = ({ environment }: OperatedService) => {
     SigningSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:signing',
     PasswordMinLength: '1',
     BcryptCost: '4',
+    Sessions: 'stateless',
   };
   const members = Object.entries(outputs).map(member).join('');
   const created = '<CreationTime>2026-01-01T00:00:00Z</CreationTime>';

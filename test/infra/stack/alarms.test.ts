@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { functions, type TablePermission } from '../../../infra/routes.ts';
+import type { TablePermission } from '../../../infra/routes.ts';
 import { auditTable, usersTable } from '../../../lib/dynamodb/tables.ts';
-import { idOf, production, resourcesOf, synthesise, target } from './template.ts';
+import { functionsOf, idOf, production, resourcesOf, synthesise, target } from './template.ts';
+
+const functions = functionsOf();
 
 const alarms = (context = {}) => resourcesOf(synthesise(context), 'AWS::CloudWatch::Alarm');
 const properties = (name: string) => alarms().get(`${name}Alarm`)?.Properties;

@@ -8,6 +8,7 @@ import { bundle } from '../../bench/cold/bundle.ts';
 import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
 import { createPeople, firstCall } from '../../bench/cold/first-calls.ts';
+import { functionsOf } from './template.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,7 +36,7 @@ describe('a bundle, in a process like those of Lambda', () => {
   });
   afterAll(() => deployment.stop());
 
-  it.each(functions)(
+  it.each(functionsOf())(
     'responds to its first request without what it never uses of Node: $name',
     async ({ name }) => {
       const { example, event } = firstCall(name, deployment.token);

@@ -3,13 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { type FunctionDefinition, functions } from '../../../infra/routes.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
 import { serviceSettings } from '../../../lib/settings.ts';
-import { idOf, production, resourcesOf, synthesise, target } from './template.ts';
+import { functionsOf, idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
 
 const template = synthesise();
 const lambdas = resourcesOf(template, 'AWS::Lambda::Function');
-const policies = resourcesOf(template, 'AWS::IAM::Policy');
 interface Statement {
   readonly Effect: string;
   readonly Action: string | string[];
@@ -17,9 +16,10 @@ interface Statement {
 }
 
 /** `action on resource`, one for each pair that a role's policy allows. */
-const allowedBy = (definition: FunctionDefinition) => {
+const allowedBy = (definition: FunctionDefinition, context: Settings) => {
   const id = idOf(definition, 'Role', 'DefaultPolicy');
-  const policy = policies.get(id)?.Properties.PolicyDocument;
+  const policy = resourcesOf(synthesise(context), 'AWS::IAM::Policy').get(id)?.Properties
+    .PolicyDocument;
   return (policy.Statement as Statement[]).flatMap(({ Effect, Action, Resource }) =>
     [Action].flat().flatMap((action) =>
       [Resource].flat().map((resource) => {
@@ -75,6 +75,8 @@ const changed = {
   loginFailuresPerAccount: 3,
   loginFailuresPerAddress: 0,
   registrationsPerAddress: 20,
+  sessions: 'revocable',
+  currentPassword: 'required',
 };
 const told = {
   BCRYPT_COST: '12',
@@ -87,20 +89,46 @@ const told = {
   // What is off has no function.
   V1_USERS: 'on',
   DOCS: 'on',
+  SESSIONS: 'revocable',
+  CURRENT_PASSWORD: 'required',
 };
 
-describe('The functions', () => {
+describe.each([
+  ['by default', {}],
+  ['with other settings', changed],
+  ['with one of the settings that need more', { currentPassword: 'required' }],
+])('The functions %s', (_, context) => {
   it('are those of the routes, and no others', () => {
-    expect([...lambdas.keys()]).toEqual(functions.map((each) => idOf(each, 'Function')));
+    const deployed = resourcesOf(synthesise(context), 'AWS::Lambda::Function');
+
+    expect([...deployed.keys()]).toEqual(
+      functionsOf(context).map((each) => idOf(each, 'Function')),
+    );
   });
 
-  describe.each(functions)('$name', (definition) => {
-    it('may do what it must, to what it must, and nothing else', () => {
-      expect(allowedBy(definition).sort()).toEqual(
+  it.each(functionsOf(context))(
+    '$name may do what it must, to what it must, and nothing else',
+    (definition) => {
+      expect(allowedBy(definition, context).sort()).toEqual(
         [...common(definition), ...own(definition)].sort(),
       );
-    });
+    },
+  );
+});
 
+describe('The functions', () => {
+  it.each(functionsOf(changed))(
+    '$name is told its tables, its secret and the settings of the deployment, and nothing else',
+    (definition) => {
+      const deployed = resourcesOf(synthesise(changed), 'AWS::Lambda::Function');
+      const variables = lambdaOf(definition, deployed).Environment?.Variables ?? {};
+
+      const environment = Object.entries(variables).map(([name, value]) => [name, target(value)]);
+      expect(Object.fromEntries(environment)).toEqual(environmentOf(definition, told));
+    },
+  );
+
+  describe.each(functionsOf())('$name', (definition) => {
     it('has no permission from anywhere else', () => {
       const role = resourcesOf(template, 'AWS::IAM::Role').get(
         idOf(definition, 'Role'),
@@ -114,14 +142,6 @@ describe('The functions', () => {
           Principal: { Service: 'lambda.amazonaws.com' },
         },
       ]);
-    });
-
-    it('is told its tables, its secret and the settings of the deployment, and nothing else', () => {
-      const deployed = resourcesOf(synthesise(changed), 'AWS::Lambda::Function');
-      const variables = lambdaOf(definition, deployed).Environment?.Variables ?? {};
-
-      const environment = Object.entries(variables).map(([name, value]) => [name, target(value)]);
-      expect(Object.fromEntries(environment)).toEqual(environmentOf(definition, told));
     });
 
     it('runs on Node 24 and arm64, traced, and answers before the gateway gives up', () => {

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { functions, routeKey } from '../../../infra/routes.ts';
-import { idOf, plainId, production, resourcesOf, synthesise, target } from './template.ts';
+import { routeKey } from '../../../infra/routes.ts';
+import {
+  functionsOf,
+  idOf,
+  plainId,
+  production,
+  resourcesOf,
+  synthesise,
+  target,
+} from './template.ts';
+
+const functions = functionsOf();
 
 const template = synthesise();
 const only = (context: Readonly<Record<string, unknown>>, type: string) => {

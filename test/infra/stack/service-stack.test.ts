@@ -28,6 +28,7 @@ describe('the stack', () => {
       DashboardName: 'Dashboard',
       PasswordMinLength: '1',
       BcryptCost: '10',
+      Sessions: 'stateless',
     });
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
   });

@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
 import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
-import type { FunctionDefinition } from '../../../infra/routes.ts';
+import { type FunctionDefinition, functionsInForce } from '../../../infra/routes.ts';
 import { ServiceStack } from '../../../infra/stack/service-stack.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };
@@ -41,6 +41,10 @@ export const synthesise = (context: Readonly<Record<string, unknown>> = {}): Tem
   templates.set(key, template);
   return template;
 };
+
+/** The functions that a stack has by its settings. */
+export const functionsOf = (context: Readonly<Record<string, unknown>> = {}) =>
+  functionsInForce(readDeploymentSettings(context));
 
 /** A logical id without the hash that the CDK appends. */
 export const plainId = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');

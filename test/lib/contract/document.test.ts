@@ -8,6 +8,8 @@ import { operationsInForce } from '../../../lib/contract/operations.ts';
 import { errorCodes, httpErrors } from '../../../lib/errors.ts';
 
 const settings = configFrom({});
+/** With which there are all endpoints. */
+const everything = configFrom({ SESSIONS: 'revocable' });
 const document = buildDocument(settings, '/');
 
 const callers: Readonly<Record<Caller, string>> = {
@@ -24,10 +26,11 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 const endpointTable = () =>
   table(
     ['Method and path', 'What it does', 'Who may call it', 'Success'],
-    operationsInForce(settings).map(({ route, operation, describe: describing }) => {
-      const { id, summary, success } = describing(settings);
+    operationsInForce(everything).map(({ route, operation, describe: describing }) => {
+      const { id, summary, success } = describing(everything);
       const link = `[${summary}](openapi.json "${id}")`;
-      return [route, link, callers[operation.caller], String(success.status)];
+      const mark = describing(settings).exists === false ? ' ²' : '';
+      return [route, link + mark, callers[operation.caller], String(success.status)];
     }),
   );
 

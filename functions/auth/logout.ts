@@ -1,0 +1,27 @@
+import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { endSession } from '../../lib/auth/sessions.ts';
+import * as contract from '../../lib/contract/sessions.ts';
+import { authenticatedOnce } from '../../lib/http/access.ts';
+import { bearerToken } from '../../lib/http/caller.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { parseQuery } from '../../lib/http/parameters.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import { endSessions } from '../../lib/users/sessions.ts';
+
+/** POST /api/logout */
+export const handler = endpoint(contract.logOut, authenticatedOnce, async (request) => {
+  const { scope } = parseQuery(contract.logOut, request.queryStringParameters);
+  const { claims } = request;
+  const logout = {
+    ...sourceOf(request),
+    action: 'LOGOUT',
+    user_id: claims.id,
+    resource_id: claims.id,
+    ...(scope ? { details: { scope } } : {}),
+  } as const;
+  // A user who is gone has no session to end.
+  const end = () => (scope ? endSessions(claims.id) : endSession(bearerToken(request), claims));
+  await recordingFaults(logout, async () => void (await end()));
+  await record({ ...logout, result: 'SUCCESS' });
+  return { statusCode: 204 };
+});

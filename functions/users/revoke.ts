@@ -1,0 +1,24 @@
+import { record, recordingFaults } from '../../lib/audit/record.ts';
+import * as contract from '../../lib/contract/sessions.ts';
+import { DomainError } from '../../lib/errors.ts';
+import { adminOnly } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import { endSessions } from '../../lib/users/sessions.ts';
+import { parseUserId } from '../../lib/users/user.ts';
+
+/** POST /api/users/{id}/revocations */
+export const handler = endpoint(contract.revokeSessions, adminOnly, async (request) => {
+  const id = parseUserId(request.pathParameters?.id);
+  const revocation = {
+    ...sourceOf(request),
+    action: 'LOGOUT',
+    user_id: request.claims.id,
+    resource_id: id,
+    details: { scope: 'all' },
+  } as const;
+  const isThere = await recordingFaults(revocation, () => endSessions(id));
+  if (!isThere) throw new DomainError('USER_NOT_FOUND');
+  await record({ ...revocation, result: 'SUCCESS' });
+  return { statusCode: 204 };
+});

@@ -1,0 +1,44 @@
+/**
+ * The sessions of a user, where they are revocable (functions/README.md, Sessions): each token has
+ * the number that stood on the user item when it was issued, and is good while it stands there.
+ */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { userKey } from './items.ts';
+
+interface ItemUpdate {
+  readonly UpdateExpression: string;
+  readonly ExpressionAttributeValues?: Readonly<Record<string, unknown>>;
+}
+
+/** Has an update of a user item end all sessions of the user with the same write. */
+export const endingSessions = <Update extends ItemUpdate>(update: Update) =>
+  config.sessions === 'stateless'
+    ? update
+    : {
+        ...update,
+        UpdateExpression: `${update.UpdateExpression} ADD session_number :one`,
+        ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':one': 1 },
+      };
+
+/**
+ * Ends all sessions of a user.
+ * @returns false when there is no such user
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const endSessions = async (id: number): Promise<boolean> => {
+  try {
+    const command = new UpdateCommand({
+      TableName: config.usersTable,
+      Key: userKey(id),
+      ConditionExpression: 'attribute_exists(pk)',
+      ...endingSessions({ UpdateExpression: '' }),
+    });
+    await send(command);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return false;
+  }
+};

@@ -1,0 +1,117 @@
+import { describe, expect, inject, it } from 'vitest';
+import {
+  entriesOf,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../support/acceptance.ts';
+import { logIn, register } from '../../support/client.ts';
+import { scan } from '../../support/stored-items.ts';
+import { claimsWith, now, signToken } from '../../support/tokens.ts';
+
+const service = await serviceForThisFile({ SESSIONS: 'revocable' });
+const { api, adminToken, jwtSecret, environment } = service;
+
+const invalid = refusal(401, 'Invalid token');
+const logOut = (token: string, query = '', headers = {}) =>
+  api('POST', `/api/logout${query}`, { token, headers });
+const profile = (token: string) => api('GET', '/api/profile', { token });
+
+describe('POST /api/logout', () => {
+  it('ends the session of its token, and no other one of the user', async () => {
+    const user = await register(api);
+    const other = await logIn(api, user);
+
+    const answer = await logOut(user.token);
+
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+    expect(outcome(await logOut(user.token))).toEqual(invalid);
+    expect((await profile(other)).status).toBe(200);
+  });
+
+  it('ends one of two sessions that began in the same second', async () => {
+    const user = await register(api);
+    const [one, other] = await Promise.all([logIn(api, user), logIn(api, user)]);
+
+    await logOut(one);
+
+    expect(outcome(await profile(one))).toEqual(invalid);
+    expect((await profile(other)).status).toBe(200);
+  });
+
+  it('ends all sessions of the user with scope=all; those that begin later are good', async () => {
+    const user = await register(api);
+    const other = await logIn(api, user);
+
+    expect((await logOut(user.token, '?scope=all')).status).toBe(204);
+
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+    expect(outcome(await profile(other))).toEqual(invalid);
+    const later = await logIn(api, user);
+    expect((await profile(later)).status).toBe(200);
+  });
+
+  it.each(['?scope=', '?scope=one', '?scope=ALL', '?scope=all&scope=all', '?scope=all,all'])(
+    'answers 400 to %s, and ends nothing',
+    async (query) => {
+      const { token } = await register(api);
+
+      expect(outcome(await logOut(token, query))).toEqual(
+        refusal(400, 'scope must be all, or absent'),
+      );
+      expect((await profile(token)).status).toBe(200);
+    },
+  );
+
+  it.each([
+    ['', null],
+    ['?scope=all', '{"scope":"all"}'],
+  ])('leaves a LOGOUT entry of the user: %s', async (query, details) => {
+    const { id, token } = await register(api);
+    const agent = uniqueAgent();
+
+    await logOut(token, query, { 'user-agent': agent });
+
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({
+        ...{ action: 'LOGOUT', result: 'SUCCESS', resource: 'users', details },
+        ...{ user_id: id, resource_id: String(id) },
+      }),
+    ]);
+  });
+
+  it.each(['', '?scope=all'])('succeeds for a user who was deleted: %s', async (query) => {
+    const { id, token } = await register(api);
+    await api('DELETE', `/api/users/${id}`, { token: adminToken });
+
+    expect((await logOut(token, query)).status).toBe(204);
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it('ends the session of a token that was issued while sessions were stateless', async () => {
+    const { id, email } = await register(api);
+    const token = signToken(claimsWith({ id, email }), jwtSecret);
+    expect((await profile(token)).status).toBe(200);
+
+    expect((await logOut(token)).status).toBe(204);
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it('keeps of a token its digest until the token expires, and no longer', async () => {
+    const { token } = await register(api);
+
+    await logOut(token);
+
+    const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
+    const kept = items.filter(({ pk }) => String(pk).startsWith('logged-out#'));
+    expect(kept.at(-1)).toEqual({ pk: expect.any(String), expires_at: expect.any(Number) });
+    for (const { expires_at } of kept) {
+      expect(Number(expires_at)).toBeGreaterThan(now());
+      expect(Number(expires_at)).toBeLessThanOrEqual(now() + 86_400);
+    }
+    expect(JSON.stringify(kept)).not.toContain(token.split('.')[2]);
+  });
+});

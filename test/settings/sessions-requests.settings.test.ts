@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Account, register, uniqueEmail } from '../support/client.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+
+const password = { CURRENT_PASSWORD: 'required' };
+
+describe('With SESSIONS=revocable, what an endpoint asks of DynamoDB', async () => {
+  const { proxy, service, admin } = await proxiedServiceForThisFile({
+    ...password,
+    SESSIONS: 'revocable',
+  });
+  const { api } = service;
+  let user: Account;
+  beforeEach(async () => {
+    user = await register(api);
+    proxy.forget();
+  });
+  const asked = () =>
+    proxy.requests.map(
+      ({ operation, tables }) =>
+        `${operation} ${tables.includes(service.environment.AUDIT_TABLE ?? '') ? 'audit' : 'users'}`,
+    );
+  const session = 'BatchGetItem users';
+  const entry = 'PutItem audit';
+
+  it('a session is read by one request for two items, as last written', async () => {
+    await api('GET', '/api/profile', { token: user.token });
+
+    const [request, ...others] = proxy.requests.map(({ content }) => content);
+    const { RequestItems } = JSON.parse(request?.replace('BatchGetItem', '') ?? '');
+    expect(RequestItems).toEqual({
+      [service.environment.USERS_TABLE ?? '']: {
+        ConsistentRead: true,
+        Keys: [
+          { pk: { S: `user#${user.id}` } },
+          { pk: { S: expect.stringMatching(/^logged-out#/) } },
+        ],
+      },
+    });
+    expect(others).toEqual([]);
+  });
+
+  it.each([
+    ['its profile', '/api/profile', [session]],
+    ['itself', '/api/users/:id', [session]],
+    ['another user', '/api/users/1', [session, 'GetItem users']],
+    ['the users', '/api/users', [session, 'Query users']],
+  ])('a user who reads %s', async (_, path, expected) => {
+    await api('GET', path.replace(':id', String(user.id)), { token: user.token });
+
+    expect(asked()).toEqual(expected);
+  });
+
+  it.each([
+    ['its name', () => ({ name: 'New' }), ['UpdateItem users']],
+    [
+      'its password',
+      () => ({ password: 'new', currentPassword: user.password }),
+      // The counts of failures, before and after its password is checked.
+      [session, session, 'TransactWriteItems users'],
+    ],
+  ])('a user who changes %s is not read again', async (_, json, expected) => {
+    await api('PUT', `/api/users/${user.id}`, { token: user.token, json: json() });
+
+    expect(asked()).toEqual([session, ...expected, entry]);
+  });
+
+  it('an admin who changes another user reads that one besides', async () => {
+    const json = { password: 'new' };
+    await api('PUT', `/api/users/${user.id}`, { token: admin, json });
+
+    expect(asked()).toEqual([session, 'GetItem users', 'UpdateItem users', entry]);
+  });
+
+  it('the audit trail, a deletion and a new user cost one read more', async () => {
+    await api('GET', '/api/admin/audit-logs?userId=1', { token: admin });
+    expect(asked()).toEqual([session, 'Query audit']);
+
+    proxy.forget();
+    await api('DELETE', `/api/users/${user.id}`, { token: admin });
+    expect(asked()).toEqual([session, 'GetItem users', 'TransactWriteItems users', entry]);
+
+    proxy.forget();
+    const json = { name: 'n', email: uniqueEmail(), password: 'p' };
+    await api('POST', '/api/users', { token: admin, json });
+    expect(asked()).toEqual([session, 'UpdateItem users', 'TransactWriteItems users', entry]);
+  });
+
+  it('the end of a session, of all, or of those of another user is one write', async () => {
+    const logOut = (query: string) => api('POST', `/api/logout${query}`, { token: user.token });
+
+    await api('POST', `/api/users/${user.id}/revocations`, { token: admin });
+    expect(asked()).toEqual([session, 'UpdateItem users', entry]);
+
+    user = await register(api);
+    proxy.forget();
+    await logOut('?scope=all');
+    expect(asked()).toEqual([session, 'UpdateItem users', entry]);
+
+    user = await register(api);
+    proxy.forget();
+    await logOut('');
+    expect(asked()).toEqual([session, 'PutItem users', entry]);
+  });
+
+  it('registration and login cost what they cost without', async () => {
+    await api('POST', '/api/auth/register', { json: { ...user, email: uniqueEmail() } });
+    expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', entry]);
+
+    proxy.forget();
+    await api('POST', '/api/login', { json: user });
+    expect(asked()).toEqual([session, 'GetItem users', session, entry]);
+  });
+
+  it('a request without a sound token asks nothing', async () => {
+    await api('GET', '/api/profile');
+    await api('POST', '/api/logout', { token: 'x.y.z' });
+
+    expect(asked()).toEqual([]);
+  });
+});
+
+describe('With CURRENT_PASSWORD=required, what an endpoint asks of DynamoDB', async () => {
+  const { proxy, service, admin } = await proxiedServiceForThisFile(password);
+  const { api } = service;
+  let user: Account;
+  beforeEach(async () => {
+    user = await register(api);
+    proxy.forget();
+  });
+  const asked = () => proxy.requests.map(({ operation }) => operation);
+  const change = (json: object, token: string) =>
+    api('PUT', `/api/users/${user.id}`, { token, json });
+
+  it('a user who changes its password is read once, and its counts twice', async () => {
+    await change({ password: 'new', currentPassword: user.password }, user.token);
+
+    const counts = ['BatchGetItem', 'BatchGetItem'];
+    expect(asked()).toEqual(['GetItem', ...counts, 'TransactWriteItems', 'PutItem']);
+  });
+
+  it('a change of name, or by an admin, costs what it costs without', async () => {
+    await change({ name: 'New' }, user.token);
+    expect(asked()).toEqual(['GetItem', 'UpdateItem', 'PutItem']);
+
+    proxy.forget();
+    await change({ password: 'new' }, admin);
+    expect(asked()).toEqual(['GetItem', 'UpdateItem', 'PutItem']);
+  });
+});

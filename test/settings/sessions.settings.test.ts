@@ -1,0 +1,222 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { faults, holdBack, startProxy } from '../support/proxy.ts';
+import { scan } from '../support/stored-items.ts';
+import { claimsWith, signToken } from '../support/tokens.ts';
+
+const proxy = await startProxy(inject('engine'));
+afterAll(() => proxy.stop());
+const service = await serviceForThisFile({
+  SESSIONS: 'revocable',
+  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+});
+const { api, adminToken, jwtSecret, environment } = service;
+
+const invalid = refusal(401, 'Invalid token');
+const profile = (token: string) => api('GET', '/api/profile', { token });
+const change = ({ id }: Pick<Account, 'id'>, json: object, token = adminToken) =>
+  api('PUT', `/api/users/${id}`, { token, json });
+
+/** Has one request overtake another, which the proxy holds back at its first such operation. */
+const overtake = async <A, B>(
+  operation: string,
+  first: () => Promise<A>,
+  second: () => Promise<B>,
+): Promise<[A, B]> => {
+  const { fault, reached, release } = holdBack();
+  proxy.impose({ fault, operation, times: 1 });
+  const slow = first();
+  await reached;
+  const fast = await second();
+  release();
+  return [await slow, fast];
+};
+
+describe('With SESSIONS=revocable', () => {
+  it('a token says its session in the protected header, and has the five claims', async () => {
+    const user = await register(api);
+    const [one, other] = await Promise.all([logIn(api, user), logIn(api, user)]);
+
+    expect(decodeProtectedHeader(one)).toEqual({
+      ...{ alg: 'HS256', typ: 'JWT', session: 0, nonce: expect.stringMatching(/^[\w-]{22}$/) },
+    });
+    expect(Object.keys(decodeJwt(one)).sort()).toEqual(['email', 'exp', 'iat', 'id', 'role']);
+    expect(one).not.toBe(other);
+  });
+
+  it.each([
+    ['its password', () => ({ password: 'another one' })],
+    ['its password by the same one', ({ password }: Account) => ({ password })],
+    ['its password and its address', () => ({ password: 'another one', email: uniqueEmail() })],
+  ])('a user who changes %s ends its sessions, and logs in again', async (_, changes) => {
+    const user = await register(api);
+    const other = await logIn(api, user);
+    const json = changes(user);
+
+    expect((await change(user, json, user.token)).status).toBe(200);
+
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+    expect(outcome(await profile(other))).toEqual(invalid);
+    const token = await logIn(api, { ...user, ...json });
+    expect(decodeProtectedHeader(token).session).toBe(1);
+    expect((await profile(token)).status).toBe(200);
+  });
+
+  it.each([
+    ['password', { password: 'another one' }],
+    ['role', { role: 'admin' }],
+  ])('a %s that an admin changes ends the sessions of the user', async (_, json) => {
+    const user = await register(api);
+
+    expect((await change(user, json)).status).toBe(200);
+
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+  });
+
+  it.each([
+    ['a name', () => ({ name: 'New' })],
+    ['an address', () => ({ email: uniqueEmail() })],
+    ['the role that the user has', () => ({ role: 'user' })],
+  ])('%s that is changed ends no session', async (_, json) => {
+    const user = await register(api);
+
+    expect((await change(user, json())).status).toBe(200);
+
+    expect((await profile(user.token)).status).toBe(200);
+  });
+
+  it('a refused change ends no session', async () => {
+    const [user, other] = [await register(api), await register(api)];
+
+    const json = { password: 'another one', email: other.email };
+    expect((await change(user, json, user.token)).status).toBe(409);
+
+    expect((await profile(user.token)).status).toBe(200);
+  });
+
+  it('a token of a deleted user is refused', async () => {
+    const user = await register(api);
+    await api('DELETE', `/api/users/${user.id}`, { token: adminToken });
+
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+  });
+
+  it('a token of a user who was never stored is refused', async () => {
+    const token = signToken(claimsWith({ id: 999_999, role: 'admin' }), jwtSecret);
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it.each([
+    ['0', 'text'],
+    [-1, 'a negative number'],
+    [1, 'a number to come'],
+    [null, 'null'],
+  ])('a token whose session is %j, %s, is refused', async (session, _) => {
+    const { id } = await register(api);
+    const header = { alg: 'HS256', typ: 'JWT', session };
+
+    const token = signToken(claimsWith({ id }), jwtSecret, header);
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it('a token without a session, of before the setting, is good until the first revocation', async () => {
+    const { id } = await register(api);
+    const token = signToken(claimsWith({ id }), jwtSecret);
+    expect((await profile(token)).status).toBe(200);
+
+    await api('POST', `/api/users/${id}/revocations`, { token: adminToken });
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it('the stored role decides, not that of the token', async () => {
+    const user = await register(api);
+    const token = signToken(claimsWith({ id: user.id, role: 'admin' }), jwtSecret);
+
+    const answer = await api('GET', '/api/admin/audit-logs', { token });
+
+    expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
+  });
+
+  it('every protected request is its 500 while sessions cannot be read, and does nothing', async () => {
+    const user = await register(api);
+    const { USERS_TABLE: table = '' } = environment;
+
+    proxy.impose({ fault: faults.missingTable, operation: 'BatchGetItem', table });
+    const answer = await change(user, { name: 'New' }, user.token);
+    proxy.impose();
+
+    const body = { message: 'Error updating user', err: 'ResourceNotFoundException' };
+    expect(outcome(answer)).toEqual([500, body]);
+    expect((await profile(user.token)).body.data.name).toBe(user.name);
+  });
+});
+
+describe('With SESSIONS=revocable, a request that another one overtakes', () => {
+  it('a login has no session when the password was changed after it was read', async () => {
+    const user = await register(api);
+
+    const [token] = await overtake(
+      // Holds the entry back, which is the last thing that a login writes.
+      'PutItem',
+      () => logIn(api, user),
+      () => change(user, { password: 'another one' }),
+    );
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it('a login has no session when all were ended after it was read', async () => {
+    const user = await register(api);
+
+    const [token] = await overtake(
+      'PutItem',
+      () => logIn(api, user),
+      () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),
+    );
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it.each([
+    ['password', 'TransactWriteItems', { password: 'of the thief' }],
+    ['address', 'TransactWriteItems', { email: 'thief@example.org' }],
+    ['name', 'UpdateItem', { name: 'Thief' }],
+  ])(
+    'a change of its %s is refused when its session has ended meanwhile',
+    async (_, operation, json) => {
+      const user = await register(api);
+
+      const [stolen] = await overtake(
+        operation,
+        () => change(user, json, user.token),
+        () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),
+      );
+
+      expect(outcome(stolen)).toEqual(invalid);
+      expect((await profile(await logIn(api, user))).body.data).toMatchObject({
+        ...{ name: user.name, email: user.email },
+      });
+    },
+  );
+
+  it('a change of its password is made once when its response is lost', async () => {
+    const user = await register(api);
+
+    const lost = { fault: faults.lose, times: 1 };
+    proxy.impose(
+      { ...lost, operation: 'TransactWriteItems' },
+      { ...lost, operation: 'UpdateItem' },
+    );
+    const answer = await change(user, { password: 'another one' }, user.token);
+    proxy.impose();
+
+    expect(answer.status).toBe(200);
+    const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
+    expect(items.find(({ pk }) => pk === `user#${user.id}`)?.session_number).toBe(1);
+  });
+});

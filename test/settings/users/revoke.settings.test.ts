@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import {
+  entriesOf,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../support/acceptance.ts';
+import { logIn, register } from '../../support/client.ts';
+
+const service = await serviceForThisFile({ SESSIONS: 'revocable' });
+const { api, adminToken } = service;
+
+const revoke = (id: number, token: string, headers = {}) =>
+  api('POST', `/api/users/${id}/revocations`, { token, headers });
+const profile = (token: string) => api('GET', '/api/profile', { token });
+
+describe('POST /api/users/{id}/revocations', () => {
+  it('ends all sessions of the user and of nobody else; those that begin later are good', async () => {
+    const [user, bystander] = [await register(api), await register(api)];
+    const other = await logIn(api, user);
+
+    const { status, text } = await revoke(user.id, adminToken);
+
+    expect([status, text]).toEqual([204, '']);
+    for (const token of [user.token, other]) {
+      expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
+    }
+    expect((await profile(bystander.token)).status).toBe(200);
+    expect((await profile(await logIn(api, user))).status).toBe(200);
+  });
+
+  it('ends the sessions of the admin who asks for it too', async () => {
+    const admin = await register(api);
+    await api('PUT', `/api/users/${admin.id}`, { token: adminToken, json: { role: 'admin' } });
+    const token = await logIn(api, admin);
+
+    expect((await revoke(admin.id, token)).status).toBe(204);
+
+    expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
+  });
+
+  it('answers 404 for a user who is not there, and makes none', async () => {
+    const { id } = await register(api);
+    await api('DELETE', `/api/users/${id}`, { token: adminToken });
+
+    expect(outcome(await revoke(id, adminToken))).toEqual(refusal(404, 'User not found'));
+    expect((await api('GET', `/api/users/${id}`, { token: adminToken })).status).toBe(404);
+  });
+
+  it('answers 403 to the user itself', async () => {
+    const { id, token } = await register(api);
+
+    expect(outcome(await revoke(id, token))).toEqual(refusal(403, 'Forbidden'));
+    expect((await profile(token)).status).toBe(200);
+  });
+
+  it('leaves a LOGOUT entry of the admin', async () => {
+    const { id } = await register(api);
+    const agent = uniqueAgent();
+
+    await revoke(id, adminToken, { 'user-agent': agent });
+
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({
+        ...{ action: 'LOGOUT', result: 'SUCCESS', details: '{"scope":"all"}' },
+        ...{ user_id: 1, resource_id: String(id) },
+      }),
+    ]);
+  });
+});

@@ -1,0 +1,160 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import {
+  type AcceptanceService,
+  entriesOf,
+  isoTimestamp,
+  outcome,
+  refusal,
+  uniqueAgent,
+} from './acceptance.ts';
+import { type ApiAnswer, logIn, register } from './client.ts';
+import {
+  type Caller,
+  type ExampleRequest,
+  endpointsIn,
+  exampleRequestsOf,
+  prepareSubject,
+  type Subject,
+  sendExample,
+} from './examples.ts';
+import { badIds, unknownId } from './ids.ts';
+import { idSeen, seenIn } from './model.ts';
+
+const unauthenticated = refusal(401, 'No token provided');
+const forbidden = refusal(403, 'Forbidden');
+
+/** What each caller is refused with who may not do what some may. */
+const refusals = {
+  'nobody in particular': {
+    anyone: undefined,
+    user: unauthenticated,
+    self: unauthenticated,
+    admin: unauthenticated,
+  },
+  'another user': { anyone: undefined, user: undefined, self: forbidden, admin: forbidden },
+  'the user itself': { anyone: undefined, user: undefined, self: undefined, admin: forbidden },
+  'an admin': { anyone: undefined, user: undefined, self: undefined, admin: undefined },
+} as const satisfies Record<string, Record<Caller, ReturnType<typeof refusal> | undefined>>;
+type CallerName = keyof typeof refusals;
+const callers = Object.keys(refusals) as CallerName[];
+
+/** What a response to an example must leave in the audit trail: who did what with which user. */
+const entriesDue = (
+  { entry, details, caller, path, definition }: ExampleRequest,
+  { account }: Subject,
+  { token, response }: { token: string | null; response: ApiAnswer },
+) => {
+  if (!entry || definition.inMemory) return [];
+  const [action, result] = entry.split(' ');
+  const by = caller === 'anyone' ? account.id : decodeJwt(token ?? '').id;
+  const id = path.includes('{id}') ? account.id : idSeen(seenIn(response)) || by;
+  const ofUser = {
+    ...{ resource: 'users', resource_id: String(id) },
+    details: details ? JSON.stringify(details) : null,
+  };
+  const ofExport = {
+    ...{ resource: 'audit-logs', resource_id: null },
+    details: expect.stringContaining('"entries":'),
+  };
+  return [
+    {
+      id: expect.any(Number),
+      user_id: caller === 'anyone' ? id : by,
+      ...{ action, result },
+      ...(action === 'EXPORT' ? ofExport : ofUser),
+      ip_address: expect.any(String),
+      user_agent: expect.any(String),
+      created_at: isoTimestamp,
+    },
+  ];
+};
+
+/** What holds for every endpoint that a service has by its settings. */
+export const describeEveryEndpoint = async (service: AcceptanceService): Promise<void> => {
+  const { api, adminToken } = service;
+  const other = await register(api);
+  const requests = exampleRequestsOf(service.environment);
+
+  const newAdmin = async (): Promise<string> => {
+    const admin = await register(api);
+    const json = { role: 'admin' };
+    await api('PUT', `/api/users/${admin.id}`, { token: adminToken, json });
+    return logIn(api, admin);
+  };
+
+  /** The callers' tokens; those that an example logs out are made for it. */
+  const tokensFor = async ({ path }: ExampleRequest, { account }: Subject) => {
+    const endsOwn = path === '/api/logout';
+    return {
+      'nobody in particular': null,
+      'another user': endsOwn ? (await register(api)).token : other.token,
+      'the user itself': account.token,
+      'an admin': endsOwn ? await newAdmin() : adminToken,
+    } satisfies Record<CallerName, string | null>;
+  };
+
+  describe.each(requests)('$name', (example) => {
+    it.each(callers)(
+      'answers or refuses %s as its example says, and records what it did',
+      async (caller) => {
+        const subject = await prepareSubject(api, adminToken, example);
+        const tokens = await tokensFor(example, subject);
+        const agent = uniqueAgent();
+        const refused = refusals[caller][example.caller];
+
+        const response = await sendExample(api, example, subject, {
+          token: tokens[caller],
+          headers: { 'user-agent': agent },
+        });
+
+        if (refused) expect(outcome(response)).toEqual(refused);
+        else expect(response.status).toBe(example.status);
+        const token = tokens[caller];
+        const due = refused ? [] : entriesDue(example, subject, { token, response });
+        expect(await entriesOf(service, agent)).toEqual(due);
+      },
+    );
+  });
+
+  describe.each(endpointsIn(requests).filter(({ path }) => path.includes('{id}')))(
+    '$name',
+    (example) => {
+      const agent = uniqueAgent();
+
+      it.each([unknownId, ...badIds])('answers 404 to the id %s', async (id) => {
+        const subject = { account: other, admin: adminToken, memoryId: 0 };
+
+        const response = await sendExample(api, example, subject, {
+          ...{ token: adminToken, id },
+          headers: { 'user-agent': agent },
+        });
+
+        expect(outcome(response)).toEqual(refusal(404, 'User not found'));
+      });
+
+      it('has recorded nothing for any of them', async () => {
+        expect(await entriesOf(service, agent)).toEqual([]);
+      });
+    },
+  );
+
+  describe.each(endpointsIn(requests).filter(({ caller }) => caller !== 'anyone'))(
+    '$name',
+    (example) => {
+      it('looks at token and role before it looks at id, parameters and body', async () => {
+        const path = `${example.path.replace('{id}', 'x')}?limit=x&unknown=x`;
+        const send = (token?: string) =>
+          api(example.method, path, {
+            ...(token ? { token } : {}),
+            ...(example.json ? { body: '{', headers: { 'content-type': 'application/json' } } : {}),
+          });
+
+        expect(outcome(await send())).toEqual(unauthenticated);
+        if (refusals['another user'][example.caller]) {
+          expect(outcome(await send(other.token))).toEqual(forbidden);
+        }
+      });
+    },
+  );
+};
