@@ -1,7 +1,8 @@
 /** Sends every example while something is wrong, and looks at all that came of it. */
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { exampleRequests, prepareSubject, sendExample } from '../support/examples.ts';
+import { logIn } from '../support/client.ts';
+import { exampleRequestsOf, prepareSubject, sendExample } from '../support/examples.ts';
 import type { TestService } from '../support/service.ts';
 import { brokenItems, scan, scanAudit } from '../support/stored-items.ts';
 
@@ -66,8 +67,10 @@ const sideBySide = 15;
  */
 export const callAll = async ({ engine, service, admin, begin, end }: Experiment) => {
   const prepared = [];
-  for (const example of exampleRequests) {
-    const subject = await prepareSubject(service.api, admin, example);
+  for (const example of exampleRequestsOf(service.environment)) {
+    // Each with a session of its own: one that is read was not asked for before.
+    const ownAdmin = example.caller === 'admin' ? await logIn(service.api, service.admin) : admin;
+    const subject = await prepareSubject(service.api, ownAdmin, example);
     prepared.push({ example, agent: `test/${randomUUID()}`, subject });
   }
   await begin();

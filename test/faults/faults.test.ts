@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { exampleRequests, type Operation } from '../support/examples.ts';
+import { exampleRequestsOf, type Operation } from '../support/examples.ts';
 import {
   expected,
   expectFull,
@@ -17,10 +17,18 @@ const gatewayTimeout = 30_000;
 const ofUsers = (operation: Operation) => operation !== 'read audit';
 const ofAudit = (operation: Operation) => operation === 'read audit';
 
-describe('An endpoint whose store fails', () => {
+describe.each([
+  ['By default', 'faults', {}],
+  [
+    'With revocable sessions',
+    'faults-revocable',
+    { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required' },
+  ],
+])('%s, an endpoint whose store fails', (_, report, environment) => {
+  const requests = exampleRequestsOf(environment);
   let runs: ReadonlyMap<string, ProxiedRun>;
   beforeAll(async () => {
-    runs = await tryAllFaults();
+    runs = await tryAllFaults(environment);
     const columns = (of: 'once' | 'users' | 'audit') =>
       new Map([...runs].map(([name, run]) => [name, run[of]]));
     const sections = new Map([
@@ -28,35 +36,35 @@ describe('An endpoint whose store fails', () => {
       ['Every request to the users table fails', columns('users')],
       ['Every request to the audit table fails', columns('audit')],
     ]);
-    writeReport('.reports/faults.md', inject('engineName'), sections);
-  }, 180_000);
+    writeReport(`.reports/${report}.md`, inject('engineName'), sections);
+  }, 360_000);
 
   describe.each(groups.flat())('because of: $name', ({ name, hits, isRetried }) => {
     it('succeeds after a first attempt that fails, or answers its 500', () => {
       const fails = isRetried ? nothing : hits;
 
-      expect(observed(runs.get(name)?.once)).toEqual(expected(fails));
+      expect(observed(runs.get(name)?.once)).toEqual(expected(fails, requests));
     });
 
     it('answers its 500 while the users table fails, and records what it has to', () => {
       const fails = (operation: Operation) => ofUsers(operation) && hits(operation);
 
-      expect(observed(runs.get(name)?.users)).toEqual(expected(fails));
+      expect(observed(runs.get(name)?.users)).toEqual(expected(fails, requests));
     });
 
     it('answers as without faults while the audit table fails, and logs the entry whole', () => {
       const outcomes = runs.get(name)?.audit;
 
       const fails = (operation: Operation) => ofAudit(operation) && hits(operation);
-      expect(observed(outcomes)).toEqual(expected(fails));
-      for (const { name: endpoint, entry, operations } of exampleRequests) {
+      expect(observed(outcomes)).toEqual(expected(fails, requests));
+      for (const { name: endpoint, entry, operations } of requests) {
         const unwritten = entry && hits('write') && !operations.some(fails) ? [entry] : [];
         expect([endpoint, outcomes?.get(endpoint)?.logged]).toEqual([endpoint, unwritten]);
       }
     });
 
     it('answers as without faults afterwards', () => {
-      expect(observed(runs.get(name)?.afterwards)).toEqual(expected(nothing));
+      expect(observed(runs.get(name)?.afterwards)).toEqual(expected(nothing, requests));
     });
 
     it('answers in time, leaves no half-written user and logs no secret', () => {
@@ -72,6 +80,6 @@ describe('An endpoint whose store fails', () => {
     const columns = [...runs.values()].flatMap(({ once, users, audit }) => [once, users, audit]);
 
     expect(columns).toHaveLength(3 * groups.flat().length);
-    expectFull(columns);
+    expectFull(columns, requests);
   });
 });

@@ -75,11 +75,15 @@ const settingsFor = (group: readonly ProxiedFault[]) =>
   group.some(({ fault }) => silences.includes(fault)) ? asOnAws : {};
 
 /** Tries the faults of a group: each on first attempts, then each as a lasting one. */
-const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> => {
+const tryFaults = async (
+  group: readonly ProxiedFault[],
+  environment: Readonly<Record<string, string>>,
+): Promise<ProxiedRun[]> => {
   const engine = inject('engine');
   const proxy = await startProxy(engine);
   const service = await startTestService({
     ...settingsFor(group),
+    ...environment,
     AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
   });
   const admin = await logIn(service.api, service.admin);
@@ -118,13 +122,18 @@ const tryFaults = async (group: readonly ProxiedFault[]): Promise<ProxiedRun[]> 
 /** Groups tried at once: what delays the engine must stay less than what the faults do. */
 const lanes = { dynoxide: 6, 'dynamodb-local': 2 };
 
-/** Tries every fault. @returns by its name */
-export const tryAllFaults = async (): Promise<ReadonlyMap<string, ProxiedRun>> => {
+/**
+ * Tries every fault on a service with some settings.
+ * @returns by its name
+ */
+export const tryAllFaults = async (
+  environment: Readonly<Record<string, string>>,
+): Promise<ReadonlyMap<string, ProxiedRun>> => {
   const waiting = [...groups];
   const runs: ProxiedRun[] = [];
   const work = async () => {
     for (let group = waiting.pop(); group; group = waiting.pop()) {
-      runs.push(...(await tryFaults(group)));
+      runs.push(...(await tryFaults(group, environment)));
     }
   };
   await Promise.all(Array.from({ length: lanes[inject('engineName')] }, work));

@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { exampleRequests } from '../support/examples.ts';
 import { longest } from './expectations.ts';
 import type { Column, Outcome } from './experiment.ts';
 
@@ -11,12 +10,13 @@ const slowest = (column: Column | undefined): string => `${(longest(column) / 10
 const table = (title: string, columns: ReadonlyMap<string, Column>): string => {
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const names = [...columns.keys()];
+  const endpoints = new Set([...columns.values()].flatMap((column) => [...column.keys()]));
   return [
     `## ${title}`,
     '',
     row(['endpoint', ...names]),
     row(['---', ...names.map(() => '---')]),
-    ...exampleRequests.map(({ name }) =>
+    ...[...endpoints].map((name) =>
       row([name, ...names.map((column) => cell(columns.get(column)?.get(name)))]),
     ),
     row(['slowest answer', ...names.map((column) => slowest(columns.get(column)))]),

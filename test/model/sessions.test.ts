@@ -1,0 +1,170 @@
+import fc from 'fast-check';
+import { decodeProtectedHeader } from 'jose';
+import { describe, it } from 'vitest';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import type { ApiAnswer } from '../support/client.ts';
+import { register } from '../support/client.ts';
+import { counted, holds } from '../support/runs.ts';
+
+const service = await serviceForThisFile({
+  SESSIONS: 'revocable',
+  CURRENT_PASSWORD: 'required',
+  LOGIN_FAILURES_PER_ACCOUNT: '0',
+  LOGIN_FAILURES_PER_ADDRESS: '0',
+});
+const { adminToken } = service;
+const call = counted(
+  ([method, path, options = {}]: Parameters<typeof service.api>): Promise<ApiAnswer> =>
+    service.api(method, path, options),
+);
+
+const passwords = ['one', 'other'];
+const password = fc.constantFrom(...passwords);
+/** Which of the tokens that there are. */
+const token = fc.nat(5);
+
+const command = fc.oneof(
+  fc.record({ kind: fc.constant('login' as const), password }),
+  fc.record({ kind: fc.constant('profile' as const), token }),
+  fc.record({ kind: fc.constant('logout' as const), token, all: fc.boolean() }),
+  fc.record({ kind: fc.constant('change' as const), token, current: password, password }),
+  fc.record({ kind: fc.constant('set' as const), password }),
+  fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'revoke', 'delete') }),
+);
+type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
+
+/** What there is, as the model has it. */
+interface State {
+  readonly password: string;
+  readonly role: string;
+  /** How often all sessions were ended. */
+  readonly ended: number;
+  readonly isThere: boolean;
+  /** Each with the number of its time. */
+  readonly tokens: readonly { readonly text: string; readonly session: number }[];
+  readonly loggedOut: readonly string[];
+}
+
+const chosen = ({ tokens }: State, which: number) => tokens[which % tokens.length] ?? tokens[0];
+
+/** Whether a token opens anything. */
+const isGood = ({ ended, isThere, loggedOut }: State, used: State['tokens'][number] | undefined) =>
+  isThere && used?.session === ended && !loggedOut.includes(used.text);
+
+type Expected = readonly [status: number, after: State];
+
+const changes = (state: State, changed: Partial<State>): State => ({
+  ...state,
+  ...changed,
+  ended: state.ended + 1,
+});
+
+const afterLogout = (state: State, which: number, all: boolean): Expected => {
+  const used = chosen(state, which);
+  const isOfNobody = !state.isThere && !state.loggedOut.includes(used?.text ?? '');
+  if (!isGood(state, used) && !isOfNobody) return [401, state];
+  if (all) return [204, state.isThere ? changes(state, {}) : state];
+  return [204, { ...state, loggedOut: [...state.loggedOut, used?.text ?? ''] }];
+};
+
+const afterRole = (state: State, role: string): State =>
+  role === state.role ? state : changes(state, { role });
+
+/** What becomes of what the admin does to the user, where that is there. */
+const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
+  if (!state.isThere) return [404, state];
+  switch (kind) {
+    case 'set':
+      return [200, changes(state, { password: (rest as { password: string }).password })];
+    case 'promote':
+      return [200, afterRole(state, 'admin')];
+    case 'demote':
+      return [200, afterRole(state, 'user')];
+    case 'revoke':
+      return [204, changes(state, {})];
+    case 'delete':
+      return [204, { ...state, isThere: false }];
+    default:
+      return [200, state];
+  }
+};
+
+const outcomeOf = (state: State, asked: Command): Expected => {
+  if (asked.kind === 'login') {
+    const status = state.password === asked.password ? 200 : 401;
+    return [state.isThere ? status : 404, state];
+  }
+  if (!('token' in asked)) return ofAdmin(state, asked);
+  if (asked.kind === 'logout') return afterLogout(state, asked.token, asked.all);
+  if (!isGood(state, chosen(state, asked.token))) return [401, state];
+  if (asked.kind === 'profile') return [200, state];
+  if (asked.current !== state.password) return [403, state];
+  return [200, changes(state, { password: asked.password })];
+};
+
+const rolesOf: Readonly<Record<string, object>> = {
+  promote: { role: 'admin' },
+  demote: { role: 'user' },
+  rename: { name: 'New' },
+};
+
+/** The request that a command is. */
+const requestOf = (
+  state: State,
+  { id, email }: { id: number; email: string },
+  asked: Command,
+): Parameters<typeof service.api> => {
+  const user = `/api/users/${id}`;
+  const bearer = 'token' in asked ? chosen(state, asked.token)?.text : adminToken;
+  const options = bearer ? { token: bearer } : {};
+  switch (asked.kind) {
+    case 'login':
+      return ['POST', '/api/login', { json: { email, password: asked.password } }];
+    case 'profile':
+      return ['GET', '/api/profile', options];
+    case 'logout':
+      return ['POST', `/api/logout${asked.all ? '?scope=all' : ''}`, options];
+    case 'change': {
+      const json = { password: asked.password, currentPassword: asked.current };
+      return ['PUT', user, { ...options, json }];
+    }
+    case 'set':
+      return ['PUT', user, { ...options, json: { password: asked.password } }];
+    case 'revoke':
+      return ['POST', `${user}/revocations`, options];
+    case 'delete':
+      return ['DELETE', user, options];
+    default:
+      return ['PUT', user, { ...options, json: rolesOf[asked.kind] ?? {} }];
+  }
+};
+
+const withToken = (state: State, { status, body }: ApiAnswer): State => {
+  if (status !== 200 || !body.token) return state;
+  const session = Number(decodeProtectedHeader(body.token).session);
+  return { ...state, tokens: [...state.tokens, { text: body.token, session }] };
+};
+
+describe('The sessions of a user behave like a number in memory', () => {
+  it('whatever ends them, in whatever order', async () => {
+    const run = async (commands: readonly Command[]) => {
+      const account = await register(service.api, { password: 'one' });
+      const first = { text: account.token, session: 0 };
+      let state: State = {
+        ...{ password: 'one', role: 'user', ended: 0, isThere: true },
+        ...{ tokens: [first], loggedOut: [] },
+      };
+      for (const asked of commands) {
+        const [status, after] = outcomeOf(state, asked);
+        const answer = await call(requestOf(state, account, asked));
+        if (answer.status !== status) {
+          throw new Error(`${JSON.stringify(asked)}: ${answer.status}, not ${status}`);
+        }
+        state = withToken(after, answer);
+      }
+    };
+
+    const commands = fc.array(command, { minLength: 1, maxLength: 20, size: 'max' });
+    await holds(60, fc.asyncProperty(commands, run));
+  });
+});

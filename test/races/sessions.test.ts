@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Account, logIn, register } from '../support/client.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { brokenItems, scan } from '../support/stored-items.ts';
+
+/** Times that each race is run: one run may go well by chance. */
+const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
+
+describe('Sessions that end while others begin', () => {
+  let service: TestService;
+  let admin: string;
+  beforeAll(async () => {
+    service = await startTestService({
+      SESSIONS: 'revocable',
+      CURRENT_PASSWORD: 'required',
+      LOGIN_FAILURES_PER_ACCOUNT: '0',
+      LOGIN_FAILURES_PER_ADDRESS: '0',
+    });
+    admin = await logIn(service.api, service.admin);
+  });
+  afterAll(() => service.stop());
+
+  const times = <T>(count: number, request: (i: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: count }, (_, i) => request(i)));
+  const profile = async (token: string) =>
+    (await service.api('GET', '/api/profile', { token })).status;
+  const enter = async ({ email }: Account, password: string) => {
+    const json = { email, password };
+    const { body } = await service.api('POST', '/api/login', { json });
+    return body.token as string | undefined;
+  };
+  const change = ({ id, password }: Account, token: string, fresh: string) =>
+    service.api('PUT', `/api/users/${id}`, {
+      token,
+      json: { password: fresh, currentPassword: password },
+    });
+  const tokensIn = (all: readonly (string | undefined)[]) =>
+    all.filter((token) => token !== undefined);
+
+  it.each(rounds)(
+    'a login with the old password has no session once the password is changed, round %i',
+    async () => {
+      const user = await register(service.api);
+
+      const [logins, changed] = await Promise.all([
+        times(8, () => enter(user, user.password)),
+        change(user, user.token, 'another one'),
+      ]);
+
+      expect(changed.status).toBe(200);
+      const statuses = await Promise.all(tokensIn(logins).map(profile));
+      expect(new Set(statuses)).toEqual(new Set(statuses.length > 0 ? [401] : []));
+      expect(await profile((await enter(user, 'another one')) ?? '')).toBe(200);
+    },
+  );
+
+  it.each(rounds)('of several changes with one session one is made, round %i', async () => {
+    const user = await register(service.api);
+
+    const answers = await times(5, (i) => change(user, user.token, `password ${i}`));
+
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(4);
+    const made = statuses.indexOf(200);
+    expect(await enter(user, `password ${made}`)).toBeDefined();
+  });
+
+  it.each(rounds)('what began before all sessions ended is over, round %i', async () => {
+    const user = await register(service.api);
+    const before = await times(3, () => logIn(service.api, user));
+    const [leaving = '', ...staying] = before;
+    const path = `/api/users/${user.id}/revocations`;
+
+    const [, , during] = await Promise.all([
+      service.api('POST', '/api/logout', { token: leaving }),
+      service.api('POST', path, { token: admin }),
+      times(5, () => enter(user, user.password)),
+      ...staying.map(profile),
+    ]);
+    const after = await enter(user, user.password);
+
+    expect(await Promise.all(before.map(profile))).toEqual([401, 401, 401]);
+    const statuses = await Promise.all(tokensIn(during).map(profile));
+    expect(statuses.filter((status) => status !== 200 && status !== 401)).toEqual([]);
+    expect(await profile(after ?? '')).toBe(200);
+    const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
+    expect(brokenItems(items)).toEqual([]);
+  });
+
+  it.each(rounds)(
+    'a deleted user has no session, whoever logs in meanwhile, round %i',
+    async () => {
+      const user = await register(service.api);
+
+      const [logins] = await Promise.all([
+        times(5, () => enter(user, user.password)),
+        service.api('DELETE', `/api/users/${user.id}`, { token: admin }),
+      ]);
+
+      const all = [user.token, ...tokensIn(logins)];
+      expect(new Set(await Promise.all(all.map(profile)))).toEqual(new Set([401]));
+    },
+  );
+});
