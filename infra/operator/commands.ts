@@ -7,6 +7,7 @@ import { run as importUsers } from './commands/import-users.ts';
 import { run as listAdmins } from './commands/list-admins.ts';
 import { run as promote } from './commands/promote.ts';
 import { run as replayAudit } from './commands/replay-audit.ts';
+import { run as revoke } from './commands/revoke.ts';
 import { run as rotateSecret } from './commands/rotate-secret.ts';
 import { run as upgradeAudit } from './commands/upgrade-audit.ts';
 
@@ -30,7 +31,7 @@ in the list of processes. For a user who exists already there is promote.`,
   promote: {
     summary: 'give a user the role admin',
     operands: ['EMAIL'],
-    help: `The role is part of the user's token: it counts from the next login on.`,
+    help: `It counts from the next login on. Where sessions are revocable, those of before are ended.`,
     examples: [
       'promote ada@example.com --stack accounts-production',
       'promote ada@example.com --local',
@@ -40,8 +41,9 @@ in the list of processes. For a user who exists already there is promote.`,
   demote: {
     summary: 'take the role admin from a user',
     operands: ['EMAIL'],
-    help: `The last admin stays one: make another one before. A token that the user has keeps the
-role until it expires, one day after its login at the latest.`,
+    help: `The last admin stays one: make another one before. The sessions that the user has are ended;
+where sessions are stateless, a token of before keeps the role until it expires, one day after its
+login at the latest.`,
     examples: [
       'demote ada@example.com --stack accounts-production',
       'demote ada@example.com --local',
@@ -54,6 +56,18 @@ role until it expires, one day after its login at the latest.`,
     help: 'One line each: id, email, name, time of creation, between tabs. A change of the last\nsecond may be missing.',
     examples: ['list-admins --stack accounts-production', 'list-admins --local'],
     run: listAdmins,
+  },
+  revoke: {
+    summary: 'end all sessions of a user',
+    operands: ['EMAIL'],
+    help: `Its tokens are refused from now on; it may log in again, with the password that it has. Only
+where sessions are revocable: others end when their tokens expire, or all together after a
+leak of the secret (rotate-secret).`,
+    examples: [
+      'revoke ada@example.com --stack accounts-production',
+      'revoke ada@example.com --local',
+    ],
+    run: revoke,
   },
   'rotate-secret': {
     summary: 'replace the secret that signs tokens, logging nobody out',

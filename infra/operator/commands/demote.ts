@@ -1,3 +1,4 @@
+import { config } from '../../../lib/config.ts';
 import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
 import { recordChange, seeAdmins } from '../audit.ts';
 import type { Run } from '../command.ts';
@@ -19,7 +20,11 @@ const demote = async (id: number): Promise<void> => {
       'This is the last admin, without whom nobody could manage users: make another one before, by create-admin or promote.',
     );
   }
-  console.log(`User ${id} is no admin any more. A token it has is good for a day at most.`);
+  const sessions =
+    config.sessions === 'revocable'
+      ? 'Its sessions are ended.'
+      : 'A token it has is good for a day at most.';
+  console.log(`User ${id} is no admin any more. ${sessions}`);
 };
 
 export const run: Run = async ({ author, operands: [email = ''] }) => {

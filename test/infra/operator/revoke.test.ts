@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { outcome, refusal } from '../../support/acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import {
+  operatedServiceForThisFile,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from '../../support/operator.ts';
+
+const service = await operatedServiceForThisFile({ SESSIONS: 'revocable' });
+const { api, operate } = service;
+
+const profile = (token: string) => api('GET', '/api/profile', { token });
+const expectEnded = async ({ token }: Account) =>
+  expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
+
+describe('revoke', () => {
+  it('ends all sessions of a user, who may log in again', async () => {
+    const account = await register(api);
+
+    const { status, stdout, stderr } = await operate(['revoke', account.email]);
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(`The sessions of user ${account.id} are ended; it may log in again.\n`);
+    await expectEnded(account);
+    expect((await profile(await logIn(api, account))).status).toBe(200);
+    expect((await service.entries()).at(-1)).toMatchObject(
+      operatorEntry('revoke', {
+        ...{ action: 'LOGOUT', resource_id: String(account.id) },
+        details: { scope: 'all' },
+      }),
+    );
+  });
+
+  it('refuses an address that nobody has', async () => {
+    const { status, stderr } = await operate(['revoke', uniqueEmail()]);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^There is no user with this email address/);
+  });
+
+  it('says where sessions are stateless that it cannot, and does nothing', async () => {
+    const stateless = await operatedServiceForThisTest();
+    const account = await register(stateless.api);
+    const before = await stateless.users();
+
+    const { status, stdout, stderr } = await stateless.operate(['revoke', account.email]);
+
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^Sessions are stateless here: .* setting sessions=revocable\.\n$/);
+    expect(await stateless.users()).toEqual(before);
+    expect(await stateless.entries()).toEqual([]);
+  });
+});
+
+describe('Where sessions are revocable', () => {
+  it('promote and demote end the sessions of before', async () => {
+    const account = await register(api);
+
+    await operate(['promote', account.email]);
+
+    await expectEnded(account);
+    const token = await logIn(api, account);
+    expect((await api('GET', '/api/admin/audit-logs', { token })).status).toBe(200);
+
+    const { stdout } = await operate(['demote', account.email]);
+
+    expect(stdout).toContain('Its sessions are ended.');
+    await expectEnded({ ...account, token });
+  });
+});
