@@ -79,7 +79,15 @@ const load = (folder: string, { environmentOf }: Deployment) => {
         throw new Error(`${name} answered ${answer.statusCode} ${answer.body}`);
       }
     };
-  return { invoke, bare: modules.get('bare') as typeof bareCalls };
+  /** The same where sessions are revocable, which functions read in their environment each time. */
+  const invokeRevocable = (name: string, status: number) => {
+    const call = invoke(name, status);
+    return async (event: APIGatewayProxyEventV2): Promise<void> => {
+      process.env.SESSIONS = 'revocable';
+      await call(event).finally(() => delete process.env.SESSIONS);
+    };
+  };
+  return { invoke, invokeRevocable, bare: modules.get('bare') as typeof bareCalls };
 };
 
 const fill = async (endpoint: string): Promise<void> => {
@@ -104,7 +112,7 @@ const fill = async (endpoint: string): Promise<void> => {
 };
 
 const makePairs = async (
-  { invoke, bare }: ReturnType<typeof load>,
+  { invoke, invokeRevocable, bare }: ReturnType<typeof load>,
   { token }: Deployment,
 ): Promise<Pair[]> => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
@@ -118,6 +126,11 @@ const makePairs = async (
       ...{ name: 'GET profile / GetItem', target: 1.2, rounds, event: profile(token) },
       request: invoke('profile', 200),
       bare: () => bare.getItem(users, 'user#1'),
+    },
+    {
+      ...{ name: 'GET profile, revocable / BatchGetItem', rounds, event: profile(token) },
+      request: invokeRevocable('profile', 200),
+      bare: () => bare.batchGetItem(users, ['user#1', 'logged-out#none']),
     },
     {
       ...{ name: 'audit query of a user / Query', target: 0.9, rounds: rounds / 2 },

@@ -1,6 +1,11 @@
 /** What the measured requests cannot do without, by the bare libraries; bundled as functions are. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, GetCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { compare, hash } from 'bcryptjs';
 
 /**
@@ -9,10 +14,18 @@ import { compare, hash } from 'bcryptjs';
  */
 const makeClient = () => DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const getting = makeClient();
+const batchGetting = makeClient();
 const querying = makeClient();
 
 export const getItem = (table: string, pk: string) =>
   getting.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+
+export const batchGetItem = (table: string, pks: readonly string[]) => {
+  const Keys = pks.map((pk) => ({ pk }));
+  return batchGetting.send(
+    new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
+  );
+};
 
 /** The newest entries of one user. */
 export const query = (table: string, userId: number, limit: number) =>
