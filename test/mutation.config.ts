@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const all = [
   'test/{functions,lib}/**/*.test.ts',
-  'test/settings/*.settings.test.ts',
+  'test/settings/**/*.settings.test.ts',
   'test/races/*.test.ts',
   'test/model/interleavings.test.ts',
   'test/faults/storage-patience.test.ts',

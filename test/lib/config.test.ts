@@ -33,6 +33,8 @@ const choices: readonly [Setting, string, readonly string[]][] = [
   ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
   ['docs', 'DOCS', ['on', 'off']],
+  ['sessions', 'SESSIONS', ['stateless', 'revocable']],
+  ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
 ];
 
 const tableNames: readonly [Setting, string][] = [

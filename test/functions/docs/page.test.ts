@@ -6,7 +6,11 @@ import { renderPage } from '../../../lib/docs/page.ts';
 import { errorCodes } from '../../../lib/errors.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 
-const { api } = await serviceForThisFile();
+/** With every setting that adds error codes. */
+const { api } = await serviceForThisFile({
+  SESSIONS: 'revocable',
+  CURRENT_PASSWORD: 'required',
+});
 const { text: page, headers } = await api('GET', '/docs');
 const document: OpenApiDocument = (await api('GET', '/openapi.json')).body;
 
