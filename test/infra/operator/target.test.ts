@@ -5,6 +5,7 @@ import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join, relative } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
@@ -221,11 +222,11 @@ describe('A command for the service on this machine', () => {
       cwd,
       // A profile of the shell is for AWS, not for an engine on this machine.
       env: { ...cleanEnvironment(), AWS_PROFILE: 'of-aws', HOME: folder },
-      stdio: 'ignore',
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const [status] = await once(child, 'close');
+    const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'close')]);
     await service.stop();
 
-    expect(status).toBe(0);
+    expect(status, said).toBe(0);
   });
 });
