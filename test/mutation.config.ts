@@ -21,7 +21,8 @@ export default defineConfig({
     include: process.env.TESTS?.split(' ') ?? all,
     globalSetup: ['test/support/engine.ts'],
     env: { BCRYPT_COST: '4', WITHIN_THIS_PROCESS: 'yes' },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // What hangs with a mutant, Stryker ends by its own clock.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

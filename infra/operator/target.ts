@@ -53,7 +53,7 @@ const openStack = async (name: string): Promise<Target> => {
 };
 
 /** Milliseconds within which a running service's engine answers. */
-const silenceTimeout = 5000;
+const silenceTimeout = 10_000;
 
 /** @throws {Failure} when a running service's engine is silent or gone: a second may not open the data */
 const requireAnswer = async (folder: string, { endpoint }: RunningService): Promise<void> => {
