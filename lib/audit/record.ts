@@ -24,15 +24,17 @@ const drawId = (entry: AuditEntry, writeId: string, draw: number): AuditEntry =>
  * same entry and write id leave one entry however often they are written.
  * @param deadline in milliseconds of performance.now(), which no setting of the clock changes;
  *   absent: as long as the store takes
+ * @returns the entry with the id that it has
  * @throws {Error} when it is not known to be written: STORAGE_FAULT, or no id was free
  */
 export const writeEntry = async (
   entry: AuditEntry,
   { deadline, ...write }: EntryWrite & { deadline?: number },
-): Promise<void> => {
+): Promise<AuditEntry> => {
   for (let draw = 0; draw < maxDraws; draw += 1) {
     const limit = deadline && { timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
-    if (await insertEntry(drawId(entry, write.writeId, draw), { ...write, ...limit })) return;
+    const drawn = drawId(entry, write.writeId, draw);
+    if (await insertEntry(drawn, { ...write, ...limit })) return drawn;
   }
   throw new Error('No free audit id');
 };

@@ -11,7 +11,7 @@ const [byCreatedAt, byUserId, byAction, byUserIdAndAction, byResourceId, failure
 
 /** Partitions over which a key that many writes share is spread: 1,000 writes a second each. */
 const shardCount = 8;
-const shards = Array.from({ length: shardCount }, (_, shard) => String(shard));
+export const shards = Array.from({ length: shardCount }, (_, shard) => String(shard));
 
 /** The index keys of an entry, a function of the entry alone. An absent key leaves an index out. */
 export const indexKeys = (entry: AuditEntry): Readonly<Record<string, string>> => {
@@ -119,7 +119,7 @@ const matching =
 const mostRead = 2000;
 
 /** What an entry is answered with, in this order: no keys of indexes, nothing of its write. */
-const attributes: readonly (keyof AuditEntry)[] = [
+export const attributes: readonly (keyof AuditEntry)[] = [
   ...(['id', 'user_id', 'action', 'resource', 'resource_id'] as const),
   ...(['ip_address', 'user_agent', 'result', 'details', 'created_at'] as const),
 ];

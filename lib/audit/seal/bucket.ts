@@ -1,0 +1,100 @@
+import {
+  GetObjectCommand,
+  ListObjectVersionsCommand,
+  type ListObjectVersionsCommandOutput,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { Archive, ArchivedFile } from './archive.ts';
+
+/** What the names of the archive begin with in its bucket. */
+export const archivePrefix = 'audit-archive/';
+
+interface Version {
+  readonly key: string;
+  /** Absent of a mark that the object is deleted. */
+  readonly version?: string | undefined;
+}
+
+const versionsIn = (listed: ListObjectVersionsCommandOutput): readonly Version[] => {
+  const { Versions = [], DeleteMarkers = [] } = listed;
+  return [
+    ...DeleteMarkers.map(({ Key: key = '' }) => ({ key })),
+    ...Versions.map(({ Key: key = '', VersionId: version }) => ({ key, version })),
+  ].sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+};
+
+/** Pages of a list, far more than an archive has. */
+const maxPages = 1_000_000;
+
+/** All versions from a key on, by key; of each, the first is the last with a version. */
+async function* listVersions(
+  client: S3Client,
+  Bucket: string,
+  from: string,
+): AsyncGenerator<Version> {
+  // Lists begin after a marker: here one that differs from the key by its last character.
+  const before = String.fromCharCode(from.charCodeAt(from.length - 1) - 1);
+  let KeyMarker: string | undefined = `${from.slice(0, -1)}${before}`;
+  let VersionIdMarker: string | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    const markers = { KeyMarker, ...(VersionIdMarker ? { VersionIdMarker } : {}) };
+    const command = new ListObjectVersionsCommand({ Bucket, Prefix: archivePrefix, ...markers });
+    const listed: ListObjectVersionsCommandOutput = await client.send(command);
+    for (const version of versionsIn(listed)) if (version.key >= from) yield version;
+    if (!listed.IsTruncated) return;
+    KeyMarker = listed.NextKeyMarker;
+    VersionIdMarker = listed.NextVersionIdMarker;
+  }
+}
+
+async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<ArchivedFile> {
+  let file: ArchivedFile | undefined;
+  for await (const { key, version } of versions) {
+    const name = key.slice(archivePrefix.length);
+    if (file?.name === name) {
+      file = { name, version: version ?? file.version, altered: true };
+      continue;
+    }
+    if (file) yield file;
+    file = version === undefined ? { name, altered: true } : { name, version };
+  }
+  if (file) yield file;
+}
+
+const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
+  error instanceof Error && names.includes(error.name);
+
+/**
+ * An archive in a bucket of S3 with versions, under one prefix. What lies over the first version of
+ * an object counts as altered.
+ * @throws the SDK's errors from its methods
+ */
+export const bucketArchive = (bucket: string): Archive => {
+  const client = new S3Client();
+  return {
+    list: (from) => filesOf(listVersions(client, bucket, archivePrefix + from)),
+    read: async ({ name, version }) => {
+      const object = { Bucket: bucket, Key: archivePrefix + name };
+      try {
+        const { Body } = await client.send(
+          new GetObjectCommand({ ...object, ...(version ? { VersionId: version } : {}) }),
+        );
+        return Body && Buffer.from(await Body.transformToByteArray());
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed')) return undefined;
+        throw error;
+      }
+    },
+    create: async (name, content) => {
+      const object = { Bucket: bucket, Key: archivePrefix + name, Body: content };
+      try {
+        await client.send(new PutObjectCommand({ ...object, IfNoneMatch: '*' }));
+        return true;
+      } catch (error) {
+        if (isNamed(error, 'PreconditionFailed')) return false;
+        throw error;
+      }
+    },
+  };
+};

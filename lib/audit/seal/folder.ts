@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Archive } from './archive.ts';
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+
+/** Has what was written to a file, or the names in a folder, outlive a loss of power. */
+const sync = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r');
+  await handle.sync().finally(() => handle.close());
+};
+
+const unfinishedEnd = '.unfinished';
+
+/** @returns false when there is a file of that name */
+const linkOnce = async (from: string, to: string): Promise<boolean> => {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
+  }
+};
+
+/** An archive in a folder, which is made when the first file is written. */
+export const folderArchive = (folder: string): Archive => ({
+  async *list(from) {
+    const names = await readdir(folder).catch((error) => {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names.sort()) if (name >= from) yield { name };
+  },
+  read: ({ name }) =>
+    readFile(join(folder, name)).catch((error) => {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }),
+  create: async (name, content) => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    // A link appears in one step, and not over another file, as a rename would.
+    const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
+    const handle = await open(unfinished, 'wx', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+      const isNew = await linkOnce(unfinished, join(folder, name));
+      await sync(folder);
+      return isNew;
+    } finally {
+      await handle.close();
+      await rm(unfinished, { force: true });
+    }
+  },
+});
+
+/** Takes away what sealers have left that were killed while they wrote. */
+export const removeUnfinished = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name.endsWith(unfinishedEnd)) await rm(join(folder, name), { force: true });
+  }
+};

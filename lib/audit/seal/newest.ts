@@ -1,0 +1,33 @@
+/** What the newest digest says of digests that may be gone: nothing in the archive itself does. */
+import type { Archive } from './archive.ts';
+import { digestName, type SignedDigest } from './digest.ts';
+import { sha256 } from './line.ts';
+import { graceOf } from './sealer.ts';
+import type { Finding } from './verify.ts';
+
+/** A digest that was the newest when an archive was verified. */
+export interface Remembered {
+  readonly file: string;
+  readonly sha256: string;
+}
+
+export const remember = ({ from, sha256 }: SignedDigest): Remembered => ({
+  file: digestName(from),
+  sha256,
+});
+
+/** Whether an archive still has the digest that was its newest. */
+export const compareRemembered = async (
+  archive: Archive,
+  remembered: Remembered,
+): Promise<Finding | undefined> => {
+  const { file: subject } = remembered;
+  const content = await archive.read({ name: subject });
+  if (!content) return { kind: 'shorter', subject };
+  const isSame = sha256(content).toString('hex') === remembered.sha256;
+  return isSame ? undefined : { kind: 'different', subject };
+};
+
+/** Whether sealing has stood still for two windows. */
+export const isBehind = ({ until, interval }: SignedDigest, now: Date): boolean =>
+  now.getTime() - Date.parse(until) > 3 * interval * 1000 + graceOf(interval);

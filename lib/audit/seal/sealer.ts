@@ -1,0 +1,209 @@
+import { Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import {
+  type Archive,
+  BrokenTrail,
+  findDigest,
+  linesOf,
+  listDigests,
+  readEntriesFile,
+} from './archive.ts';
+import {
+  beginning,
+  type Digest,
+  digestName,
+  entriesName,
+  fingerprintOf,
+  type SignedDigest,
+  type Signer,
+  signDigest,
+} from './digest.ts';
+import {
+  hashOf,
+  type Item,
+  lineOf,
+  markLate,
+  type ReplayedEntry,
+  replayedBy,
+  sha256,
+} from './line.ts';
+import type { EntrySource } from './table.ts';
+
+/** What a sealer works with. */
+export interface Sealing {
+  readonly archive: Archive;
+  readonly source: EntrySource;
+  readonly signer: Signer;
+  /** Seconds: the length of a window. */
+  readonly interval: number;
+}
+
+/** Milliseconds that a window stays open past its end, for entries that are being written. */
+export const graceOf = (interval: number): number => Math.min(interval, 60) * 1000;
+
+/** Milliseconds before a window that are read once more with it: indexes lag. */
+export const recheckOf = (interval: number): number => Math.max(6 * interval, 60) * 1000;
+
+const day = 86_400_000;
+
+/** The time so many milliseconds before another one, but not before all. */
+export const timeBefore = (time: string, milliseconds: number): string =>
+  time === beginning ? beginning : new Date(Date.parse(time) - milliseconds).toISOString();
+
+/** The end of the newest window that is over. */
+const closedUntil = (interval: number, now: Date): string => {
+  const length = interval * 1000;
+  return new Date(Math.floor((now.getTime() - graceOf(interval)) / length) * length).toISOString();
+};
+
+/** @throws {BrokenTrail} when it is not as its sealer left it */
+const newestDigest = async (
+  { archive, signer }: Sealing,
+  now: Date,
+): Promise<SignedDigest | undefined> => {
+  const recent = await listDigests(archive, digestName(timeBefore(now.toISOString(), 2 * day)));
+  const newest = recent.at(-1) ?? (await listDigests(archive, digestName(beginning))).at(-1);
+  if (!newest) return undefined;
+  const digest = await findDigest(archive, newest, signer.publicKey);
+  if (!digest) throw new BrokenTrail(`${newest.name} is missing or changed`);
+  return digest;
+};
+
+/** Digests from one back to the first that ends after a time, or to one that cannot be read. */
+async function* backwards(
+  { archive, signer }: Sealing,
+  newest: SignedDigest,
+  since: string,
+): AsyncGenerator<SignedDigest> {
+  let digest: SignedDigest | undefined = newest;
+  while (digest && digest.until > since) {
+    yield digest;
+    if (!digest.previous) return;
+    digest = await findDigest(archive, { name: digest.previous.file }, signer.publicKey);
+  }
+}
+
+/**
+ * The ids of entries since a time that are sealed: windows that end after it hold all of them. What
+ * cannot be read counts as not sealed, so that it is sealed once more.
+ */
+const idsSealedSince = async (
+  sealing: Sealing,
+  since: string,
+  newest: SignedDigest,
+): Promise<ReadonlySet<unknown>> => {
+  const ids = new Set<unknown>();
+  for await (const digest of backwards(sealing, newest, since)) {
+    const file = await readEntriesFile(sealing.archive, digest);
+    for await (const { id, created_at } of file ? linesOf(file) : []) {
+      if (String(created_at) >= since) ids.add(id);
+    }
+  }
+  return ids;
+};
+
+/** Entries of a replay, as they were when it wrote them. */
+const readReplayed = async (
+  { source }: Sealing,
+  replayed: readonly ReplayedEntry[],
+): Promise<readonly Item[]> => {
+  const hashes = new Map(replayed.map(({ id, sha256 }) => [id, sha256]));
+  const items = await source.byIds([...hashes.keys()]);
+  return items.filter((item) => hashes.get(Number(item.id)) === hashOf(item));
+};
+
+interface Tally {
+  count: number;
+  late: number;
+  oldest: string | null;
+  newest: string | null;
+}
+
+const count = (tally: Tally, createdAt: string): void => {
+  tally.count += 1;
+  if (!tally.oldest || createdAt < tally.oldest) tally.oldest = createdAt;
+  if (!tally.newest || createdAt > tally.newest) tally.newest = createdAt;
+};
+
+/** The lines of a window: its entries by time, then by time those that came late. */
+async function* linesOfWindow(
+  sealing: Sealing,
+  { from, until, newest }: { from: string; until: string; newest: SignedDigest | undefined },
+  tally: Tally,
+): AsyncGenerator<string> {
+  const replayed: ReplayedEntry[] = [];
+  for await (const item of sealing.source.between(from, until)) {
+    replayed.push(...replayedBy(item));
+    count(tally, String(item.created_at));
+    yield `${lineOf(item)}\n`;
+  }
+  if (!newest) return;
+  const since = timeBefore(from, recheckOf(sealing.interval));
+  const sealed = await idsSealedSince(sealing, since, newest);
+  const late = new Map<unknown, Item>();
+  for await (const item of sealing.source.between(since, from)) late.set(item.id, item);
+  for (const item of await readReplayed(sealing, replayed)) {
+    if (String(item.created_at) < from) late.set(item.id, item);
+  }
+  for (const id of sealed) late.delete(id);
+  for (const item of [...late.values()].sort(byTime)) {
+    tally.late += 1;
+    count(tally, String(item.created_at));
+    yield `${markLate(lineOf(item))}\n`;
+  }
+}
+
+const byTime = (a: Item, b: Item): number =>
+  a.created_at === b.created_at
+    ? Number(a.id) - Number(b.id)
+    : String(a.created_at) < String(b.created_at)
+      ? -1
+      : 1;
+
+/** Memory holds what is compressed only. */
+const compress = async (lines: AsyncIterable<string>): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  const zipped = createGzip({ level: 9 });
+  const source = Readable.from(lines);
+  source.once('error', (error) => zipped.destroy(error));
+  for await (const part of source.pipe(zipped)) parts.push(part);
+  return Buffer.concat(parts);
+};
+
+/**
+ * Seals all that is over and not sealed, as one window; without an entry too. It keeps nothing from
+ * run to run and may end anywhere: the file of entries counts once a digest names it, and the name
+ * of a digest is taken once.
+ * @returns the newest digest's window; undefined when nothing is over since the one before, or
+ *   another sealer was faster
+ * @throws {BrokenTrail} when what it would build on is not as a sealer left it; DomainError
+ *   STORAGE_FAULT, and the errors of archive and signer
+ */
+export const sealWindow = async (sealing: Sealing, now: Date): Promise<Digest | undefined> => {
+  const { archive, signer, interval } = sealing;
+  const newest = await newestDigest(sealing, now);
+  const from = newest?.until ?? beginning;
+  const until = closedUntil(interval, now);
+  if (until <= from) {
+    if (Date.parse(from) > now.getTime()) throw new Error(`The clock is before ${from}`);
+    return undefined;
+  }
+  const tally: Tally = { count: 0, late: 0, oldest: null, newest: null };
+  const file = await compress(linesOfWindow(sealing, { from, until, newest }, tally));
+  const hash = sha256(file).toString('hex');
+  const digest: Digest = {
+    format: 1,
+    from,
+    until,
+    interval,
+    entries: { file: entriesName(from, hash), sha256: hash, ...tally },
+    previous: newest
+      ? { file: digestName(newest.from), sha256: newest.sha256, signature: newest.signature }
+      : null,
+    key: fingerprintOf(signer.publicKey),
+  };
+  // One that is there already has the same content: its name says so.
+  await archive.create(digest.entries.file, file);
+  const isFirst = await archive.create(digestName(from), await signDigest(digest, signer));
+  return isFirst ? digest : undefined;
+};

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { hashOf, type Item } from './line.ts';
+
+/** An entry of the table, as far as it is kept to be compared. */
+export interface Seen {
+  readonly id: string;
+  readonly created_at: string;
+  /** SHA-256 of its line. */
+  readonly hash: string;
+  /** Whether the archive has it. */
+  readonly met: boolean;
+}
+
+/** The entries of the table while an archive is compared with them. */
+export interface Snapshot {
+  add(item: Item): void;
+  find(id: unknown): Seen | undefined;
+  /** Notes that the archive has an entry. */
+  meet(id: unknown): void;
+  /** Entries that the archive has not, oldest first. */
+  unmet(): Iterable<Seen>;
+  /** Takes it away. */
+  close(): void;
+}
+
+/** An id as text, whatever stands in its place. */
+export const idText = (id: unknown): string => (typeof id === 'string' ? id : JSON.stringify(id));
+
+const seen = (row: unknown): Seen => {
+  const { id, created_at, hash, met } = row as Record<string, unknown>;
+  return { id: String(id), created_at: String(created_at), hash: String(hash), met: met === 1 };
+};
+
+/** A snapshot in a temporary file, so that a table of any size takes the same memory. */
+export const openSnapshot = (): Snapshot => {
+  const file = join(tmpdir(), `audit-snapshot-${randomUUID()}`);
+  const database = new DatabaseSync(file);
+  // It is thrown away in any case: nothing of it need survive.
+  database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+    CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, hash TEXT, met INTEGER) WITHOUT ROWID;
+    BEGIN`);
+  const insert = database.prepare('INSERT OR REPLACE INTO entries VALUES (?, ?, ?, 0)');
+  const select = database.prepare('SELECT * FROM entries WHERE id = ?');
+  const update = database.prepare('UPDATE entries SET met = 1 WHERE id = ?');
+  const rest = database.prepare('SELECT * FROM entries WHERE met = 0 ORDER BY created_at, id');
+  return {
+    add: (item) => {
+      insert.run(idText(item.id), idText(item.created_at ?? ''), hashOf(item));
+    },
+    find: (id) => {
+      const row = select.get(idText(id));
+      return row && seen(row);
+    },
+    meet: (id) => {
+      update.run(idText(id));
+    },
+    *unmet() {
+      for (const row of rest.iterate()) yield seen(row);
+    },
+    close: () => {
+      database.close();
+      rmSync(file, { force: true });
+    },
+  };
+};

@@ -1,0 +1,145 @@
+/** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
+import { randomUUID } from 'node:crypto';
+import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
+import type { Archive } from '../../lib/audit/seal/archive.ts';
+import { hashOf, type Item } from '../../lib/audit/seal/line.ts';
+import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
+import type { Sealing } from '../../lib/audit/seal/sealer.ts';
+import type { EntrySource } from '../../lib/audit/seal/table.ts';
+import {
+  type Finding,
+  type Verification,
+  type Verified,
+  verifyTrail,
+} from '../../lib/audit/seal/verify.ts';
+import { toItem } from '../../lib/audit/store.ts';
+
+/** Where an operation of the store ends: before it is done, or after. */
+export type Crash = { readonly at: number; readonly done: boolean };
+
+export interface Files extends Archive {
+  readonly files: Map<string, Buffer>;
+  /** Has the operation of a number, counted from now, fail, and all after it. */
+  crash(crash: Crash | undefined): void;
+}
+
+/** An archive in memory. */
+export const memoryArchive = (): Files => {
+  const files = new Map<string, Buffer>();
+  let planned: Crash | undefined;
+  let operations = 0;
+  const perform = async <T>(operation: () => T): Promise<T> => {
+    operations += 1;
+    // Another sealer may go on here.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (!planned || operations < planned.at) return operation();
+    if (planned.done && operations === planned.at) operation();
+    throw new Error('The store is down');
+  };
+  return {
+    files,
+    crash: (crash) => {
+      planned = crash;
+      operations = 0;
+    },
+    async *list(from) {
+      const names = await perform(() => [...files.keys()].sort());
+      for (const name of names) if (name >= from) yield { name };
+    },
+    read: ({ name }) => perform(() => files.get(name)),
+    create: (name, content) =>
+      perform(() => {
+        if (files.has(name)) return false;
+        files.set(name, content);
+        return true;
+      }),
+  };
+};
+
+export interface Table extends EntrySource {
+  readonly items: Map<number, Item>;
+  /** Until when the index does not show entries, by their ids. */
+  readonly lagging: Map<number, number>;
+}
+
+const byKey = (a: Item, b: Item) => (String(a.created_at_id) < String(b.created_at_id) ? -1 : 1);
+
+/** A table in memory whose index may lag. */
+export const memoryTable = (clock: () => number): Table => {
+  const items = new Map<number, Item>();
+  const lagging = new Map<number, number>();
+  return {
+    items,
+    lagging,
+    async *between(from, until) {
+      for (const item of [...items.values()].sort(byKey)) {
+        const key = String(item.created_at_id);
+        const isShown =
+          typeof item.shard === 'string' && clock() >= (lagging.get(Number(item.id)) ?? 0);
+        if (isShown && key >= from && key < until) yield item;
+      }
+    },
+    async *all() {
+      yield* items.values();
+    },
+    byIds: async (ids) =>
+      [...new Set(ids)].map((id) => items.get(id)).filter((item) => item !== undefined),
+  };
+};
+
+export interface Trail extends Sealing {
+  readonly archive: Files;
+  readonly source: Table;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** Leaves an entry, of now unless it says otherwise. @returns its id */
+  add(entry?: Partial<AuditedAction>, at?: number): number;
+  /** Leaves entries of the past, and the entry that `replay-audit` leaves of them. */
+  replay(ats: readonly number[]): readonly number[];
+}
+
+/** An empty trail, of windows of a minute. */
+export const makeTrail = (): Trail => {
+  const source = memoryTable(() => trail.now);
+  const add: Trail['add'] = (entry, at = trail.now) => {
+    const action = { action: 'LOGIN', resource: 'users', result: 'SUCCESS', ...entry } as const;
+    const item = toItem(makeEntry(action, { now: new Date(at) }), randomUUID());
+    if (source.items.has(item.id)) return add(entry, at);
+    source.items.set(item.id, item);
+    return item.id;
+  };
+  const trail: Trail = {
+    archive: memoryArchive(),
+    source,
+    signer: localSigner(makeKey()),
+    interval: 60,
+    now: Date.UTC(2026, 10, 22, 12),
+    add,
+    replay: (ats) => {
+      const ids = ats.map((at) => add({}, at));
+      const entries = ids.map((id) => ({ id, sha256: hashOf(source.items.get(id) ?? {}) }));
+      add({ action: 'CREATE', resource: 'audit-logs', details: { entries } });
+      return ids;
+    },
+  };
+  return trail;
+};
+
+export interface Outcome extends Verified {
+  readonly findings: readonly Finding[];
+}
+
+/** Verifies, and waits for all that is found. */
+export const verifyAll = async (verification: Verification): Promise<Outcome> => {
+  const findings: Finding[] = [];
+  const running = verifyTrail(verification);
+  let step = await running.next();
+  while (!step.done) {
+    findings.push(step.value);
+    step = await running.next();
+  }
+  return { findings, ...step.value };
+};
+
+export const verifyOf = ({ archive, source, signer }: Trail, more: Partial<Verification> = {}) =>
+  verifyAll({ archive, source, publicKey: signer.publicKey, ...more });
