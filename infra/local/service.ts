@@ -9,6 +9,7 @@ import { type Engine, startEngine } from './engine.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGateway, type Integration } from './gateway.ts';
 import { announceRunning, forgetRunning, readRunning } from './running.ts';
+import { startSealing } from './sealing.ts';
 import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
 import { upgradeAuditTable } from './upgrade-tables.ts';
 
@@ -90,9 +91,10 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
   const opening = Promise.withResolvers<readonly Integration[]>();
   const gateway = createGateway(opening.promise, { origins });
   let engine: Engine | undefined;
+  let stopSealing = async () => {};
   const stop = async () => {
     if (folder) forgetRunning(folder);
-    await gateway.drain();
+    await Promise.all([gateway.drain(), stopSealing()]);
     await engine?.stop();
     unlock();
   };
@@ -102,6 +104,7 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     const { integrations, admin } = await prepare(settings, engine.endpoint);
     announce(settings, engine.endpoint, url);
     opening.resolve(integrations);
+    if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);
     return { url, admin, engine, stop };
   } catch (error) {
     opening.reject(error);

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Rule, VariableSetting } from '../../lib/settings.ts';
+import { integer, type Rule, type VariableSetting } from '../../lib/settings.ts';
 import { corsOrigins } from '../cors-origins.ts';
 import { createPrivately } from './running.ts';
 
@@ -13,6 +13,8 @@ export interface LocalSettings {
   /** The signing secret; undefined: one of the service's own. */
   readonly jwtSecret: string | undefined;
   readonly corsOrigins: readonly string[];
+  /** Seconds from one sealed window of the audit trail to the next. */
+  readonly auditSealInterval: number;
   /** Absent unless both halves are set. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
 }
@@ -47,6 +49,11 @@ export const localSettings = {
   adminEmail: { variable: 'ADMIN_EMAIL', rule: anyText, otherwise: undefined },
   adminPassword: { variable: 'ADMIN_PASSWORD', rule: anyText, otherwise: undefined },
   corsOrigins,
+  auditSealInterval: {
+    variable: 'AUDIT_SEAL_INTERVAL',
+    rule: integer(1, 86_400),
+    otherwise: '300',
+  },
   /** An engine that runs already: engine.ts reads it, and the SDK. */
   engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', rule: anyText, otherwise: undefined },
 } as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
@@ -98,6 +105,7 @@ export const readLocalSettings = (env: Environment): LocalSettings => {
     folder: folder === 'memory' ? undefined : resolve(folder),
     jwtSecret: env[jwtSecret.variable] || undefined,
     corsOrigins: read(env, localSettings.corsOrigins),
+    auditSealInterval: read(env, localSettings.auditSealInterval),
     admin: email && password ? { email, password } : undefined,
   };
 };

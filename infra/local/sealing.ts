@@ -1,0 +1,70 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { folderArchive, removeUnfinished } from '../../lib/audit/seal/folder.ts';
+import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
+import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
+import { graceOf } from '../../lib/audit/seal/sealer.ts';
+import { auditEntries } from '../../lib/audit/seal/table.ts';
+import { createPrivately, writePrivately } from './running.ts';
+
+/** The folder of a data folder that has the sealed entries. */
+export const archiveFolder = (folder: string): string => join(folder, 'audit-archive');
+
+const publicKeyFile = (folder: string) => join(archiveFolder(folder), 'public-key.pem');
+
+/** Not in the archive, which is there to be copied. */
+const keyFile = (folder: string) => join(folder, 'audit-seal-key.pem');
+
+/** The signing key of a data folder, made at the first start. */
+const signerIn = (folder: string) => {
+  const file = keyFile(folder);
+  if (!existsSync(file)) createPrivately(file, makeKey());
+  const signer = localSigner(readFileSync(file, 'utf8'));
+  mkdirSync(archiveFolder(folder), { recursive: true, mode: 0o700 });
+  const publicKey = signer.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  writePrivately(publicKeyFile(folder), publicKey);
+  return signer;
+};
+
+/** The public key of a data folder; undefined when nothing was ever sealed there. */
+export const readSealKey = (folder: string) => {
+  const file = keyFile(folder);
+  return existsSync(file) ? localSigner(readFileSync(file, 'utf8')).publicKey : undefined;
+};
+
+/** Milliseconds until the next window can be closed. */
+const untilNextClose = (interval: number, now: number): number => {
+  const length = interval * 1000;
+  return length - ((((now - graceOf(interval)) % length) + length) % length);
+};
+
+/** Milliseconds that the end of the service waits for a round: it may end anywhere. */
+const stopTimeout = 2000;
+
+/**
+ * Seals the audit trail into a data folder, now and whenever a window is over.
+ * @param interval seconds
+ * @returns ends it
+ */
+export const startSealing = (folder: string, interval: number): (() => Promise<void>) => {
+  const archive = folderArchive(archiveFolder(folder));
+  const sealing = { archive, source: auditEntries, signer: signerIn(folder), interval };
+  const ending = new AbortController();
+  const { signal } = ending;
+  const seal = async () => {
+    await removeUnfinished(archiveFolder(folder));
+    while (!signal.aborted) {
+      await sealAndVerify(sealing, new Date()).catch(
+        (error) => signal.aborted || logFailure(error),
+      );
+      const wait = untilNextClose(interval, Date.now());
+      await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  const ended = seal();
+  return async () => {
+    ending.abort();
+    await Promise.race([ended, sleep(stopTimeout, undefined, { ref: false })]);
+  };
+};
