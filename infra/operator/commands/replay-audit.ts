@@ -1,10 +1,12 @@
 import { writeEntry } from '../../../lib/audit/record.ts';
-import { recordOperation } from '../audit.ts';
+import { hashOf, type ReplayedEntry } from '../../../lib/audit/seal/line.ts';
+import { toItem } from '../../../lib/audit/store.ts';
+import { type Author, recordOperation } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { openInput } from '../files.ts';
 import { type Line, readLines } from '../lines.ts';
-import { parseUnwritten } from '../replayed-entry.ts';
+import { parseUnwritten, type UnwrittenEntry } from '../replayed-entry.ts';
 
 /** Bytes: as much as CloudWatch Logs takes of one event. */
 const maxBytes = 1_048_576;
@@ -15,7 +17,31 @@ interface Tally {
   malformed: number;
 }
 
-const replayLine = async ({ number, text = '', fault }: Line, tally: Tally): Promise<void> => {
+/** Entries that one entry of a replay lists: it must not grow too long to be replayed itself. */
+const maxListed = 200;
+
+/** What has been written and is not listed yet. */
+interface Replay {
+  readonly author: Author;
+  readonly tally: Tally;
+  listed: ReplayedEntry[];
+}
+
+/** Lists what was written, so that it is sealed although it comes late (lib/audit/README.md, Windows). */
+const list = async ({ author, listed: entries }: Replay): Promise<void> =>
+  recordOperation({ author, action: 'CREATE', resource: 'audit-logs', details: { entries } });
+
+const write = async (replay: Replay, { entry, ...kept }: UnwrittenEntry): Promise<void> => {
+  const written = await writeEntry(entry, kept);
+  replay.tally.written += 1;
+  replay.listed.push({ id: written.id, sha256: hashOf(toItem(written, kept)) });
+  if (replay.listed.length < maxListed) return;
+  await list(replay);
+  replay.listed = [];
+};
+
+const replayLine = async ({ number, text = '', fault }: Line, replay: Replay): Promise<void> => {
+  const { tally } = replay;
   const found = fault ? { fault } : parseUnwritten(text);
   if (!found) {
     tally.ignored += 1;
@@ -23,19 +49,20 @@ const replayLine = async ({ number, text = '', fault }: Line, tally: Tally): Pro
     tally.malformed += 1;
     console.error(`Line ${number}: ${found.fault}.`);
   } else {
-    const { entry, ...write } = found;
-    await writeEntry(entry, write);
-    tally.written += 1;
+    await write(replay, found);
   }
 };
 
 /** @returns why it has stopped before the end */
-const replayAll = async (lines: AsyncIterable<Line>, tally: Tally): Promise<string | undefined> => {
+const replayAll = async (
+  lines: AsyncIterable<Line>,
+  replay: Replay,
+): Promise<string | undefined> => {
   let at = 0;
   try {
     for await (const line of lines) {
       at = line.number;
-      await replayLine(line, tally);
+      await replayLine(line, replay);
     }
     return undefined;
   } catch (error) {
@@ -46,7 +73,8 @@ const replayAll = async (lines: AsyncIterable<Line>, tally: Tally): Promise<stri
 export const run: Run = async ({ author, operands: [name = ''] }) => {
   const { chunks } = await openInput(name);
   const tally: Tally = { written: 0, ignored: 0, malformed: 0 };
-  const stopped = await replayAll(readLines(chunks, { maxBytes }), tally);
+  const replay: Replay = { author, tally, listed: [] };
+  const stopped = await replayAll(readLines(chunks, { maxBytes }), replay);
   console.log(
     `Entries in the table: ${tally.written}. Other lines: ${tally.ignored}. Malformed: ${tally.malformed}.`,
   );
@@ -57,7 +85,7 @@ export const run: Run = async ({ author, operands: [name = ''] }) => {
     action: 'CREATE',
     resource: 'audit-logs',
     result: problem ? 'FAILURE' : 'SUCCESS',
-    details: tally,
+    details: { ...tally, entries: replay.listed },
   });
   if (!problem) return recorded;
   await recorded.catch((error) => console.error(explain(error)));

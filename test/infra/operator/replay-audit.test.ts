@@ -6,6 +6,8 @@ import { describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
+import { hashOf } from '../../../lib/audit/seal/line.ts';
+import { toItem } from '../../../lib/audit/store.ts';
 import { uniqueAgent } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
 import {
@@ -78,12 +80,17 @@ describe('replay-audit', () => {
     const ends = [await replay(service, lines), await replay(service, lines)];
 
     expect(ends.map(({ status }) => status)).toEqual([0, 0]);
-    expect(await entriesBy(service, agent)).toHaveLength(2);
+    const written = await entriesBy(service, agent);
+    expect(written).toHaveLength(2);
+    const listed = lines.map((line) => {
+      const { entry, writeId } = JSON.parse(line);
+      return { id: entry.id, sha256: hashOf(toItem(entry, writeId)) };
+    });
     expect((await service.entries()).at(-1)).toMatchObject(
       operatorEntry('replay-audit', {
         action: 'CREATE',
         resource: 'audit-logs',
-        details: { written: 2, ignored: 0, malformed: 0 },
+        details: { written: 2, ignored: 0, malformed: 0, entries: listed },
       }),
     );
   });
