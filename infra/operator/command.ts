@@ -2,7 +2,7 @@ import type { Author } from './audit.ts';
 import type { Target } from './target.ts';
 
 /** A command as it was typed, and the service it is for. */
-interface Invocation {
+export interface Invocation {
   readonly author: Author;
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
@@ -27,5 +27,7 @@ export interface Command {
   readonly help: string;
   /** Command lines, without their beginning. */
   readonly examples: readonly string[];
+  /** What its exit status means, where a failure is not 1. */
+  readonly status?: { readonly failure: number; readonly help: string };
   readonly run: Run;
 }

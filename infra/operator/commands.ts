@@ -10,6 +10,7 @@ import { run as replayAudit } from './commands/replay-audit.ts';
 import { run as revoke } from './commands/revoke.ts';
 import { run as rotateSecret } from './commands/rotate-secret.ts';
 import { run as upgradeAudit } from './commands/upgrade-audit.ts';
+import { run as verifyAudit } from './commands/verify-audit.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': {
@@ -155,5 +156,34 @@ adds the keys and changes nothing else. It may run while the service does. Inter
 or a fault, it goes on when it is run again. A start of the service on this machine does the same.`,
     examples: ['upgrade-audit --stack accounts-production', 'upgrade-audit --local'],
     run: upgradeAudit,
+  },
+  'verify-audit': {
+    summary: 'prove that nobody changed, deleted or added audit entries since they were sealed',
+    operands: [],
+    options: {
+      since: { type: 'string', value: 'TIME', help: 'windows from then on (RFC 3339, or a date)' },
+      until: { type: 'string', value: 'TIME', help: 'windows that begin before then' },
+      archive: {
+        type: 'string',
+        value: 'FOLDER',
+        help: 'instead of a service: a copy of an archive, compared with itself only',
+      },
+      'public-key': { type: 'string', value: 'FILE', help: 'the public key (PEM), with --archive' },
+    },
+    help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted,
+inserted or late, and files of the archive that are missing, unreadable, wrongly signed, moved or
+forked; says how many entries are too new to be sealed.
+
+It remembers the newest digest of each key, in $XDG_STATE_HOME/accounts-service (or, unset, in
+~/.local/state/accounts-service), and says when it is gone or another one. Run it regularly, on a
+machine that nobody reaches who may write to the archive: only such a memory shows that the newest
+digests were taken away. Compare the key's fingerprint, which it prints, with the one you know.`,
+    examples: [
+      'verify-audit --stack accounts-production',
+      'verify-audit --since 2026-11-01 --local',
+      'verify-audit --archive copy --public-key public-key.pem',
+    ],
+    status: { failure: 2, help: '0 intact, 1 not intact, 2 could not tell or wrong usage' },
+    run: verifyAudit,
   },
 };

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Failure } from './failure.ts';
 
 /** npm runs the command in the folder of package.json; names are relative to the caller's. */
-const locate = (name: string): string => {
+export const locate = (name: string): string => {
   const { npm_lifecycle_event: script, INIT_CWD: caller } = process.env;
   return resolve(script === 'operator' && caller ? caller : process.cwd(), name);
 };

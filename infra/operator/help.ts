@@ -28,11 +28,16 @@ const describeOption = ([name, { value, help }]: [string, CommandOption]): strin
 const describeOptions = (options: Readonly<Record<string, CommandOption>>): string =>
   Object.entries(options).map(describeOption).join('\n');
 
+/** More of them would not leave room for the target in the same line. */
+const manyOptions = 2;
+
 const synopsis = (name: string, { operands, options = {} }: Command): string => {
   const own = Object.entries(options).map(([option, { value }]) =>
     value ? `[--${option} ${value}]` : `[--${option}]`,
   );
-  return [program, name, ...operands, ...own, '(--stack NAME | --local[=FOLDER])'].join(' ');
+  const target = '(--stack NAME | --local[=FOLDER])';
+  const line = [program, name, ...operands, ...own].join(' ');
+  return `${line}${own.length > manyOptions ? '\n      ' : ''} ${target}`;
 };
 
 /** The help of one command. */
@@ -48,7 +53,7 @@ ${describeOptions({ ...command.options, ...commonOptions })}
 Examples:
 ${command.examples.map((example) => `  ${program} ${example}`).join('\n')}
 
-Exit status: 0 done, 1 failed, 2 wrong usage.`;
+Exit status: ${command.status?.help ?? '0 done, 1 failed, 2 wrong usage'}.`;
 
 /** The help of all of them. */
 export const overallHelp = (): string => `Commands for whoever runs the accounts service.

@@ -5,6 +5,9 @@ import { commandHelp, overallHelp } from './help.ts';
 import { parseRequest } from './request.ts';
 import { openTarget } from './target.ts';
 
+const statusOf = (error: unknown, [name = '']: readonly string[]): number =>
+  error instanceof UsageError ? 2 : (commands[name]?.status?.failure ?? 1);
+
 const main = async (args: readonly string[]): Promise<void> => {
   const request = parseRequest(args);
   const command = commands[request.name ?? ''];
@@ -24,9 +27,10 @@ const main = async (args: readonly string[]): Promise<void> => {
 // The reader of a pipe went away.
 process.stdout.on('error', () => process.exit(1));
 
+const given = process.argv.slice(2);
 try {
-  await main(process.argv.slice(2));
+  await main(given);
 } catch (error) {
   console.error(explain(error));
-  process.exitCode = error instanceof UsageError ? 2 : 1;
+  process.exitCode = statusOf(error, given);
 }

@@ -53,14 +53,23 @@ const requireOperands = (name: string, command: Command, given: readonly string[
   );
 };
 
-const parseTarget = (name: string, stack: unknown, local: unknown): TargetName => {
+const refuseSeveral = (name: string, { stack, local, archive }: Options): void => {
+  if (archive && (stack || local)) {
+    throw new UsageError(`Neither --stack nor --local with --archive. ${helpOn(name)}`);
+  }
   if (stack && local) throw new UsageError(`Either --stack or --local, not both. ${helpOn(name)}`);
+};
+
+const parseTarget = (name: string, { stack, local, archive }: Options): TargetName => {
+  if (typeof archive === 'string' && archive) return { offline: true };
   if (typeof stack === 'string' && stack) return { stack };
   if (typeof local === 'string' && local) return { folder: local };
   throw new UsageError(
     `Which service? --stack NAME for a deployed one, --local for the one on this machine, after "npm run operator --" with its two dashes. ${helpOn(name)}`,
   );
 };
+
+type Options = Readonly<Record<string, unknown>>;
 
 const isHelp = (argument: string | undefined) => argument === '--help' || argument === '-h';
 
@@ -75,8 +84,9 @@ export const parseRequest = ([name, ...given]: readonly string[]): CommandReques
   if (given.some(isHelp)) return { help: true, name };
   refusePassword(name, given);
   const { values, positionals: operands } = parseOptions(name, command, given);
-  const { stack, local, ...options } = values;
+  const { stack: _, local: __, ...options } = values;
   requireOperands(name, command, operands);
-  const target = parseTarget(name, stack, local);
+  refuseSeveral(name, values);
+  const target = parseTarget(name, values);
   return { help: false, name, operands, options: options as Record<string, string>, target };
 };

@@ -11,6 +11,8 @@ export interface DeployedService {
   readonly signingSecret: string;
   /** Variables that commands must read as the functions do. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Absent where the audit trail is not sealed. */
+  readonly sealedTrail?: { readonly bucket: string; readonly keyArn: string };
 }
 
 const describe = async (name: string): Promise<Map<string, string>> => {
@@ -52,6 +54,14 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     settings: Object.fromEntries(
       operatorSettings.map((setting) => [setting.variable, output(setting.output)]),
     ),
+    ...(outputs.has('AuditArchiveBucketName')
+      ? {
+          sealedTrail: {
+            bucket: output('AuditArchiveBucketName'),
+            keyArn: output('AuditSealKeyArn'),
+          },
+        }
+      : {}),
   };
 };
 

@@ -8,7 +8,16 @@ import { environmentDefaults, secretFile } from '../local/settings.ts';
 import { Failure } from './failure.ts';
 
 /** Which service a command is for. */
-export type TargetName = { readonly stack: string } | { readonly folder: string };
+export type TargetName =
+  | { readonly stack: string }
+  | { readonly folder: string }
+  /** None: the command reads files only. */
+  | { readonly offline: true };
+
+/** Where a service seals its audit trail. */
+export type SealedTrail =
+  | { readonly folder: string; readonly isRunning: boolean }
+  | { readonly bucket: string; readonly keyArn: string };
 
 /** The service that a command works on. */
 export interface Target {
@@ -16,6 +25,8 @@ export interface Target {
   readonly operator: string;
   /** Absent when the secret is a value of the service's environment, which nothing can rotate. */
   readonly signingSecret?: { readonly arn: string } | { readonly file: string };
+  /** Absent when it does not. */
+  readonly sealedTrail?: SealedTrail;
   close(): Promise<void>;
 }
 
@@ -45,11 +56,11 @@ const openStack = async (name: string): Promise<Target> => {
   refuseLocalEngine();
   // Only here, as it takes a while to load.
   const { findCaller, findStack } = await import('./stack.ts');
-  const { usersTable, auditTable, signingSecret: arn, settings } = await findStack(name);
+  const { usersTable, auditTable, signingSecret: arn, settings, ...rest } = await findStack(name);
   const operator = await findCaller();
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
   setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
-  return { operator, signingSecret: { arn }, close: async () => undefined };
+  return { operator, signingSecret: { arn }, ...rest, close: async () => undefined };
 };
 
 /** Milliseconds within which a running service's engine answers. */
@@ -113,7 +124,7 @@ const joinService = async (folder: string): Promise<Target> => {
     );
   }
   await requireAnswer(folder, running);
-  return useLocal(running, async () => undefined);
+  return { ...useLocal(running, async () => undefined), sealedTrail: { folder, isRunning: true } };
 };
 
 const openFolder = async (folder: string): Promise<Target> => {
@@ -123,7 +134,8 @@ const openFolder = async (folder: string): Promise<Target> => {
   if (!unlock) return joinService(folder);
   try {
     const target = await startOnFolder(folder);
-    return { ...target, close: () => target.close().finally(unlock) };
+    const sealedTrail = { folder, isRunning: false };
+    return { ...target, sealedTrail, close: () => target.close().finally(unlock) };
   } catch (error) {
     unlock();
     throw error;
@@ -134,5 +146,7 @@ const openFolder = async (folder: string): Promise<Target> => {
  * Finds a service and has lib work on it, which must not have been used before.
  * @throws {Failure} when it is not there; the SDK's errors
  */
-export const openTarget = (name: TargetName): Promise<Target> =>
-  'stack' in name ? openStack(name.stack) : openFolder(resolve(name.folder));
+export const openTarget = async (name: TargetName): Promise<Target> => {
+  if ('offline' in name) return { operator: localAccount(), close: async () => undefined };
+  return 'stack' in name ? openStack(name.stack) : openFolder(resolve(name.folder));
+};

@@ -7,6 +7,7 @@ import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
 import { compareRemembered, remember } from '../../lib/audit/seal/newest.ts';
 import { sealWindow } from '../../lib/audit/seal/sealer.ts';
 import { type Finding, isFault } from '../../lib/audit/seal/verify.ts';
+import { counted, holds } from '../support/runs.ts';
 import {
   makeTrail,
   memoryArchive,
@@ -14,7 +15,6 @@ import {
   type Trail,
   verifyOf,
 } from '../support/sealed-trail.ts';
-import { counted, holds } from './runs.ts';
 
 const minute = 60_000;
 

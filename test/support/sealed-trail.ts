@@ -103,7 +103,7 @@ export const makeTrail = (): Trail => {
   const source = memoryTable(() => trail.now);
   const add: Trail['add'] = (entry, at = trail.now) => {
     const action = { action: 'LOGIN', resource: 'users', result: 'SUCCESS', ...entry } as const;
-    const item = toItem(makeEntry(action, { now: new Date(at) }), randomUUID());
+    const item = toItem(makeEntry(action, { now: new Date(at) }), { writeId: randomUUID() });
     if (source.items.has(item.id)) return add(entry, at);
     source.items.set(item.id, item);
     return item.id;

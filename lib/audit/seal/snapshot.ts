@@ -1,7 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hashOf, type Item } from './line.ts';
 
@@ -35,10 +31,10 @@ const seen = (row: unknown): Seen => {
   return { id: String(id), created_at: String(created_at), hash: String(hash), met: met === 1 };
 };
 
-/** A snapshot in a temporary file, so that a table of any size takes the same memory. */
+/** A snapshot on the disk, so that a table of any size takes the same memory. */
 export const openSnapshot = (): Snapshot => {
-  const file = join(tmpdir(), `audit-snapshot-${randomUUID()}`);
-  const database = new DatabaseSync(file);
+  // A database without a name is a temporary file, which SQLite takes away with the process.
+  const database = new DatabaseSync('');
   // It is thrown away in any case: nothing of it need survive.
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
     CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, hash TEXT, met INTEGER) WITHOUT ROWID;
@@ -61,9 +57,6 @@ export const openSnapshot = (): Snapshot => {
     *unmet() {
       for (const row of rest.iterate()) yield seen(row);
     },
-    close: () => {
-      database.close();
-      rmSync(file, { force: true });
-    },
+    close: () => database.close(),
   };
 };

@@ -1,0 +1,140 @@
+import { listDigests } from '../../../lib/audit/seal/archive.ts';
+import { fingerprintOf, type SignedDigest, timeInName } from '../../../lib/audit/seal/digest.ts';
+import { compareRemembered, isBehind, remember } from '../../../lib/audit/seal/newest.ts';
+import { auditEntries } from '../../../lib/audit/seal/table.ts';
+import {
+  type Finding,
+  isFault,
+  type Verification,
+  type Verified,
+  verifyTrail,
+} from '../../../lib/audit/seal/verify.ts';
+import { faultName } from '../../../lib/errors.ts';
+import { recordOperation } from '../audit.ts';
+import type { Invocation, Run } from '../command.ts';
+import { explain, Failure, UsageError } from '../failure.ts';
+import { describeFinding } from '../findings.ts';
+import { recallNewest, rememberNewest } from '../newest-digests.ts';
+import { startProgress } from '../progress.ts';
+import { type OpenedTrail, openCopy, openSealedTrail } from '../sealed-trail.ts';
+
+const rfc3339 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** @throws {UsageError} */
+const parseTime = (name: string, value: unknown): string | undefined => {
+  if (value === undefined) return undefined;
+  const time = typeof value === 'string' && rfc3339.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new UsageError(
+    `--${name} must be a date such as 2026-11-22, or a time such as 2026-11-22T12:00:00Z.`,
+  );
+};
+
+type Range = Pick<Verification, 'since' | 'until'>;
+
+/** @throws {UsageError} */
+const parseRange = (options: Invocation['options']): Range => {
+  const [since, until] = [parseTime('since', options.since), parseTime('until', options.until)];
+  if (since && until && since >= until) throw new UsageError('--since must be before --until.');
+  return { ...(since ? { since } : {}), ...(until ? { until } : {}) };
+};
+
+/** The same time from the beginning of the window in which it begins. */
+const fromWindow = async ({ archive }: OpenedTrail, { since, ...range }: Range): Promise<Range> => {
+  const digests = since ? await listDigests(archive, '') : [];
+  const times = digests.map(({ name }) => timeInName(name));
+  const begun = times.findLast((time) => since && time <= since);
+  return { ...range, ...(begun ? { since: begun } : {}) };
+};
+
+interface Result extends Verified {
+  readonly faults: number;
+}
+
+/** Prints what is found. */
+const verify = async (verification: Verification): Promise<Result> => {
+  const progress = startProgress(process.stderr);
+  const running = verifyTrail({
+    ...verification,
+    progress: (fraction, count) => progress.show(fraction, `${count.toLocaleString('en')} entries`),
+  });
+  let faults = 0;
+  let step = await running.next();
+  while (!step.done) {
+    progress.end();
+    console.log(describeFinding(step.value));
+    faults += Number(isFault(step.value));
+    step = await running.next();
+  }
+  progress.end();
+  return { ...step.value, faults };
+};
+
+/** Prints what follows from the newest digest, and from the one that was the newest before. */
+const judgeNewest = async (
+  { archive, isLive, publicKey }: OpenedTrail,
+  { newest }: Verified,
+  { until }: Range,
+): Promise<number> => {
+  const remembered = recallNewest(fingerprintOf(publicKey));
+  const compared = remembered && (await compareRemembered(archive, remembered));
+  const isOld = isLive && !until && newest && isBehind(newest, new Date());
+  const behind: Finding | undefined = isOld ? { kind: 'behind', subject: newest.until } : undefined;
+  const findings = [compared, behind].filter((finding) => finding !== undefined);
+  for (const finding of findings) console.log(describeFinding(finding));
+  return findings.length;
+};
+
+const summarise = (trail: OpenedTrail, { windows, entries, unsealed, newest, faults }: Result) => {
+  const count = (number: number, noun: string) =>
+    `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+  console.log(`Key:      ${fingerprintOf(trail.publicKey)} (SHA-256)
+Verified: ${count(windows, 'window')} with ${count(entries, 'entry').replace('entrys', 'entries')}, until ${newest?.until ?? 'nowhere'}
+Unsealed: ${unsealed.toLocaleString('en')}, too new
+${faults === 0 ? 'Intact.' : `NOT INTACT: ${count(faults, 'finding')}, above.`}`);
+};
+
+const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail> =>
+  typeof options.archive === 'string' && options.archive
+    ? openCopy(options.archive, options['public-key'])
+    : openSealedTrail(target.sealedTrail);
+
+const verifyRange = async (trail: OpenedTrail, range: Range, offline: boolean): Promise<Result> => {
+  const { archive, publicKey } = trail;
+  const source = offline ? {} : { source: auditEntries };
+  const verification = { archive, publicKey, ...source, ...(await fromWindow(trail, range)) };
+  const verified = await verify(verification);
+  const faults = verified.faults + (await judgeNewest(trail, verified, range));
+  if (verified.windows === 0 && faults === 0) {
+    throw new Failure('Nothing was verified: there is no digest of that time in the archive.');
+  }
+  return { ...verified, faults };
+};
+
+const keepNewest = (newest: SignedDigest): void => {
+  try {
+    rememberNewest(newest.key, remember(newest));
+  } catch (error) {
+    console.error(`The newest digest cannot be remembered (${faultName(error)}).`);
+  }
+};
+
+export const run: Run = async (invocation) => {
+  const range = parseRange(invocation.options);
+  const offline = Boolean(invocation.options.archive);
+  const trail = await openTrail(invocation);
+  const result = await verifyRange(trail, range, offline);
+  const { faults, newest, windows } = result;
+  summarise(trail, result);
+  if (faults > 0) process.exitCode = 1;
+  else if (newest && !range.until) keepNewest(newest);
+  if (offline) return;
+  const recorded = recordOperation({
+    author: invocation.author,
+    action: 'READ',
+    resource: 'audit-logs',
+    details: { windows, faults },
+  });
+  // What was found stands, whether or not this can be written.
+  await recorded.catch((error) => console.error(explain(error)));
+};
