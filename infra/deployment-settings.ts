@@ -1,6 +1,8 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { auditTable } from '../lib/dynamodb/tables.ts';
 import {
+  fromLaxest,
+  greaterIsStricter,
   integer,
   oneOf,
   type Rule,
@@ -80,6 +82,9 @@ const stackSettings = {
     otherwise: undefined,
     together: 'domainName',
   },
+  /** Whether the audit trail is sealed; and days for which nobody can delete what is, in production. */
+  auditSeal: { rule: fromLaxest(['off', 'on']), otherwise: 'off' },
+  auditLockDays: { rule: greaterIsStricter(integer(1, 36_500)), otherwise: '365' },
   logRetentionDays: { rule: retention, otherwise: '90' },
   /** Requests a second, and at once, that the stage takes. */
   throttleRate: { rule: integer(1, 100_000), otherwise: '500' },

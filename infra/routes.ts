@@ -281,6 +281,21 @@ export const functions: readonly FunctionDefinition[] = [
   },
 ];
 
+/** Runs on a schedule, where the audit trail is sealed; no route leads to it. */
+export const auditSealer: FunctionDefinition = {
+  name: 'seal-audit',
+  entry: 'functions/background/seal-audit.ts',
+  routes: [],
+  permissions: [
+    { table: 'audit', actions: ['dynamodb:Query'], indexes: [auditTable.indexes[0].name] },
+    { table: 'audit', actions: ['dynamodb:BatchGetItem'] },
+  ],
+  signingSecret: false,
+  variables: [],
+  // The first window of a table that is there already holds all of it, compressed.
+  memory: 1024,
+};
+
 const isNeeded = ({ when }: TablePermission, settings: Readonly<Record<string, unknown>>) =>
   when?.some((values) => Object.entries(values).every(([name, of]) => settings[name] === of)) ??
   true;

@@ -1,5 +1,5 @@
 /** The values of the settings that lib reads, from the environment and typed. */
-import { settings, type ValueOf, type VariableSetting } from './settings.ts';
+import { sealerSettings, settings, type ValueOf, type VariableSetting } from './settings.ts';
 
 /** A setting that is missing or out of range; names the variable, never its value. */
 export class ConfigError extends Error {
@@ -11,8 +11,9 @@ export class ConfigError extends Error {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Settings = typeof settings;
-export type Config = { readonly [K in keyof Settings]: ValueOf<Settings[K]> };
+type Catalogue = Readonly<Record<string, VariableSetting<unknown>>>;
+type Values<C extends Catalogue> = { readonly [K in keyof C]: ValueOf<C[K]> };
+export type Config = Values<typeof settings>;
 
 const read = (env: Environment, { variable, rule, otherwise }: VariableSetting<unknown>) => {
   const text = env[variable] || otherwise;
@@ -23,16 +24,24 @@ const read = (env: Environment, { variable, rule, otherwise }: VariableSetting<u
 };
 
 /**
- * Has an environment show the settings' values: each is read whenever it is used, and not before,
- * so that a function which never touches a table needs no table name.
- * @throws {ConfigError} from the getter of a setting that is missing or out of range
+ * Has an environment show settings' values: each is read whenever it is used, and not before, so
+ * that a function which never touches a table needs no table name.
  */
-export const configFrom = (env: Environment): Config => {
-  const getters = Object.entries(settings).map(([name, setting]) => [
+const show = <C extends Catalogue>(env: Environment, catalogue: C): Values<C> => {
+  const getters = Object.entries(catalogue).map(([name, setting]) => [
     name,
     { get: () => read(env, setting), enumerable: true, configurable: true },
   ]);
-  return Object.defineProperties({}, Object.fromEntries(getters)) as Config;
+  return Object.defineProperties({}, Object.fromEntries(getters)) as Values<C>;
 };
 
+/**
+ * The settings that an environment shows.
+ * @throws {ConfigError} from the getter of a setting that is missing or out of range
+ */
+export const configFrom = (env: Environment): Config => show(env, settings);
+
 export const config = configFrom(process.env);
+
+/** Those of the sealer on AWS besides. Its getters throw likewise. */
+export const sealerConfig = show(process.env, sealerSettings);

@@ -39,7 +39,7 @@ export const oneOf = <T extends string>(words: readonly T[]): Rule<T> => ({
 });
 
 /** One of a list of words, from the laxest to the strictest. */
-const fromLaxest = <T extends string>(words: readonly T[]): Rule<T> => ({
+export const fromLaxest = <T extends string>(words: readonly T[]): Rule<T> => ({
   ...oneOf(words),
   strictness: (word) => words.indexOf(word),
 });
@@ -53,7 +53,8 @@ export const integer = (minimum: number, maximum: number): Rule<number> => ({
   },
 });
 
-const greaterIsStricter = (rule: Rule<number>): Rule<number> => ({
+/** A number that is the stricter the greater. */
+export const greaterIsStricter = (rule: Rule<number>): Rule<number> => ({
   ...rule,
   strictness: (value) => value,
 });
@@ -130,12 +131,24 @@ export const serviceSettings = {
 const runtimeSettings = {
   usersTable: { variable: 'USERS_TABLE', rule: anyText, otherwise: undefined },
   auditTable: { variable: 'AUDIT_TABLE', rule: anyText, otherwise: undefined },
+  /** Seconds from one sealed window of the audit trail to the next. */
+  auditSealInterval: {
+    variable: 'AUDIT_SEAL_INTERVAL',
+    rule: integer(1, 86_400),
+    otherwise: '300',
+  },
   /** How many times as long as on AWS storage may take, where it shares a busy machine. */
   storagePatience: { variable: 'STORAGE_PATIENCE', rule: integer(1, 10), otherwise: '1' },
 } as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
 
 /** All that lib reads. */
 export const settings = { ...serviceSettings, ...runtimeSettings };
+
+/** Given by the stack to the sealer alone: its bucket, and the id of its key in AWS KMS. */
+export const sealerSettings = {
+  auditArchiveBucket: { variable: 'AUDIT_ARCHIVE_BUCKET', rule: anyText, otherwise: undefined },
+  auditSealKey: { variable: 'AUDIT_SEAL_KEY', rule: anyText, otherwise: undefined },
+} as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
 
 /** A variable by which a deployment hands a setting to functions. */
 export type ServiceVariable = (typeof serviceSettings)[keyof typeof serviceSettings]['variable'];

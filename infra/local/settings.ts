@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { integer, type Rule, type VariableSetting } from '../../lib/settings.ts';
+import { type Rule, settings, type VariableSetting } from '../../lib/settings.ts';
 import { corsOrigins } from '../cors-origins.ts';
 import { createPrivately } from './running.ts';
 
@@ -49,11 +49,7 @@ export const localSettings = {
   adminEmail: { variable: 'ADMIN_EMAIL', rule: anyText, otherwise: undefined },
   adminPassword: { variable: 'ADMIN_PASSWORD', rule: anyText, otherwise: undefined },
   corsOrigins,
-  auditSealInterval: {
-    variable: 'AUDIT_SEAL_INTERVAL',
-    rule: integer(1, 86_400),
-    otherwise: '300',
-  },
+  auditSealInterval: settings.auditSealInterval,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
   engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', rule: anyText, otherwise: undefined },
 } as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Duration, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { type BundlingOptions, NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -15,7 +15,7 @@ import type { Tables } from './table.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Under the 30 s after which the gateway gives up, so that the function's own answer arrives. */
-const timeout = Duration.seconds(20);
+const gatewayTimeout = Duration.seconds(20);
 
 /** What every function of the stack is given. */
 export interface SharedFunctionProps {
@@ -31,6 +31,13 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly definition: FunctionDefinition;
   /** How many run at once; absent: as many as come. */
   readonly reservedConcurrency?: number | undefined;
+  /** What differs where no route leads to it. */
+  readonly background?: {
+    readonly description: string;
+    readonly timeout: Duration;
+    readonly bundling: BundlingOptions;
+    readonly environment: Readonly<Record<string, string>>;
+  };
 }
 
 /** Tables' names, the secret's address and settings: what the definition asks for, no more. */
@@ -44,6 +51,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   return {
     ...Object.fromEntries([...ofTables, ...ofSettings]),
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
+    ...props.background?.environment,
   };
 };
 
@@ -71,7 +79,8 @@ export class ServiceFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const { definition, reservedConcurrency } = props;
+    const { definition, reservedConcurrency, background } = props;
+    const routes = definition.routes.map(({ method, path }) => `${method} ${path}`).join(', ');
     this.definition = definition;
     this.logGroup = new LogGroup(this, 'Logs', props.logs);
     const role = new Role(this, 'Role', {
@@ -79,15 +88,15 @@ export class ServiceFunction extends Construct {
     });
     this.logGroup.grantWrite(role);
     this.lambda = new NodejsFunction(this, 'Function', {
-      description: definition.routes.map(({ method, path }) => `${method} ${path}`).join(', '),
+      description: background?.description ?? routes,
       entry: `${root}${definition.entry}`,
       projectRoot: root,
       depsLockFilePath: `${root}package-lock.json`,
-      bundling,
+      bundling: background?.bundling ?? bundling,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: definition.memory,
-      timeout,
+      timeout: background?.timeout ?? gatewayTimeout,
       tracing: Tracing.ACTIVE,
       role,
       logGroup: this.logGroup,

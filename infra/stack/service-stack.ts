@@ -5,6 +5,7 @@ import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
 import { operatorSettings } from '../operator-settings.ts';
 import { functionsInForce } from '../routes.ts';
+import { createAuditSeal } from './audit-seal.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
 import { createAlarmTopic } from './monitoring/alarm-topic.ts';
@@ -57,13 +58,16 @@ export class ServiceStack extends Stack {
     const signingSecret = createSigningSecret(this, { keep });
 
     const variables = functionVariables(settings);
-    const functions = createFunctions(this, settings, { tables, signingSecret, variables, logs });
+    const shared = { tables, signingSecret, variables, logs };
+    const functions = createFunctions(this, settings, shared);
+    const seal = createAuditSeal(this, settings, { shared, keep });
 
     const accessLogs = new LogGroup(this, 'AccessLogs', logs);
     const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });
 
-    const logMetrics = createLogMetrics(this, { functions, accessLogs });
-    const watched = { api, functions, tables, logMetrics };
+    const sealer = seal?.sealer;
+    const logMetrics = createLogMetrics(this, { functions, sealer, accessLogs });
+    const watched = { api, functions, sealer, tables, logMetrics };
     const topic = createAlarmTopic(this, settings);
     const alarms = createAlarms(this, watched, topic);
     const dashboard = createDashboard(this, watched, alarms);
@@ -75,6 +79,7 @@ export class ServiceStack extends Stack {
       SigningSecretArn: signingSecret.secretArn,
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
+      ...seal?.outputs,
       ...Object.fromEntries(
         operatorSettings.map(({ output, variable }) => [output, variables[variable]]),
       ),

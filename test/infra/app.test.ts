@@ -35,7 +35,7 @@ describe('the CDK application', () => {
     expect(manifest.artifacts).toHaveProperty('accounts-production');
   });
 
-  it('fails where a finding is not accepted, and accepts these three only', () => {
+  it('fails where a finding is not accepted, and accepts these five only', () => {
     const { status } = synth(production, [
       '--import',
       './test/infra/stack/without-acknowledgements.ts',
@@ -48,6 +48,10 @@ describe('the CDK application', () => {
     expect(rules.sort()).toEqual([
       'AwsSolutions-APIG4',
       'AwsSolutions-IAM5[Resource::*]',
+      expect.stringMatching(
+        /^AwsSolutions-IAM5\[Resource::<AuditArchive\w+\.Arn>\/audit-archive\/\*\]$/,
+      ),
+      'AwsSolutions-S1',
       'AwsSolutions-SMG4',
     ]);
   });

@@ -25,6 +25,7 @@ const numbers: readonly [
     'REGISTRATIONS_PER_ADDRESS',
     { minimum: 0, maximum: 1_000_000, otherwise: 0 },
   ],
+  ['auditSealInterval', 'AUDIT_SEAL_INTERVAL', { minimum: 1, maximum: 86_400, otherwise: 300 }],
   ['storagePatience', 'STORAGE_PATIENCE', { minimum: 1, maximum: 10, otherwise: 1 }],
 ];
 

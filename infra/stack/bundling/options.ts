@@ -27,3 +27,11 @@ export const bundling: BundlingOptions = {
     '--supported:dynamic-import': 'false',
   },
 };
+
+/** For functions that nobody waits for: with all of the SDK that they import. */
+export const backgroundBundling: BundlingOptions = {
+  bundleAwsSDK: true,
+  mainFields: ['module', 'main'],
+  minify: true,
+  logLevel: LogLevel.WARNING,
+};

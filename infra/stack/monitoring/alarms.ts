@@ -19,6 +19,8 @@ import { period, serverErrorRate, sum, tableThrottles, tableUses } from './metri
 export interface Watched {
   readonly api: HttpApi;
   readonly functions: readonly ServiceFunction[];
+  /** Absent where the audit trail is not sealed. */
+  readonly sealer: ServiceFunction | undefined;
   readonly tables: Tables;
   readonly logMetrics: LogMetrics;
 }
@@ -32,6 +34,8 @@ interface AlarmDefinition {
   readonly threshold: number;
   /** Of the last three periods, how many must be over it; 1: the last one. */
   readonly periods?: 2 | 3;
+  /** It is raised by silence too. */
+  readonly raisedBySilence?: true;
 }
 
 const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
@@ -54,8 +58,8 @@ const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
 ];
 
 /** One for each function: it says which, and an alarm on a sum takes ten metrics at most. */
-const functionAlarms = ({ functions }: Watched): AlarmDefinition[] =>
-  functions.flatMap(({ node, definition, lambda }) => {
+const functionAlarms = ({ functions, sealer }: Watched): AlarmDefinition[] =>
+  [...functions, ...(sealer ? [sealer] : [])].flatMap(({ node, definition, lambda }) => {
     const errors: AlarmDefinition = {
       name: `${node.id}Errors`,
       description: `The function ${definition.name} crashed, timed out or ran out of memory: a 500 that it answers itself is none of these.`,
@@ -105,11 +109,41 @@ const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   },
 ];
 
+const sealAlarms = ({ sealer, logMetrics }: Watched): AlarmDefinition[] =>
+  sealer
+    ? [
+        {
+          name: 'AuditTrailBroken',
+          description:
+            'The audit trail is not what was sealed. The log of the function seal-audit names entries and files, as audit-trail-broken; the command verify-audit tells all.',
+          metric: logMetrics.brokenAuditTrails,
+          threshold: 1,
+        },
+        {
+          name: 'AuditSealBehind',
+          description:
+            'The audit trail was not sealed for two windows: whoever may write to the table can change newer entries unseen. See the log of the function seal-audit.',
+          metric: new MathExpression({
+            label: 'Windows that were not sealed',
+            period,
+            expression: 'IF(runs - errors < 1, 1, 0)',
+            usingMetrics: {
+              runs: sealer.lambda.metricInvocations({ period }),
+              errors: sealer.lambda.metricErrors({ period }),
+            },
+          }),
+          threshold: 1,
+          periods: 3,
+          raisedBySilence: true,
+        },
+      ]
+    : [];
+
 /** The alarms of the service, sent to a topic if there is one. */
 export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | undefined): Alarm[] =>
-  [gatewayAlarms, functionAlarms, tableAlarms, securityAlarms]
+  [gatewayAlarms, functionAlarms, tableAlarms, securityAlarms, sealAlarms]
     .flatMap((define) => define(watched))
-    .map(({ name, description, metric, threshold, periods = 1 }) => {
+    .map(({ name, description, metric, threshold, periods = 1, raisedBySilence }) => {
       const alarm = new Alarm(stack, `${name}Alarm`, {
         alarmName: `${stack.stackName}-${name}`,
         alarmDescription: description,
@@ -118,8 +152,10 @@ export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | und
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: periods === 1 ? 1 : 3,
         datapointsToAlarm: periods,
-        // No requests, no data, no reason to wake anybody.
-        treatMissingData: TreatMissingData.NOT_BREACHING,
+        // Elsewhere: no requests, no data, no reason to wake anybody.
+        treatMissingData: raisedBySilence
+          ? TreatMissingData.BREACHING
+          : TreatMissingData.NOT_BREACHING,
       });
       if (topic) alarm.addAlarmAction(new SnsAction(topic));
       return alarm;

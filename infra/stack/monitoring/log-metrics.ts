@@ -17,6 +17,7 @@ export interface LogMetrics {
   readonly logins: Metric;
   readonly failedLogins: Metric;
   readonly unwrittenAuditEntries: Metric;
+  readonly brokenAuditTrails: Metric;
 }
 
 const anyOf = (field: string, values: readonly string[]) =>
@@ -41,10 +42,21 @@ const outcomes = ['200', ...refusals];
  */
 const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);
 
+/** The event that lib/audit/seal/round.ts logs. */
+const brokenAuditTrail = FilterPattern.allTerms('audit-trail-broken');
+
 /** Makes metrics of lines in the access log and in the logs of functions. */
 export const createLogMetrics = (
   stack: Stack,
-  { functions, accessLogs }: { functions: readonly ServiceFunction[]; accessLogs: LogGroup },
+  {
+    functions,
+    sealer,
+    accessLogs,
+  }: {
+    functions: readonly ServiceFunction[];
+    sealer: ServiceFunction | undefined;
+    accessLogs: LogGroup;
+  },
 ): LogMetrics => {
   const namespace = stack.stackName;
   const count = (id: string, metricName: string, logGroup: LogGroup, pattern: IFilterPattern) => {
@@ -65,9 +77,11 @@ export const createLogMetrics = (
   for (const { node, logGroup } of functions.filter(writesAudit)) {
     count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, unwrittenAuditEntry);
   }
+  if (sealer) count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, brokenAuditTrail);
   return {
     logins: metric('Logins'),
     failedLogins: metric('FailedLogins'),
     unwrittenAuditEntries: metric('UnwrittenAuditEntries'),
+    brokenAuditTrails: metric('BrokenAuditTrails'),
   };
 };

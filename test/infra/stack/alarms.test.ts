@@ -170,7 +170,8 @@ describe('The alarm topic', () => {
   });
 
   it('is encrypted with a key that alarms of this stack may use, and rotates', () => {
-    const key = only('AWS::KMS::Key');
+    const keys = resourcesOf(synthesise(production), 'AWS::KMS::Key');
+    const key = keys.get('AlarmTopicKey')?.Properties;
 
     expect(target(only('AWS::SNS::Topic').KmsMasterKeyId)).toBe('AlarmTopicKey');
     expect(key.EnableKeyRotation).toBe(true);

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type FunctionDefinition, functions } from '../../../infra/routes.ts';
-import { bundling } from '../../../infra/stack/bundling/options.ts';
+import { auditSealer, type FunctionDefinition, functions } from '../../../infra/routes.ts';
+import { backgroundBundling, bundling } from '../../../infra/stack/bundling/options.ts';
 import { bundle } from '../../bench/cold/bundle.ts';
 import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
 import { createPeople, firstCall } from '../../bench/cold/first-calls.ts';
+import { startAwsArchive } from '../../support/aws-archive.ts';
 import { functionsOf } from './template.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
@@ -56,6 +57,28 @@ describe('a bundle, in a process like those of Lambda', () => {
     const [request] = deployment.secretRequests.slice(before);
     expect(request?.authorization).toContain(`Credential=${credentials.accessKeyId}/`);
     expect(request?.['x-amz-security-token']).toBe(credentials.sessionToken);
+  });
+});
+
+describe('the bundle of the sealer, in a process like those of Lambda', () => {
+  it('seals the audit table of the stack into its bucket, by its key', async () => {
+    const [sealer] = bundle([{ ...auditSealer, bundling: backgroundBundling }], folder);
+    const deployment = await deploy(inject('engine'));
+    const aws = await startAwsArchive();
+    const archive = { AUDIT_ARCHIVE_BUCKET: 'trail', AUDIT_SEAL_KEY: 'key' };
+    const environment = {
+      ...deployment.environmentOf(auditSealer),
+      ...aws.environment,
+      ...archive,
+    };
+
+    await coldStart(sealer?.file ?? '', {} as never, environment);
+
+    const [entries, digest] = [...aws.objects.keys()];
+    expect(digest).toBe('audit-archive/00000101T000000000Z.digest.json');
+    expect(entries).toMatch(/^audit-archive\/00000101T000000000Z\.[0-9a-f]{64}\.ndjson\.gz$/);
+    await deployment.stop();
+    await aws.stop();
   });
 });
 

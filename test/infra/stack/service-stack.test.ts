@@ -90,7 +90,7 @@ describe('the stack', () => {
     expect([...new Set(flags)]).toEqual([isProtected]);
   });
 
-  it('keeps in production whatever holds data: tables, secret, logs', () => {
+  it('keeps in production whatever holds data: tables, secret, logs, the sealed trail and its key', () => {
     const kept = Object.entries(synthesise(production).toJSON().Resources)
       .filter(
         ([, resource]) => (resource as { DeletionPolicy?: string }).DeletionPolicy === 'Retain',
@@ -98,7 +98,10 @@ describe('the stack', () => {
       .map(([id]) => target({ Ref: id }));
     const logGroups = [...resourcesOf(synthesise(production), 'AWS::Logs::LogGroup').keys()];
 
-    expect(kept.sort()).toEqual(['UsersTable', 'AuditTable', 'SigningSecret', ...logGroups].sort());
+    const seal = ['AuditArchive', 'AuditSealKey'];
+    expect(kept.sort()).toEqual(
+      ['UsersTable', 'AuditTable', 'SigningSecret', ...seal, ...logGroups].sort(),
+    );
   });
 
   it('leaves nothing behind in development', () => {

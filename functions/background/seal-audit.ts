@@ -1,0 +1,27 @@
+import { bucketArchive } from '../../lib/audit/seal/bucket.ts';
+import { kmsSigner } from '../../lib/audit/seal/kms-key.ts';
+import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
+import type { Sealing } from '../../lib/audit/seal/sealer.ts';
+import { auditEntries } from '../../lib/audit/seal/table.ts';
+import { config, sealerConfig } from '../../lib/config.ts';
+
+const openSealing = async (): Promise<Sealing> => ({
+  archive: bucketArchive(sealerConfig.auditArchiveBucket),
+  source: auditEntries,
+  signer: await kmsSigner(sealerConfig.auditSealKey),
+  interval: config.auditSealInterval,
+});
+
+/** Kept from run to run of this process. */
+let sealing: Sealing | undefined;
+
+/** On a schedule: seals the audit entries of the time that is over (lib/audit/README.md, Windows). */
+export const handler = async (): Promise<void> => {
+  try {
+    sealing ??= await openSealing();
+    await sealAndVerify(sealing, new Date());
+  } catch (error) {
+    logFailure(error);
+    throw new Error('The audit trail was not sealed to its end');
+  }
+};

@@ -1,0 +1,145 @@
+import { Duration, RemovalPolicy, type Stack, Validations } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { AnyPrincipal, Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type CfnBucket,
+  ObjectLockRetention,
+} from 'aws-cdk-lib/aws-s3';
+import { settings as libSettings, sealerSettings } from '../../lib/settings.ts';
+import type { DeploymentSettings } from '../deployment-settings.ts';
+import { auditSealer } from '../routes.ts';
+import { backgroundBundling } from './bundling/options.ts';
+import { ServiceFunction, type SharedFunctionProps } from './function.ts';
+
+export interface AuditSeal {
+  readonly sealer: ServiceFunction;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+const { auditSealInterval } = libSettings;
+const { auditArchiveBucket, auditSealKey } = sealerSettings;
+
+/** What names of objects begin with: see lib/audit/seal/bucket.ts. */
+const prefix = 'audit-archive/';
+
+/**
+ * The bucket of the sealed entries, where an object is written once.
+ * @param keep whether it outlives the stack, with objects that nobody can delete
+ */
+const createArchive = (
+  stack: Stack,
+  { auditLockDays }: DeploymentSettings,
+  { keep }: { keep: boolean },
+): Bucket => {
+  const bucket = new Bucket(stack, 'AuditArchive', {
+    versioned: true,
+    encryption: BucketEncryption.S3_MANAGED,
+    enforceSSL: true,
+    minimumTLSVersion: 1.2,
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    ...(keep
+      ? {
+          objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(auditLockDays)),
+          removalPolicy: RemovalPolicy.RETAIN,
+        }
+      : { removalPolicy: RemovalPolicy.DESTROY, autoDeleteObjects: true }),
+  });
+  bucket.addToResourcePolicy(
+    new PolicyStatement({
+      sid: 'WriteOnce',
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['s3:PutObject'],
+      resources: [bucket.arnForObjects('*')],
+      conditions: { Null: { 's3:if-none-match': 'true' } },
+    }),
+  );
+  Validations.of(bucket).acknowledge({
+    id: 'AwsSolutions-S1',
+    reason:
+      'What matters of its access shows in the objects: each is written once, has versions and is signed. Who reads them CloudTrail tells where its data events are on.',
+  });
+  return bucket;
+};
+
+/** A key that signs, and never leaves KMS. */
+const createKey = (stack: Stack, { keep }: { keep: boolean }): Key =>
+  new Key(stack, 'AuditSealKey', {
+    description: `Signs the audit trail of ${stack.stackName}`,
+    keySpec: KeySpec.ECC_NIST_EDWARDS25519,
+    keyUsage: KeyUsage.SIGN_VERIFY,
+    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
+
+/** What the sealer may do besides reading the audit table. */
+const statementsFor = (bucket: Bucket, key: Key): PolicyStatement[] => [
+  new PolicyStatement({
+    actions: ['s3:GetObject', 's3:GetObjectVersion', 's3:PutObject'],
+    resources: [bucket.arnForObjects(`${prefix}*`)],
+  }),
+  new PolicyStatement({
+    actions: ['s3:ListBucketVersions'],
+    resources: [bucket.bucketArn],
+    conditions: { StringEquals: { 's3:prefix': prefix } },
+  }),
+  new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] }),
+  new PolicyStatement({
+    actions: ['kms:Sign'],
+    resources: [key.keyArn],
+    conditions: {
+      StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
+    },
+  }),
+];
+
+const createSealer = (stack: Stack, shared: SharedFunctionProps, bucket: Bucket, key: Key) => {
+  const sealer = new ServiceFunction(stack, 'SealAudit', {
+    ...shared,
+    definition: auditSealer,
+    background: {
+      description: 'Seals the audit trail, on a schedule',
+      timeout: Duration.minutes(15),
+      bundling: backgroundBundling,
+      environment: {
+        [auditArchiveBucket.variable]: bucket.bucketName,
+        [auditSealKey.variable]: key.keyArn,
+        [auditSealInterval.variable]: auditSealInterval.otherwise,
+      },
+    },
+  });
+  for (const statement of statementsFor(bucket, key)) sealer.lambda.addToRolePolicy(statement);
+  const { logicalId } = bucket.node.defaultChild as CfnBucket;
+  Validations.of(sealer).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::<${stack.resolve(logicalId)}.Arn>/${prefix}*]`,
+    reason:
+      'The objects of the archive, whose names hold times and hashes, are all below one prefix.',
+  });
+  new Rule(stack, 'SealAuditSchedule', {
+    description: 'Has the audit trail sealed',
+    schedule: Schedule.rate(Duration.seconds(Number(auditSealInterval.otherwise))),
+    // The next run does what one that failed did not.
+    targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
+  });
+  return sealer;
+};
+
+/** What seals the audit trail, where the settings say so. */
+export const createAuditSeal = (
+  stack: Stack,
+  settings: DeploymentSettings,
+  { shared, keep }: { shared: SharedFunctionProps; keep: boolean },
+): AuditSeal | undefined => {
+  if (settings.auditSeal === 'off') return undefined;
+  const bucket = createArchive(stack, settings, { keep });
+  const key = createKey(stack, { keep });
+  const sealer = createSealer(stack, shared, bucket, key);
+  return {
+    sealer,
+    outputs: { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn },
+  };
+};

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { production, resourcesOf, synthesise, target } from './template.ts';
+
+type Settings = Readonly<Record<string, unknown>>;
+const on = { auditSeal: 'on' };
+const find = (type: string, id: string, settings: Settings = on) =>
+  resourcesOf(synthesise(settings), type).get(id);
+const bucket = (settings: Settings = on) => find('AWS::S3::Bucket', 'AuditArchive', settings);
+
+interface Statement {
+  readonly Effect: string;
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+  readonly Condition?: unknown;
+}
+
+const permissions = (): readonly (readonly [string, unknown])[] => {
+  const policy = find('AWS::IAM::Policy', 'SealAuditRoleDefaultPolicy')?.Properties.PolicyDocument;
+  return (policy.Statement as Statement[]).flatMap(({ Effect, Action, Resource, Condition }) =>
+    [Action]
+      .flat()
+      .map((action) => [`${Effect} ${action} on ${[Resource].flat().map(target)}`, Condition]),
+  );
+};
+
+const policyOf = (settings: Settings = on): readonly Statement[] =>
+  find('AWS::S3::BucketPolicy', 'AuditArchivePolicy', settings)?.Properties.PolicyDocument
+    .Statement;
+
+describe('The seal of the audit trail', () => {
+  it('is made where the settings say so, in production without being told', () => {
+    const bucketsOf = (settings = {}) => [
+      ...resourcesOf(synthesise(settings), 'AWS::S3::Bucket').keys(),
+    ];
+
+    expect(bucketsOf()).toEqual([]);
+    expect(bucketsOf(on)).toEqual(['AuditArchive']);
+    expect(bucketsOf(production)).toEqual(['AuditArchive']);
+    expect(bucketsOf({ ...production, auditSeal: 'off' })).toEqual([]);
+  });
+
+  it('is put out for the operator’s commands', () => {
+    const outputs = Object.entries(synthesise(on).findOutputs('*')).map(([name, { Value }]) => [
+      name,
+      target(Value),
+    ]);
+
+    expect(Object.fromEntries(outputs)).toMatchObject({
+      AuditArchiveBucketName: 'AuditArchive',
+      AuditSealKeyArn: 'AuditSealKey',
+    });
+  });
+});
+
+describe('The archive', () => {
+  it('keeps versions, encrypted, and is open to nobody', () => {
+    expect(bucket()?.Properties).toMatchObject({
+      VersioningConfiguration: { Status: 'Enabled' },
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [
+          { ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } },
+        ],
+      },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+    });
+  });
+
+  it('takes no object over another, and nothing without TLS', () => {
+    const denied = policyOf(production).map(({ Effect, Action, Condition }) => [
+      Effect,
+      Action,
+      Condition,
+    ]);
+
+    expect(denied).toEqual([
+      ['Deny', 's3:*', { Bool: { 'aws:SecureTransport': 'false' } }],
+      ['Deny', 's3:*', { NumericLessThan: { 's3:TlsVersion': 1.2 } }],
+      ['Deny', 's3:PutObject', { Null: { 's3:if-none-match': 'true' } }],
+    ]);
+  });
+
+  it('is locked in production for as long as the settings say, and outlives the stack', () => {
+    const locked = bucket({ ...production, auditLockDays: 30 });
+
+    expect(locked?.Properties).toMatchObject({
+      ObjectLockEnabled: true,
+      ObjectLockConfiguration: {
+        ObjectLockEnabled: 'Enabled',
+        Rule: { DefaultRetention: { Mode: 'COMPLIANCE', Days: 30 } },
+      },
+    });
+    expect(locked?.DeletionPolicy).toBe('Retain');
+    expect(bucket(production)?.Properties.ObjectLockConfiguration.Rule).toEqual({
+      DefaultRetention: { Mode: 'COMPLIANCE', Days: 365 },
+    });
+  });
+
+  it('is emptied in development, so that the stack can go', () => {
+    expect(bucket()?.Properties).not.toHaveProperty('ObjectLockEnabled');
+    expect(bucket()?.DeletionPolicy).toBe('Delete');
+    expect(resourcesOf(synthesise(on), 'Custom::S3AutoDeleteObjects').size).toBe(1);
+  });
+});
+
+describe('The key', () => {
+  it('signs by Ed25519, in production beyond the end of the stack', () => {
+    expect(find('AWS::KMS::Key', 'AuditSealKey')?.Properties).toMatchObject({
+      KeySpec: 'ECC_NIST_EDWARDS25519',
+      KeyUsage: 'SIGN_VERIFY',
+    });
+    expect(find('AWS::KMS::Key', 'AuditSealKey')?.DeletionPolicy).toBe('Delete');
+    expect(find('AWS::KMS::Key', 'AuditSealKey', production)?.DeletionPolicy).toBe('Retain');
+  });
+});
+
+describe('The sealer', () => {
+  it('may read the audit table, sign, and read and write below one prefix, and nothing else', () => {
+    const signing = {
+      StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
+    };
+
+    expect(permissions()).toEqual([
+      ['Allow logs:CreateLogStream on SealAuditLogs', undefined],
+      ['Allow logs:PutLogEvents on SealAuditLogs', undefined],
+      ['Allow xray:PutTraceSegments on *', undefined],
+      ['Allow xray:PutTelemetryRecords on *', undefined],
+      ['Allow dynamodb:Query on AuditTable/index/by_created_at', undefined],
+      ['Allow dynamodb:BatchGetItem on AuditTable', undefined],
+      ['Allow s3:GetObject on AuditArchive/audit-archive/*', undefined],
+      ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
+      ['Allow s3:PutObject on AuditArchive/audit-archive/*', undefined],
+      [
+        'Allow s3:ListBucketVersions on AuditArchive',
+        { StringEquals: { 's3:prefix': 'audit-archive/' } },
+      ],
+      ['Allow kms:GetPublicKey on AuditSealKey', undefined],
+      ['Allow kms:Sign on AuditSealKey', signing],
+    ]);
+  });
+
+  it('is the only function that touches archive and key', () => {
+    const policies = [...resourcesOf(synthesise(on), 'AWS::IAM::Policy')];
+    const touching = policies.filter(([, policy]) =>
+      /AuditArchive|AuditSeal/.test(JSON.stringify(policy)),
+    );
+
+    expect(touching.map(([id]) => id)).toEqual(['SealAuditRoleDefaultPolicy']);
+  });
+
+  it('runs every five minutes, the length of its windows', () => {
+    const { Properties } = find('AWS::Events::Rule', 'SealAuditSchedule') ?? {};
+    const { Environment } = find('AWS::Lambda::Function', 'SealAuditFunction')?.Properties ?? {};
+
+    expect(Properties.ScheduleExpression).toBe('rate(5 minutes)');
+    expect(target(Properties.Targets[0].Arn)).toBe('SealAuditFunction');
+    const variables = Object.entries(Environment.Variables).map(([name, value]) => [
+      name,
+      target(value),
+    ]);
+    expect(Object.fromEntries(variables)).toEqual({
+      AUDIT_TABLE: 'AuditTable',
+      AUDIT_ARCHIVE_BUCKET: 'AuditArchive',
+      AUDIT_SEAL_KEY: 'AuditSealKey',
+      AUDIT_SEAL_INTERVAL: '300',
+    });
+  });
+});
+
+describe('An alarm', () => {
+  const alarm = (name: string) => find('AWS::CloudWatch::Alarm', `${name}Alarm`)?.Properties;
+
+  it('is raised by the first sign that the trail is broken', () => {
+    const filter = find('AWS::Logs::MetricFilter', 'AuditTrailFilter')?.Properties;
+
+    expect(alarm('AuditTrailBroken')).toMatchObject({
+      MetricName: 'BrokenAuditTrails',
+      Threshold: 1,
+      EvaluationPeriods: 1,
+    });
+    expect([target(filter.LogGroupName), filter.FilterPattern]).toEqual([
+      'SealAuditLogs',
+      '"audit-trail-broken"',
+    ]);
+  });
+
+  it('is raised when sealing falls behind by two windows, also when the sealer is never run', () => {
+    const { Metrics, ...behind } = alarm('AuditSealBehind');
+
+    expect(behind).toMatchObject({
+      EvaluationPeriods: 3,
+      DatapointsToAlarm: 3,
+      TreatMissingData: 'breaching',
+    });
+    expect(Metrics[0].Expression).toBe('IF(runs - errors < 1, 1, 0)');
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Archive, listDigests } from '../../../../lib/audit/seal/archive.ts';
+import { archivePrefix, bucketArchive } from '../../../../lib/audit/seal/bucket.ts';
+import type { Signer } from '../../../../lib/audit/seal/digest.ts';
+import { kmsSigner } from '../../../../lib/audit/seal/kms-key.ts';
+import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
+import { isFault } from '../../../../lib/audit/seal/verify.ts';
+import { type AwsArchive, startAwsArchive } from '../../../support/aws-archive.ts';
+import { makeTrail, verifyAll } from '../../../support/sealed-trail.ts';
+
+let aws: AwsArchive;
+let archive: Archive;
+let signer: Signer;
+beforeAll(async () => {
+  aws = await startAwsArchive();
+  Object.assign(process.env, aws.environment, {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  });
+  archive = bucketArchive('trail');
+  signer = await kmsSigner('key');
+});
+afterAll(() => aws.stop());
+beforeEach(() => aws.objects.clear());
+
+/** A trail of windows with an entry each, sealed into the bucket. */
+const sealedTrail = async (windows: number) => {
+  const { source, ...trail } = makeTrail();
+  let now = trail.now;
+  for (let window = 0; window < windows; window += 1) {
+    trail.add({}, now);
+    now += 60_000;
+    await sealWindow({ archive, source, signer, interval: 60 }, new Date(now));
+  }
+  return { source, verify: () => verifyAll({ archive, source, publicKey: signer.publicKey }) };
+};
+
+describe('A trail in a bucket, signed by a key of KMS', () => {
+  it('is intact when nobody touched it, over any number of pages of a list', async () => {
+    const { verify } = await sealedTrail(9);
+
+    const { findings, windows } = await verify();
+
+    expect(findings).toEqual([]);
+    expect(windows).toBe(9);
+    expect(signer.publicKey.equals(aws.publicKey)).toBe(true);
+  });
+
+  it('is written once: each put says so, and the second of a name is refused', async () => {
+    await sealedTrail(2);
+    const [name = ''] = [...aws.objects.keys()].map((key) => key.slice(archivePrefix.length));
+
+    const isNew = await archive.create(name, Buffer.from('other'));
+
+    expect(isNew).toBe(false);
+    const puts = aws.requests.filter(({ line }) => line.startsWith('PUT '));
+    expect(new Set(puts.map(({ ifNoneMatch }) => ifNoneMatch))).toEqual(new Set(['*']));
+    expect([...aws.objects.values()].map(({ length }) => length)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('is read by first versions, and names what was overwritten or deleted', async () => {
+    const { verify } = await sealedTrail(9);
+    const [first, second] = (await listDigests(archive, '')).map(({ name }) => name);
+    aws.overwrite(`${archivePrefix}${first}`, Buffer.from('{}'));
+    aws.overwrite(`${archivePrefix}${second}`);
+
+    const { findings } = await verify();
+
+    expect(findings.filter(isFault)).toEqual([
+      { kind: 'altered', subject: first },
+      { kind: 'altered', subject: second },
+    ]);
+  });
+
+  it('goes on from its newest digest even where that is marked as deleted', async () => {
+    const { source } = await sealedTrail(3);
+    const newest = (await listDigests(archive, '')).at(-1)?.name ?? '';
+    aws.overwrite(`${archivePrefix}${newest}`);
+
+    const now = new Date(makeTrail().now + 10 * 60_000);
+    const digest = await sealWindow({ archive, source, signer, interval: 60 }, now);
+
+    expect(digest?.previous?.file).toBe(newest);
+  });
+});
