@@ -1,5 +1,5 @@
-import { listDigests } from '../../../lib/audit/seal/archive.ts';
-import { fingerprintOf, type SignedDigest, timeInName } from '../../../lib/audit/seal/digest.ts';
+import { windowAt } from '../../../lib/audit/seal/archive.ts';
+import { fingerprintOf, type SignedDigest } from '../../../lib/audit/seal/digest.ts';
 import { compareRemembered, isBehind, remember } from '../../../lib/audit/seal/newest.ts';
 import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import {
@@ -41,9 +41,7 @@ const parseRange = (options: Invocation['options']): Range => {
 
 /** The same time from the beginning of the window in which it begins. */
 const fromWindow = async ({ archive }: OpenedTrail, { since, ...range }: Range): Promise<Range> => {
-  const digests = since ? await listDigests(archive, '') : [];
-  const times = digests.map(({ name }) => timeInName(name));
-  const begun = times.findLast((time) => since && time <= since);
+  const begun = since && (await windowAt(archive, since));
   return { ...range, ...(begun ? { since: begun } : {}) };
 };
 

@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { digestName, isDigestName, readDigest, type SignedDigest } from './digest.ts';
+import { digestName, isDigestName, readDigest, type SignedDigest, timeInName } from './digest.ts';
 import { readLine, type SealedLine, sha256 } from './line.ts';
 
 /** A file of the archive. */
@@ -29,6 +29,12 @@ export const listDigests = async (archive: Archive, from: string): Promise<Archi
   const digests: ArchivedFile[] = [];
   for await (const file of archive.list(from)) if (isDigestName(file.name)) digests.push(file);
   return digests;
+};
+
+/** When the window begins in which a time is; undefined when there is none. */
+export const windowAt = async (archive: Archive, time: string): Promise<string | undefined> => {
+  const digests = await listDigests(archive, '');
+  return digests.map(({ name }) => timeInName(name)).findLast((begun) => begun <= time);
 };
 
 /** A file of the archive that is not as the sealer left it. */

@@ -1,35 +1,54 @@
 import { faultName } from '../../errors.ts';
 import { describeFault, logError } from '../../log.ts';
-import { BrokenTrail, findDigest } from './archive.ts';
+import { BrokenTrail, findDigest, windowAt } from './archive.ts';
 import { beginning, type Digest, digestName } from './digest.ts';
 import { type Sealing, sealWindow, timeBefore } from './sealer.ts';
-import { type Finding, isFault, verifyTrail } from './verify.ts';
+import { type Finding, isFault, type Verification, verifyTrail } from './verify.ts';
 
 const day = 86_400_000;
 
 /** Milliseconds in which all that is older than two days is verified once. */
 const rotation = 30 * day;
 
+type Window = Pick<Digest, 'from' | 'until' | 'interval'>;
+type Part = Required<Pick<Verification, 'since' | 'until'>>;
+
+/** Once a day. */
+const hasMidnight = ({ from, until }: Window): boolean => from.slice(0, 10) !== until.slice(0, 10);
+
 /**
- * The windows to verify with a window that was sealed: those of the last two days when it has a
- * midnight (UTC) in it, else a part of what is older, another one each time.
+ * The parts to verify with a window that was sealed, of all that is older than two days: each
+ * interval of a rotation has its own, so that a window over several has those of all of them.
  * @param start the end of the first window
  */
-export const partToVerify = (
-  { from, until, interval }: Pick<Digest, 'from' | 'until' | 'interval'>,
-  start: string,
-): { since: string; until: string } => {
-  const recent = timeBefore(until, 2 * day);
-  if (from.slice(0, 10) !== until.slice(0, 10)) return { since: recent, until };
+export const olderParts = ({ from, until, interval }: Window, start: string): readonly Part[] => {
   const length = interval * 1000;
   const parts = Math.ceil(rotation / length);
-  const part = Math.floor(Date.parse(until) / length) % parts;
-  const [first, last] = [Date.parse(start), Math.max(Date.parse(start), Date.parse(recent))];
-  const at = (share: number) => first + ((last - first) * share) / parts;
-  const time = (milliseconds: number) => new Date(milliseconds).toISOString();
-  // As what is older grows, parts move on: by one window at most, which this one begins before.
-  const since = part === 0 ? beginning : time(Math.max(first, at(part) - length));
-  return { since, until: time(at(part + 1)) };
+  const recent = Date.parse(timeBefore(until, 2 * day));
+  const first = Math.min(Date.parse(start), recent);
+  const timeOf = (part: number) => first + ((recent - first) * part) / parts;
+  // What is older has grown by this window since the round before: parts begin earlier by that.
+  const growth = Date.parse(until) - Date.parse(from);
+  const part = (begin: number, end: number): Part => ({
+    since: begin === 0 ? beginning : new Date(timeOf(begin) - growth).toISOString(),
+    until: new Date(timeOf(end)).toISOString(),
+  });
+  const begin = Math.floor(Date.parse(from) / length) % parts;
+  const end = begin + Math.min(parts, Math.round(growth / length));
+  return end <= parts ? [part(begin, end)] : [part(begin, parts), part(0, end - parts)];
+};
+
+/** All parts to verify with a window. */
+const partsToVerify = async (sealing: Sealing, digest: Digest): Promise<readonly Part[]> => {
+  const { from, until } = digest;
+  const { archive, signer } = sealing;
+  // The first has all that there is.
+  if (from === beginning) return [{ since: beginning, until }];
+  const first = await findDigest(archive, { name: digestName(beginning) }, signer.publicKey);
+  const older = olderParts(digest, first?.until ?? from);
+  if (!hasMidnight(digest)) return older;
+  const since = await windowAt(archive, timeBefore(until, 2 * day));
+  return [...older, { since: since ?? beginning, until }];
 };
 
 /** Findings that a log line names. */
@@ -41,18 +60,25 @@ const logBroken = (faults: number, named: readonly Finding[]): void =>
     findings: named.map(({ kind, subject }) => ({ kind, subject })),
   });
 
-const verifyPart = async (sealing: Sealing, digest: Digest): Promise<void> => {
+/** Verifies what is to be verified with a window, and logs what differs. */
+const verifyWith = async (sealing: Sealing, digest: Digest): Promise<void> => {
   const { archive, source, signer } = sealing;
   const { publicKey } = signer;
-  const first = await findDigest(archive, { name: digestName(beginning) }, publicKey);
-  const part = partToVerify(digest, first?.until ?? digest.from);
-  const verification = { archive, publicKey, source, entriesBetween: source.between, ...part };
   const named: Finding[] = [];
   let faults = 0;
-  for await (const finding of verifyTrail(verification)) {
-    if (!isFault(finding)) continue;
-    faults += 1;
-    if (faults <= maxNamed) named.push(finding);
+  for (const part of await partsToVerify(sealing, digest)) {
+    const entriesBetween = source.between;
+    for await (const finding of verifyTrail({
+      archive,
+      publicKey,
+      source,
+      entriesBetween,
+      ...part,
+    })) {
+      if (!isFault(finding)) continue;
+      faults += 1;
+      if (faults <= maxNamed) named.push(finding);
+    }
   }
   if (faults > 0) logBroken(faults, named);
 };
@@ -64,7 +90,7 @@ const verifyPart = async (sealing: Sealing, digest: Digest): Promise<void> => {
  */
 export const sealAndVerify = async (sealing: Sealing, now: Date): Promise<void> => {
   const digest = await sealWindow(sealing, now);
-  if (digest) await verifyPart(sealing, digest);
+  if (digest) await verifyWith(sealing, digest);
 };
 
 /** Logs why a round has ended before its end. */

@@ -163,7 +163,7 @@ const byTime = (a: Item, b: Item): number =>
 /** Memory holds what is compressed only. */
 const compress = async (lines: AsyncIterable<string>): Promise<Buffer> => {
   const parts: Buffer[] = [];
-  const zipped = createGzip({ level: 9 });
+  const zipped = createGzip();
   const source = Readable.from(lines);
   source.once('error', (error) => zipped.destroy(error));
   for await (const part of source.pipe(zipped)) parts.push(part);

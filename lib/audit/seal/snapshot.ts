@@ -14,6 +14,8 @@ export interface Seen {
 /** The entries of the table while an archive is compared with them. */
 export interface Snapshot {
   add(item: Item): void;
+  /** Ends adding: the entries can be found from now on. */
+  sort(): void;
   find(id: unknown): Seen | undefined;
   /** Notes that the archive has an entry. */
   meet(id: unknown): void;
@@ -37,9 +39,10 @@ export const openSnapshot = (): Snapshot => {
   const database = new DatabaseSync('');
   // It is thrown away in any case: nothing of it need survive.
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+    CREATE TABLE scanned (id TEXT, created_at TEXT, hash TEXT);
     CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, hash TEXT, met INTEGER) WITHOUT ROWID;
     BEGIN`);
-  const insert = database.prepare('INSERT OR REPLACE INTO entries VALUES (?, ?, ?, 0)');
+  const insert = database.prepare('INSERT INTO scanned VALUES (?, ?, ?)');
   const select = database.prepare('SELECT * FROM entries WHERE id = ?');
   const update = database.prepare('UPDATE entries SET met = 1 WHERE id = ?');
   const rest = database.prepare('SELECT * FROM entries WHERE met = 0 ORDER BY created_at, id');
@@ -47,6 +50,10 @@ export const openSnapshot = (): Snapshot => {
     add: (item) => {
       insert.run(idText(item.id), idText(item.created_at ?? ''), hashOf(item));
     },
+    // Sorted at once, and not one by one: a scan comes in no order, windows nearly in that of ids.
+    sort: () =>
+      database.exec(`INSERT OR REPLACE INTO entries
+        SELECT id, created_at, hash, 0 FROM scanned ORDER BY id; DELETE FROM scanned`),
     find: (id) => {
       const row = select.get(idText(id));
       return row && seen(row);

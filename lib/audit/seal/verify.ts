@@ -350,6 +350,7 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
     const from = since === beginning ? since : timeInName(first?.name ?? endOfTime);
     const compared = { source, snapshot, from, until: listing.next ?? endOfTime };
     yield* takeSnapshot(verification, compared);
+    snapshot.sort();
     yield* walkWindows(verification, listing, walk, compared);
     const { newest } = walk;
     await meetLater(verification, walk, compared);

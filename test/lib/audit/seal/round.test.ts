@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { digestName } from '../../../../lib/audit/seal/digest.ts';
+import { logFailure, olderParts, sealAndVerify } from '../../../../lib/audit/seal/round.ts';
+import { makeTrail } from '../../../support/sealed-trail.ts';
+
+const minute = 60_000;
+const day = 86_400_000;
+const iso = (time: number) => new Date(time).toISOString();
+
+const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+afterEach(() => logged.mockClear());
+const events = () => logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+
+/** A trail on which rounds are made each minute, from the day before its time. */
+const makeRounds = () => {
+  const trail = makeTrail();
+  const round = async (later = minute) => {
+    trail.now += later;
+    await sealAndVerify(trail, new Date(trail.now));
+  };
+  return { trail, round };
+};
+
+describe('A round of the sealer', () => {
+  it('says nothing of a trail that nobody touched', async () => {
+    const { trail, round } = makeRounds();
+    for (let i = 0; i < 5; i += 1) {
+      trail.add();
+      await round();
+    }
+
+    expect(events()).toEqual([]);
+  });
+
+  it('names in one log line what was changed within two days, by the next day at the latest', async () => {
+    const { trail, round } = makeRounds();
+    const id = trail.add();
+    await round(3 * minute);
+    await round();
+    trail.source.items.set(id, { ...trail.source.items.get(id), result: 'FAILURE' });
+
+    await round(day);
+
+    expect(events()).toEqual([
+      expect.objectContaining({
+        event: 'audit-trail-broken',
+        faults: 1,
+        findings: [{ kind: 'changed', subject: String(id) }],
+      }),
+    ]);
+  });
+
+  it('says so when it cannot go on, because the newest digest is not as it was', async () => {
+    const { trail, round } = makeRounds();
+    await round();
+    const name = digestName('0000-01-01T00:00:00.000Z');
+    trail.archive.files.set(name, Buffer.from('{}'));
+
+    await round().catch(logFailure);
+
+    expect(events()).toMatchObject([
+      { event: 'audit-trail-broken', findings: [{ subject: name }] },
+    ]);
+  });
+});
+
+describe('What a round verifies of what is older than two days', () => {
+  const interval = 300;
+  const length = interval * 1000;
+  const start = Date.UTC(2026, 0, 1);
+  const first = start + 100 * day;
+  const month = (30 * day) / length;
+
+  /** Rounds of thirty days, each after so many intervals. */
+  const partsOf = (intervals: number) =>
+    Array.from({ length: month / intervals }, (_, i) => {
+      const from = first + i * intervals * length;
+      const until = from + intervals * length;
+      return olderParts({ from: iso(from), until: iso(until), interval }, iso(start));
+    })
+      .flat()
+      .sort((a, b) => (a.since < b.since ? -1 : 1));
+
+  it.each([
+    ['each interval', 1],
+    ['every two hours', 24],
+    ['once a month', month],
+  ])('is all of it within thirty days, by rounds of %s', (_, intervals) => {
+    const parts = partsOf(intervals);
+
+    const gaps = parts.slice(1).filter(({ since }, i) => since > (parts[i]?.until ?? ''));
+
+    expect(parts[0]?.since).toBe('0000-01-01T00:00:00.000Z');
+    expect(gaps).toEqual([]);
+    expect((parts.at(-1)?.until ?? '') >= iso(first - 2 * day)).toBe(true);
+  });
+});

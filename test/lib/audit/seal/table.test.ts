@@ -1,0 +1,88 @@
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { type AuditEntry, makeEntry } from '../../../../lib/audit/entry.ts';
+import { writeEntry } from '../../../../lib/audit/record.ts';
+import { type Item, lineOf, wrongIndexKeys } from '../../../../lib/audit/seal/line.ts';
+import { auditEntries } from '../../../../lib/audit/seal/table.ts';
+import { useOwnTables } from '../../../support/own-tables.ts';
+import { engineClient } from '../../../support/stored-items.ts';
+
+const start = Date.UTC(2026, 5, 1);
+const timeOf = (second: number) => new Date(start + second * 1000);
+const entries: AuditEntry[] = [];
+
+/** Entries of a second each, more than a page of a query holds with their long user agents. */
+beforeAll(async () => {
+  await useOwnTables();
+  for (let second = 0; second < 40; second += 1) {
+    const long = `"\u2028\\é${'x'.repeat(1000)}`;
+    const action = {
+      action: 'LOGIN',
+      resource: 'users',
+      result: 'FAILURE',
+      user_agent: long,
+    } as const;
+    const entry = makeEntry(action, { now: timeOf(second) });
+    entries.push(await writeEntry(entry, { writeId: `write-${second}` }));
+  }
+});
+
+const all = async (items: AsyncIterable<Item>): Promise<readonly Item[]> => {
+  const found: Item[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+};
+
+describe('The entries of the audit table', () => {
+  it('of a time come oldest first, from it on and until another one', async () => {
+    const [from, until] = [timeOf(5).toISOString(), timeOf(30).toISOString()];
+
+    const found = await all(auditEntries.between(from, until));
+
+    expect(found.map(({ id }) => id)).toEqual(entries.slice(5, 30).map(({ id }) => id));
+  });
+
+  it('have the line of what was written, however they are read', async () => {
+    const [entry] = entries;
+    const line = `${JSON.stringify(entry).slice(0, -1)},"beside":{"write_id":"write-0"}}`;
+    const first = ({ id }: Item) => id === entry?.id;
+
+    const [byIndex] = await all(
+      auditEntries.between(timeOf(0).toISOString(), timeOf(1).toISOString()),
+    );
+    const byScan = (await all(auditEntries.all())).find(first);
+    const [byId] = await auditEntries.byIds([entry?.id ?? 0, entry?.id ?? 0]);
+
+    for (const item of [byIndex, byScan, byId]) {
+      expect(lineOf(item ?? {})).toBe(line);
+      expect(wrongIndexKeys(item ?? {})).toEqual([]);
+    }
+  });
+
+  it('are read whatever stands in their place', async () => {
+    const id = 2 ** 52;
+    const strange = {
+      id,
+      user_id: 1.5,
+      created_at: 7,
+      details: new Set(['x']),
+      extra: { deep: [1] },
+    };
+    const table = process.env.AUDIT_TABLE ?? '';
+    const engine = engineClient(inject('engine'));
+    await engine.send(new PutCommand({ TableName: table, Item: strange }));
+
+    const [found] = await auditEntries.byIds([id]);
+
+    expect(lineOf(found ?? {})).toBe(
+      `{"id":${id},"user_id":{"N":"1.5"},"details":{"SS":["x"]},"created_at":7,"beside":{"extra":{"M":{"deep":{"L":[{"N":"1"}]}}}}}`,
+    );
+    expect(wrongIndexKeys(found ?? {})).not.toEqual([]);
+  });
+
+  it('that nobody has are left out', async () => {
+    expect(await auditEntries.byIds(Array.from({ length: 120 }, (_, i) => 2 ** 40 + i))).toEqual(
+      [],
+    );
+  });
+});
