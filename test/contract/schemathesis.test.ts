@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { logIn, register } from '../support/client.ts';
+import { pythonProgram } from '../support/python.ts';
 import { startTestService } from '../support/service.ts';
-import { pythonProgram } from './python.ts';
 
 const { SEED = '1', EXAMPLES = '15' } = process.env;
 const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
@@ -18,7 +18,12 @@ const timeout = 1_800_000;
 /** Logins do not wait: schemathesis tries wrong ones by the hundred. */
 const settings = { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' };
 
-const program = resolve(pythonProgram('schemathesis'));
+const program = resolve(
+  pythonProgram('schemathesis', {
+    requirements: 'test/contract/requirements.txt',
+    folder: '.contract/python',
+  }),
+);
 const folder = mkdtempSync(join(tmpdir(), 'schemathesis-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

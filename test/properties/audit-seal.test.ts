@@ -69,7 +69,7 @@ describe('A trail that was sealed', () => {
     });
 
     await holds(
-      400,
+      200,
       fc.asyncProperty(fc.array(event, { maxLength: 40, size: 'max' }), async (history) => {
         const { trail, verified } = await live(history);
 

@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
 
 const { SEED = '1' } = process.env;
-const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
+/** Of this run. */
+export const seed = SEED === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(SEED);
 if (!Number.isInteger(seed)) throw new Error('SEED must be a whole number, or random');
 
 let cases = 0;

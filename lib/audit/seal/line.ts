@@ -10,7 +10,8 @@ export type Item = Readonly<Record<string, unknown>>;
 export const sha256 = (data: string | Uint8Array): Buffer =>
   createHash('sha256').update(data).digest();
 
-const indexKeyNames: readonly string[] = [
+/** The keys of all indexes of the table. */
+export const indexKeyNames: readonly string[] = [
   ...new Set(
     auditTable.indexes.flatMap(({ partitionKey, sortKey }) => [partitionKey.name, sortKey.name]),
   ),

@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { lineOf } from '../../lib/audit/seal/line.ts';
+import { isFault } from '../../lib/audit/seal/verify.ts';
+import { pythonProgram } from '../support/python.ts';
+import { counted, seed } from '../support/runs.ts';
+import { type Trail, verifyOf } from '../support/sealed-trail.ts';
+import { copy, sound, withAll, withEntries, withFiles } from './tampering.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'verifiers-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const write = (trail: Trail, name: string): string => {
+  const archive = join(folder, name);
+  mkdirSync(archive);
+  for (const [file, content] of trail.archive.files) writeFileSync(join(archive, file), content);
+  const lines = [...trail.source.items.values()].map((item) => `${lineOf(item)}\n`);
+  writeFileSync(join(archive, 'table.ndjson'), lines.join(''));
+  return archive;
+};
+
+/** Trails to which something was done, from the seed of all properties. */
+const tampered = async (): Promise<readonly Trail[]> => {
+  const deeds = fc.array(fc.oneof(...withEntries, ...withFiles, ...withAll), { maxLength: 2 });
+  const all = fc.sample(deeds, { seed, numRuns: 150 });
+  return Promise.all(
+    all.map(async (some) => {
+      const trail = copy(sound);
+      for (const deed of some) await deed(trail);
+      return trail;
+    }),
+  );
+};
+
+it('A verifier in another language, by the document alone, agrees on what is intact', async () => {
+  const python = pythonProgram('python', {
+    requirements: 'test/properties/verify_archive.txt',
+    folder: 'node_modules/.cache/python',
+  });
+  const key = join(folder, 'public-key.pem');
+  writeFileSync(key, sound.signer.publicKey.export({ type: 'spki', format: 'pem' }));
+  const trails = await tampered();
+  const verify = counted(async (trail: Trail) => {
+    const { findings, windows } = await verifyOf(trail);
+    // Keys of indexes are not in lines, which are all that the other one has of the table.
+    const faults = findings.filter((each) => isFault(each) && each.kind !== 'hidden');
+    return windows > 0 && faults.length === 0;
+  });
+  const ours: boolean[] = [];
+  for (const trail of trails) ours.push(await verify(trail));
+
+  const folders = trails.map((trail, i) => write(trail, String(i)));
+  const program = 'test/properties/verify_archive.py';
+  const output = execFileSync(python, [program, key, ...folders], { encoding: 'utf8' });
+  const theirs = output.trimEnd().split('\n');
+
+  expect(theirs.map((verdict) => verdict === 'intact')).toEqual(ours);
+  expect(new Set(ours)).toEqual(new Set([true, false]));
+});

@@ -1,0 +1,125 @@
+"""Verifies archives of sealed audit entries by lib/audit/README.md alone.
+
+Usage: verify_archive.py PUBLIC_KEY FOLDER..., one line for each folder: intact, or what is wrong.
+A file table.ndjson in a folder has the lines of the entries that are in the table.
+"""
+
+import datetime
+import gzip
+import hashlib
+import json
+import pathlib
+import re
+import sys
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+BEGINNING = "0000-01-01T00:00:00.000Z"
+DIGEST = re.compile(rb'(\{.*),"signature":"([0-9a-f]{128})"\}\n', re.DOTALL)
+LATE = ',"late":true}'
+
+
+class Broken(Exception):
+    """The trail is not what was sealed."""
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def require(holds, problem):
+    if not holds:
+        raise Broken(problem)
+
+
+def read_digest(file, key):
+    content = file.read_bytes()
+    match = DIGEST.fullmatch(content)
+    require(match, f"{file.name} is unreadable")
+    unsigned = match[1] + b"}"
+    try:
+        key.verify(bytes.fromhex(match[2].decode()), hashlib.sha256(unsigned).digest())
+    except InvalidSignature:
+        raise Broken(f"{file.name} is wrongly signed") from None
+    return json.loads(unsigned), match[2].decode(), sha256(content)
+
+
+def read_lines(folder, entries):
+    file = folder / entries["file"]
+    require(file.exists(), f"{file.name} is missing")
+    content = file.read_bytes()
+    require(sha256(content) == entries["sha256"], f"{file.name} is changed")
+    lines = gzip.decompress(content).decode().split("\n")[:-1]
+    require(len(lines) == entries["count"], f"{file.name} has other entries")
+    return [line[: -len(LATE)] + "}" if line.endswith(LATE) else line for line in lines]
+
+
+def walk(folder, key):
+    """The lines of all windows, and the last digest."""
+    until, previous, sealed, digest = BEGINNING, None, [], None
+    for file in sorted(folder.glob("*.digest.json")):
+        digest, signature, checksum = read_digest(file, key)
+        name = re.sub("[-:.]", "", digest["from"]) + ".digest.json"
+        require(name == file.name, f"{file.name} is moved")
+        require(digest["from"] == until, f"there is a gap or a fork before {file.name}")
+        require(digest["previous"] == previous, f"{file.name} does not follow")
+        until = digest["until"]
+        previous = {"file": file.name, "sha256": checksum, "signature": signature}
+        sealed += read_lines(folder, digest["entries"])
+    require(digest, "there is no digest")
+    return sealed, digest
+
+
+def read_again_from(digest):
+    """Entries since then may still be sealed, with the next window."""
+    seconds = max(6 * digest["interval"], 60)
+    end = datetime.datetime.fromisoformat(digest["until"].replace("Z", "+00:00")) - datetime.timedelta(seconds=seconds)
+    return end.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def listed_by(entry):
+    """What an entry lists as replayed."""
+    if entry.get("action") != "CREATE" or entry.get("resource") != "audit-logs":
+        return []
+    try:
+        return json.loads(entry["details"])["entries"]
+    except (KeyError, TypeError, ValueError):
+        return []
+
+
+def replayed_since(time, stored):
+    """Hashes of lines that a replay lists which is not sealed yet, by id."""
+    entries = map(json.loads, stored.values())
+    recent = [entry for entry in entries if str(entry.get("created_at")) >= time]
+    return {each["id"]: each["sha256"] for entry in recent for each in listed_by(entry)}
+
+
+def compare(sealed, digest, table):
+    by_id = {}
+    for line in sealed:
+        require(by_id.setdefault(json.loads(line)["id"], line) == line, "an entry was sealed twice")
+    stored = {json.loads(line)["id"]: line for line in table.read_text().split("\n")[:-1]}
+    for entry, line in by_id.items():
+        require(stored.get(entry) == line, f"{entry} is changed or deleted")
+    replayed = replayed_since(digest["until"], stored)
+    for entry in stored.keys() - by_id.keys():
+        is_new = str(json.loads(stored[entry]).get("created_at")) >= read_again_from(digest)
+        is_replayed = replayed.get(entry) == sha256(stored[entry].encode())
+        require(is_new or is_replayed, f"{entry} is inserted")
+
+
+def verify(folder, key):
+    try:
+        sealed, digest = walk(folder, key)
+        table = folder / "table.ndjson"
+        if table.exists():
+            compare(sealed, digest, table)
+    except Broken as problem:
+        return str(problem)
+    return "intact"
+
+
+public_key = load_pem_public_key(pathlib.Path(sys.argv[1]).read_bytes())
+for argument in sys.argv[2:]:
+    print(verify(pathlib.Path(argument), public_key))

@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Packages {
+  /** A file of pip's that names them. */
+  readonly requirements: string;
+  /** Where they are installed; ignored by git. */
+  readonly folder: string;
+}
+
+/**
+ * Installs packages of Python, once for each version of their requirements.
+ * @returns the path of a program among them, `python` included
+ */
+export const pythonProgram = (name: string, { requirements, folder }: Packages): string => {
+  const program = join(folder, 'bin', name);
+  const installed = join(folder, 'installed.txt');
+  const wanted = readFileSync(requirements, 'utf8');
+  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return program;
+  rmSync(folder, { recursive: true, force: true });
+  execFileSync('python3', ['-m', 'venv', folder], { stdio: 'inherit' });
+  const args = ['install', '--quiet', '--disable-pip-version-check', '-r', requirements];
+  execFileSync(join(folder, 'bin/pip'), args, { stdio: 'inherit' });
+  writeFileSync(installed, wanted);
+  return program;
+};
