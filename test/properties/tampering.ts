@@ -18,8 +18,7 @@ const makeSound = async (): Promise<Trail> => {
     await sealWindow(trail, new Date(trail.now));
   };
   for (let window = 0; window < 8; window += 1) {
-    for (let entry = 0; entry < 3; entry += 1) {
-      const result = entry === 1 ? 'FAILURE' : 'SUCCESS';
+    for (const [entry, result] of (['SUCCESS', 'FAILURE', 'SUCCESS'] as const).entries()) {
       trail.add({ user_id: entry, resource_id: entry, result });
     }
     if (window === 3) trail.source.lagging.set(trail.add(), trail.now + 3 * minute);

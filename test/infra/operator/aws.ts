@@ -30,7 +30,9 @@ const member = ([key, value]: [string, string]) =>
 const queryAnswer = (action: string, result: string) =>
   `<${action}Response xmlns="urn:x"><${action}Result>${result}</${action}Result></${action}Response>`;
 
-const describeStacks = ({ environment }: OperatedService) => {
+type Outputs = Readonly<Record<string, string>>;
+
+const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
   const outputs = {
     UsersTableName: environment.USERS_TABLE ?? '',
     AuditTableName: environment.AUDIT_TABLE ?? '',
@@ -38,6 +40,7 @@ const describeStacks = ({ environment }: OperatedService) => {
     PasswordMinLength: '1',
     BcryptCost: '4',
     Sessions: 'stateless',
+    ...more,
   };
   const members = Object.entries(outputs).map(member).join('');
   const created = '<CreationTime>2026-01-01T00:00:00Z</CreationTime>';
@@ -60,8 +63,12 @@ const read = async (incoming: IncomingMessage): Promise<string> => {
 /** What AWS does with a request, and what it says. */
 type Services = Readonly<Record<string, (body: string) => string>>;
 
-const makeServices = (service: OperatedService, secret: SecretVersion[]): Services => ({
-  DescribeStacks: () => describeStacks(service),
+const makeServices = (
+  service: OperatedService,
+  secret: SecretVersion[],
+  outputs: Outputs,
+): Services => ({
+  DescribeStacks: () => describeStacks(service, outputs),
   GetCallerIdentity: () => callerIdentity,
   GetSecretValue: (body) => {
     const version = secret[JSON.parse(body).VersionStage === 'AWSPREVIOUS' ? 1 : 0];
@@ -93,10 +100,16 @@ const toEngine = async (
 const operationOf = (incoming: IncomingMessage, body: string): string =>
   String(incoming.headers['x-amz-target'] ?? body.match(/Action=(\w+)/)?.[1]).replace(/^.*\./, '');
 
-/** Starts it for one test, with the tables of a service and a secret of its own. */
-export const awsForThisTest = async (service: OperatedService): Promise<Aws> => {
+/**
+ * Starts it for one test, with the tables of a service and a secret of its own.
+ * @param outputs of the stack, besides those that each has
+ */
+export const awsForThisTest = async (
+  service: OperatedService,
+  outputs: Outputs = {},
+): Promise<Aws> => {
   const secret: SecretVersion[] = [{ id: 'first', value: 'f'.repeat(64) }];
-  const services = makeServices(service, secret);
+  const services = makeServices(service, secret, outputs);
   const mishaps = new Map<string, Mishap>();
   const server = createServer(async (incoming, response) => {
     const body = await read(incoming);

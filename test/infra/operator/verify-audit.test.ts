@@ -2,13 +2,19 @@ import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
+import { bucketArchive } from '../../../lib/audit/seal/bucket.ts';
+import { kmsSigner } from '../../../lib/audit/seal/kms-key.ts';
+import { sealWindow } from '../../../lib/audit/seal/sealer.ts';
+import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import { toItem } from '../../../lib/audit/store.ts';
+import { startAwsArchive } from '../../support/aws-archive.ts';
 import { register } from '../../support/client.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
 import { engineClient, scanAudit } from '../../support/stored-items.ts';
 import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
+import { awsForThisTest } from './aws.ts';
 
 const makeFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'verify-'));
@@ -141,6 +147,43 @@ describe('verify-audit', () => {
 
     expect(stdout).toMatch(/^missing: \S+Z has no digest/);
     expect(status).toBe(1);
+  });
+
+  it('verifies a deployed trail by its bucket and its key, and says when that is not sealed any more', async () => {
+    const seal = await startAwsArchive();
+    onTestFinished(seal.stop);
+    const outputs = { AuditArchiveBucketName: 'trail', AuditSealKeyArn: 'key' };
+    const { environment } = await awsForThisTest(service, outputs);
+    for (const [name, value] of Object.entries({ ...environment, ...seal.environment })) {
+      vi.stubEnv(name, value);
+    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const sealing = {
+      archive: bucketArchive('trail'),
+      signer: await kmsSigner('key'),
+      interval: 1,
+    };
+    const source = { ...auditEntries, between: async function* () {} };
+    await sealWindow({ ...sealing, source }, new Date('2026-01-02'));
+
+    const { status, stdout } = await operate(['verify-audit', '--stack', 'accounts'], {
+      environment: { ...environment, ...seal.environment, XDG_STATE_HOME: state },
+    });
+
+    expect(stdout).toMatch(/^behind: 2026-01-01T23:59:59.000Z is the end of the newest window/);
+    expect(stdout).toMatch(/\nUnsealed: [1-9]\d*, too new\n/);
+    expect(status).toBe(1);
+  });
+
+  it('ends with 2 when the stack does not seal', async () => {
+    const { environment } = await awsForThisTest(service);
+
+    const { status, stderr } = await operate(['verify-audit', '--stack', 'accounts'], {
+      environment,
+    });
+
+    expect(stderr).toContain('deploy it with auditSeal=on');
+    expect(status).toBe(2);
   });
 
   it.each([
