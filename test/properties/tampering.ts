@@ -30,7 +30,7 @@ const makeSound = async (): Promise<Trail> => {
 };
 
 export const sound = await makeSound();
-export const ids = [...sound.source.items.keys()];
+const ids = [...sound.source.items.keys()];
 const digests = [...sound.archive.files.keys()]
   .filter((name) => name.endsWith('.digest.json'))
   .sort();
@@ -222,6 +222,7 @@ const editPair = anyDigest.map(
     async ({ archive }) => {
       const { signature, sha256: _, ...body } = digestOf(sound.archive.files, digest);
       const text = gunzipSync(sound.archive.files.get(body.entries.file) ?? '');
+      if (text.length === 0) return {};
       const file = gzipSync(text.toString().replaceAll('LOGIN', 'LOGOUT'));
       const hash = sha256(file).toString('hex');
       const entries = { ...body.entries, file: entriesName(body.from, hash), sha256: hash };

@@ -14,7 +14,7 @@ import {
 import { toItem } from '../../lib/audit/store.ts';
 
 /** Where an operation of the store ends: before it is done, or after. */
-export type Crash = { readonly at: number; readonly done: boolean };
+type Crash = { readonly at: number; readonly done: boolean };
 
 export interface Files extends Archive {
   readonly files: Map<string, Buffer>;

@@ -83,8 +83,8 @@ describe('replay-audit', () => {
     const written = await entriesBy(service, agent);
     expect(written).toHaveLength(2);
     const listed = lines.map((line) => {
-      const { entry, writeId } = JSON.parse(line);
-      return { id: entry.id, sha256: hashOf(toItem(entry, writeId)) };
+      const { entry, ...write } = JSON.parse(line);
+      return { id: entry.id, sha256: hashOf(toItem(entry, write)) };
     });
     expect((await service.entries()).at(-1)).toMatchObject(
       operatorEntry('replay-audit', {

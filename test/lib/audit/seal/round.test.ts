@@ -37,7 +37,7 @@ describe('A round of the sealer', () => {
     const id = trail.add();
     await round(3 * minute);
     await round();
-    trail.source.items.set(id, { ...trail.source.items.get(id), result: 'FAILURE' });
+    trail.source.items.set(id, { ...trail.source.items.get(id), ip_address: '192.0.2.66' });
 
     await round(day);
 
