@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { credentials } from '../auth/credentials.ts';
 import { newUser } from '../users/schema.ts';
 import { user } from '../users/user-schema.ts';
-import type { Describe, Operation } from './operation.ts';
+import type { Describe, Operation, Operations } from './operation.ts';
 
 const exampleUser = {
   name: 'Ada Lovelace',
@@ -24,7 +24,7 @@ export const register = {
   storageFault: ['Error registering user', 'insertErr'],
 } as const satisfies Operation;
 
-export const registerDescription: Describe = ({ registrationsPerAddress }) => ({
+const registerDescription: Describe = ({ registrationsPerAddress }) => ({
   id: 'register',
   tag: 'Accounts',
   summary: 'Register',
@@ -53,7 +53,7 @@ export const logIn = {
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Operation;
 
-export const logInDescription: Describe = ({ loginAnswers }) => ({
+const logInDescription: Describe = ({ loginAnswers }) => ({
   id: 'logIn',
   tag: 'Accounts',
   summary: 'Log in',
@@ -81,7 +81,7 @@ export const getProfile = {
   storageFault: ['Error fetching profile', 'err'],
 } as const satisfies Operation;
 
-export const getProfileDescription: Describe = () => ({
+const getProfileDescription: Describe = () => ({
   id: 'getProfile',
   tag: 'Accounts',
   summary: 'Show the caller’s profile',
@@ -93,3 +93,9 @@ export const getProfileDescription: Describe = () => ({
   },
   errors: ['USER_NOT_FOUND'],
 });
+
+export const operations = {
+  'POST /api/auth/register': [register, registerDescription],
+  'POST /api/login': [logIn, logInDescription],
+  'GET /api/profile': [getProfile, getProfileDescription],
+} as const satisfies Operations;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { actions, results } from '../audit/actions.ts';
 import { auditEntry } from '../audit/entry-schema.ts';
 import { atLeast, atMost, oneOf, text } from '../validation.ts';
-import type { Describe, Operation, TextForm } from './operation.ts';
+import type { Describe, Operation, Operations, TextForm } from './operation.ts';
 import { cursor, instant, limitUpTo, maxLimit, pageParameters } from './parameters.ts';
 
 const integerRule = 'must be an integer';
@@ -92,7 +92,7 @@ export const listAuditLogs = {
   storageFault: ['Error fetching audit logs', 'err'],
 } as const satisfies Operation;
 
-export const listAuditLogsDescription: Describe = () => ({
+const listAuditLogsDescription: Describe = () => ({
   id: 'listAuditLogs',
   tag: 'Audit trail',
   summary: 'Query the audit trail',
@@ -107,3 +107,7 @@ export const listAuditLogsDescription: Describe = () => ({
   },
   errors: ['PARAMETER_INVALID'],
 });
+
+export const operations = {
+  'GET /api/admin/audit-logs': [listAuditLogs, listAuditLogsDescription],
+} as const satisfies Operations;

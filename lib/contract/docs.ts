@@ -1,13 +1,13 @@
 /** This contract itself, for machines and for people. */
 import * as v from 'valibot';
-import type { Describe, Operation } from './operation.ts';
+import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Documentation';
 const headers = ['ETag'] as const;
 
 export const getDocument = { caller: 'anyone' } as const satisfies Operation;
 
-export const getDocumentDescription: Describe = ({ docs }) => ({
+const getDocumentDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
   ...{ id: 'getDocument', tag, summary: 'Get this document' },
   text: 'As the settings in force make it.',
@@ -23,7 +23,7 @@ export const getDocumentDescription: Describe = ({ docs }) => ({
 
 export const headDocument = { caller: 'anyone' } as const satisfies Operation;
 
-export const headDocumentDescription: Describe = ({ docs }) => ({
+const headDocumentDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
   ...{ id: 'headDocument', tag, summary: 'Ask whether this document has changed' },
   success: { status: 200, description: 'The headers of the document.', headers },
@@ -32,7 +32,7 @@ export const headDocumentDescription: Describe = ({ docs }) => ({
 
 export const headDocsPage = { caller: 'anyone' } as const satisfies Operation;
 
-export const headDocsPageDescription: Describe = ({ docs }) => ({
+const headDocsPageDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
   ...{ id: 'headDocsPage', tag, summary: 'Ask whether the page has changed' },
   success: { status: 200, description: 'The headers of the page.', headers },
@@ -41,7 +41,7 @@ export const headDocsPageDescription: Describe = ({ docs }) => ({
 
 export const getDocsPage = { caller: 'anyone' } as const satisfies Operation;
 
-export const getDocsPageDescription: Describe = ({ docs }) => ({
+const getDocsPageDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
   ...{ id: 'getDocsPage', tag, summary: 'Read this document as a page' },
   success: {
@@ -52,3 +52,10 @@ export const getDocsPageDescription: Describe = ({ docs }) => ({
   },
   errors: [],
 });
+
+export const operations = {
+  'GET /openapi.json': [getDocument, getDocumentDescription],
+  'HEAD /openapi.json': [headDocument, headDocumentDescription],
+  'GET /docs': [getDocsPage, getDocsPageDescription],
+  'HEAD /docs': [headDocsPage, headDocsPageDescription],
+} as const satisfies Operations;

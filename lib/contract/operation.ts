@@ -60,3 +60,6 @@ export interface Operation {
 
 /** What only the document says of an operation: bundles of other functions leave it out. */
 export type Describe = (settings: ServiceValues) => Description;
+
+/** Operations by the route that each has, `METHOD /path`. */
+export type Operations = Readonly<Record<string, readonly [Operation, Describe]>>;

@@ -1,6 +1,6 @@
 /** The end of sessions, where they are revocable. */
 import * as v from 'valibot';
-import type { Describe, Operation } from './operation.ts';
+import type { Describe, Operation, Operations } from './operation.ts';
 
 export const logOut = {
   caller: 'user',
@@ -15,7 +15,7 @@ export const logOut = {
   storageFault: ['Error logging out', 'err'],
 } as const satisfies Operation;
 
-export const logOutDescription: Describe = ({ sessions }) => ({
+const logOutDescription: Describe = ({ sessions }) => ({
   exists: sessions === 'revocable',
   id: 'logOut',
   tag: 'Accounts',
@@ -30,7 +30,7 @@ export const revokeSessions = {
   storageFault: ['Error revoking sessions', 'err'],
 } as const satisfies Operation;
 
-export const revokeSessionsDescription: Describe = ({ sessions }) => ({
+const revokeSessionsDescription: Describe = ({ sessions }) => ({
   exists: sessions === 'revocable',
   id: 'revokeSessions',
   tag: 'Users',
@@ -39,3 +39,8 @@ export const revokeSessionsDescription: Describe = ({ sessions }) => ({
   success: { status: 204, description: 'The sessions are ended.' },
   errors: ['USER_NOT_FOUND'],
 });
+
+export const operations = {
+  'POST /api/logout': [logOut, logOutDescription],
+  'POST /api/users/{id}/revocations': [revokeSessions, revokeSessionsDescription],
+} as const satisfies Operations;

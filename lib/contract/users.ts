@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
 import { user } from '../users/user-schema.ts';
-import type { Describe, Operation } from './operation.ts';
+import type { Describe, Operation, Operations } from './operation.ts';
 import { pageParameters } from './parameters.ts';
 
 const tag = 'Users';
@@ -28,7 +28,7 @@ export const createUser = {
   storageFault: ['Error creating user', 'insertErr'],
 } as const satisfies Operation;
 
-export const createUserDescription: Describe = () => ({
+const createUserDescription: Describe = () => ({
   id: 'createUser',
   tag,
   summary: 'Create a user',
@@ -44,7 +44,7 @@ export const listUsers = {
   storageFault: ['Error listing users', 'err'],
 } as const satisfies Operation;
 
-export const listUsersDescription: Describe = ({ userDirectory }) => ({
+const listUsersDescription: Describe = ({ userDirectory }) => ({
   id: 'listUsers',
   tag,
   summary: 'List the users',
@@ -66,7 +66,7 @@ export const getUser = {
   storageFault: ['Error fetching user', 'err'],
 } as const satisfies Operation;
 
-export const getUserDescription: Describe = ({ userDirectory }) => ({
+const getUserDescription: Describe = ({ userDirectory }) => ({
   id: 'getUser',
   tag,
   summary: 'Show a user',
@@ -97,7 +97,7 @@ const ownUserChanges = () =>
     v.metadata({ minProperties: 1 }),
   );
 
-export const updateUserDescription: Describe = ({ currentPassword, sessions }) => ({
+const updateUserDescription: Describe = ({ currentPassword, sessions }) => ({
   id: 'updateUser',
   tag,
   summary: 'Change a user',
@@ -131,10 +131,18 @@ export const deleteUser = {
   storageFault: ['Error deleting user', 'err'],
 } as const satisfies Operation;
 
-export const deleteUserDescription: Describe = () => ({
+const deleteUserDescription: Describe = () => ({
   id: 'deleteUser',
   tag,
   summary: 'Delete a user',
   success: { status: 204, description: 'The user is deleted.' },
   errors: ['USER_NOT_FOUND'],
 });
+
+export const operations = {
+  'POST /api/users': [createUser, createUserDescription],
+  'GET /api/users': [listUsers, listUsersDescription],
+  'GET /api/users/{id}': [getUser, getUserDescription],
+  'PUT /api/users/{id}': [updateUser, updateUserDescription],
+  'DELETE /api/users/{id}': [deleteUser, deleteUserDescription],
+} as const satisfies Operations;

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
 import { memoryUser, user } from '../users/user-schema.ts';
-import type { Describe, Operation } from './operation.ts';
+import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Users in memory';
 const bodyExample = { name: 'Ada Lovelace', email: 'ada@example.org' };
@@ -11,7 +11,7 @@ const example = { ...listed, createdAt: '2026-11-21T09:05:00.000Z' };
 
 export const listMemoryUsers = { caller: 'anyone' } as const satisfies Operation;
 
-export const listMemoryUsersDescription: Describe = ({ v1Users }) => ({
+const listMemoryUsersDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'listMemoryUsers', tag, summary: 'List the users in memory' },
   success: {
@@ -28,7 +28,7 @@ export const createMemoryUser = {
   body: nameAndEmail,
 } as const satisfies Operation;
 
-export const createMemoryUserDescription: Describe = ({ v1Users }) => ({
+const createMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'createMemoryUser', tag, summary: 'Create a user in memory', bodyExample },
   success: { status: 201, description: 'The new user.', schema: memoryUser, example },
@@ -37,7 +37,7 @@ export const createMemoryUserDescription: Describe = ({ v1Users }) => ({
 
 export const getMemoryUser = { caller: 'anyone' } as const satisfies Operation;
 
-export const getMemoryUserDescription: Describe = ({ v1Users }) => ({
+const getMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'getMemoryUser', tag, summary: 'Show a user in memory' },
   success: { status: 200, description: 'The user.', schema: memoryUser, example },
@@ -49,7 +49,7 @@ export const replaceMemoryUser = {
   body: nameAndEmail,
 } as const satisfies Operation;
 
-export const replaceMemoryUserDescription: Describe = ({ v1Users }) => ({
+const replaceMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'replaceMemoryUser', tag, summary: 'Replace a user in memory', bodyExample },
   success: { status: 200, description: 'The changed user.', schema: memoryUser, example },
@@ -61,7 +61,7 @@ export const changeMemoryUser = {
   body: nameOrEmail,
 } as const satisfies Operation;
 
-export const changeMemoryUserDescription: Describe = ({ v1Users }) => ({
+const changeMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'changeMemoryUser', tag, summary: 'Change a user in memory' },
   text: 'Changes what is given and not empty. With nothing of that it changes nothing.',
@@ -72,9 +72,18 @@ export const changeMemoryUserDescription: Describe = ({ v1Users }) => ({
 
 export const deleteMemoryUser = { caller: 'anyone' } as const satisfies Operation;
 
-export const deleteMemoryUserDescription: Describe = ({ v1Users }) => ({
+const deleteMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'deleteMemoryUser', tag, summary: 'Delete a user in memory' },
   success: { status: 204, description: 'The user is deleted.' },
   errors: ['USER_NOT_FOUND'],
 });
+
+export const operations = {
+  'GET /api/v1/users': [listMemoryUsers, listMemoryUsersDescription],
+  'POST /api/v1/users': [createMemoryUser, createMemoryUserDescription],
+  'GET /api/v1/users/{id}': [getMemoryUser, getMemoryUserDescription],
+  'PUT /api/v1/users/{id}': [replaceMemoryUser, replaceMemoryUserDescription],
+  'PATCH /api/v1/users/{id}': [changeMemoryUser, changeMemoryUserDescription],
+  'DELETE /api/v1/users/{id}': [deleteMemoryUser, deleteMemoryUserDescription],
+} as const satisfies Operations;

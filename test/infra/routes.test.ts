@@ -84,8 +84,15 @@ describe.each(modes)('%s,', async (_, settings) => {
       const asked = await askedBy(own);
 
       const allowing = allowed(permissions);
-      expect(asked.filter((one) => !allowing.includes(one))).toEqual([]);
-      expect(allowing.filter((one) => one.includes('/') && !asked.includes(one))).toEqual([]);
+      const where = `permissions of ${name} in infra/routes.ts`;
+      expect(
+        asked.filter((one) => !allowing.includes(one)),
+        where,
+      ).toEqual([]);
+      expect(
+        allowing.filter((one) => one.includes('/') && !asked.includes(one)),
+        where,
+      ).toEqual([]);
     },
   );
 

@@ -261,10 +261,12 @@ describe('The code of a function', () => {
   it.each(functions)('$name does what its role allows, and nothing else', async (definition) => {
     const allowed = definition.permissions.flatMap(({ actions }) => actions);
 
-    expect(actionsOf(await codeOf(definition.entry))).toEqual([...new Set(allowed)].sort());
+    const asked = actionsOf(await codeOf(definition.entry));
+    expect(asked, 'its permissions in infra/routes.ts').toEqual([...new Set(allowed)].sort());
   });
 
   it.each(functions)('$name reads the settings that it is given, and no others', async (each) => {
-    expect(variablesOf(await codeOf(each.entry))).toEqual([...each.variables].sort());
+    const read = variablesOf(await codeOf(each.entry));
+    expect(read, 'its variables in infra/routes.ts').toEqual([...each.variables].sort());
   });
 });

@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { cleanEnvironment } from '../support/operator.ts';
+
+const blocks = [
+  ...readFileSync('.github/CONTRIBUTING.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms),
+].map(([, block = '']) => block);
+
+/** The block that has a text, and that text once. */
+const blockWith = (text: string): string => {
+  const found = blocks.filter((block) => block.includes(text));
+  expect([text, found.length]).toEqual([text, 1]);
+  return found[0] ?? '';
+};
+
+const copy = mkdtempSync(join(tmpdir(), 'contributing-'));
+afterAll(() => rmSync(copy, { recursive: true }));
+
+const write = (file: string, content: string) => writeFileSync(join(copy, file), content);
+
+/** Puts text before some that a file has. */
+const insert = (file: string, text: string, before: string): void => {
+  const content = readFileSync(join(copy, file), 'utf8');
+  expect([file, content.split(before).length]).toEqual([file, 2]);
+  write(
+    file,
+    content.replace(before, () => text + before),
+  );
+};
+
+const followTheExample = (): void => {
+  const files = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0');
+  for (const file of files.filter((name) => name !== '')) cpSync(file, join(copy, file));
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+
+  const operation = blockWith(': Describe = ');
+  const imported = operation.slice(0, operation.indexOf('\n') + 1);
+  write('test/functions/users/list-audit-logs.test.ts', blockWith('describe('));
+  insert('lib/contract/users.ts', imported, 'import { newUserByAdmin');
+  const rest = `${operation.slice(imported.length)}\n`;
+  insert('lib/contract/users.ts', rest, 'export const operations = {');
+  insert('lib/contract/users.ts', blockWith('Description],'), "  'POST /api/users': [");
+  write('functions/users/list-audit-logs.ts', blockWith('export const handler'));
+  insert('infra/routes.ts', blockWith('routes: ['), "  {\n    name: 'audit-logs-list'");
+  insert(
+    'test/support/examples.ts',
+    blockWith('status: 200,\n  operations'),
+    "  'GET /api/admin/audit-logs': auditQuery,\n",
+  );
+};
+
+/** Runs a command in the copy. @returns what it printed; its status first */
+const run = (command: string, args: readonly string[]): [number, string] => {
+  const env = { ...cleanEnvironment(), NO_COLOR: '1', REPORT: 'contributing' };
+  const options = { cwd: copy, env, encoding: 'utf8', stdio: 'pipe' } as const;
+  try {
+    return [0, execFileSync(command, args, options)];
+  } catch (error) {
+    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
+    return [status, stdout + stderr];
+  }
+};
+
+describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
+  followTheExample();
+
+  it('is of the right types', () => {
+    expect(run('tsc', [])).toEqual([0, '']);
+  });
+
+  it('passes its own test and those that hold for every endpoint', () => {
+    const files = ['functions/users/list-audit-logs', 'functions/every-endpoint', 'infra/routes'];
+    const paths = files.map((file) => `test/${file}.test.ts`);
+
+    const [status, said] = run('vitest', [
+      ...[
+        'run',
+        '--config',
+        'test/vitest.config.ts',
+        ...paths,
+        'test/infra/stack/function.test.ts',
+      ],
+      ...['-t', 'users.*audit-logs'],
+    ]);
+
+    expect(status, said).toBe(0);
+    expect(said).toMatch(/Test Files +4 passed \(4\)/);
+  });
+});
