@@ -21,7 +21,7 @@ const getDocumentDescription: Describe = ({ docs }) => ({
   errors: [],
 });
 
-export const headDocument = { caller: 'anyone' } as const satisfies Operation;
+const headDocument = { caller: 'anyone' } as const satisfies Operation;
 
 const headDocumentDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
@@ -30,7 +30,7 @@ const headDocumentDescription: Describe = ({ docs }) => ({
   errors: [],
 });
 
-export const headDocsPage = { caller: 'anyone' } as const satisfies Operation;
+const headDocsPage = { caller: 'anyone' } as const satisfies Operation;
 
 const headDocsPageDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
