@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { cleanEnvironment } from '../support/operator.ts';
 
@@ -15,6 +16,8 @@ const blockWith = (text: string): string => {
   expect([text, found.length]).toEqual([text, 1]);
   return found[0] ?? '';
 };
+
+const execute = promisify(execFile);
 
 const copy = mkdtempSync(join(tmpdir(), 'contributing-'));
 afterAll(() => rmSync(copy, { recursive: true }));
@@ -52,30 +55,29 @@ const followTheExample = (): void => {
   );
 };
 
-/** Runs a command in the copy. @returns what it printed; its status first */
-const run = (command: string, args: readonly string[]): [number, string] => {
+/** Runs a command in the copy. @returns its status, and what it printed */
+const run = async (command: string, args: readonly string[]): Promise<[number, string]> => {
   const env = { ...cleanEnvironment(), NO_COLOR: '1', REPORT: 'contributing' };
-  const options = { cwd: copy, env, encoding: 'utf8', stdio: 'pipe' } as const;
   try {
-    return [0, execFileSync(command, args, options)];
+    return [0, (await execute(command, args, { cwd: copy, env })).stdout];
   } catch (error) {
-    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string };
-    return [status, stdout + stderr];
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return [code, stdout + stderr];
   }
 };
 
 describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
   followTheExample();
 
-  it('is of the right types', () => {
-    expect(run('tsc', [])).toEqual([0, '']);
+  it('is of the right types', async () => {
+    expect(await run('tsc', [])).toEqual([0, '']);
   });
 
-  it('passes its own test and those that hold for every endpoint', () => {
+  it('passes its own test and those that hold for every endpoint', async () => {
     const files = ['functions/users/list-audit-logs', 'functions/every-endpoint', 'infra/routes'];
     const paths = files.map((file) => `test/${file}.test.ts`);
 
-    const [status, said] = run('vitest', [
+    const [status, said] = await run('vitest', [
       ...[
         'run',
         '--config',
