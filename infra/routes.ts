@@ -5,7 +5,7 @@
 
 import { operationsInForce } from '../lib/contract/operations.ts';
 import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
-import type { ServiceValues, ServiceVariable } from '../lib/settings.ts';
+import { type ServiceValues, type ServiceVariable, sendsMail } from '../lib/settings.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
@@ -42,6 +42,10 @@ export interface FunctionDefinition {
   readonly variables: readonly ServiceVariable[];
   /** Megabytes; Lambda gives processor time in proportion. */
   readonly memory: number;
+  /** Hands messages to the function that mails, where there is one. */
+  readonly mails?: true;
+  /** The one that mails: no route leads to it, other functions invoke it and do not wait. */
+  readonly background?: true;
   /** Keeps its state in its process (functions/README.md, In-memory variant). */
   readonly inMemory?: true;
 }
@@ -139,6 +143,52 @@ export const functions: readonly FunctionDefinition[] = [
     memory: waitingMemory,
   },
   {
+    name: 'password-resets-request',
+    entry: 'functions/password-resets/request.ts',
+    routes: [{ method: 'POST', path: '/api/password-resets' }],
+    // Counts requests by source address, and looks up nothing.
+    permissions: [{ table: 'users', actions: ['dynamodb:UpdateItem'] }],
+    signingSecret: false,
+    variables: ['LOGIN_FAILURES_PER_ADDRESS'],
+    memory: waitingMemory,
+    mails: true,
+  },
+  {
+    name: 'password-resets-set',
+    entry: 'functions/password-resets/set.ts',
+    routes: [{ method: 'PUT', path: '/api/password-resets', hashesPasswords: true }],
+    permissions: [
+      {
+        table: 'users',
+        actions: ['dynamodb:BatchGetItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'],
+      },
+      writesAudit,
+    ],
+    signingSecret: true,
+    variables: [
+      ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'] as const),
+      'LOGIN_FAILURES_PER_ACCOUNT',
+    ],
+    memory: hashingMemory,
+    mails: true,
+  },
+  {
+    name: 'mail',
+    entry: 'functions/mail/send.ts',
+    routes: [],
+    permissions: [
+      {
+        table: 'users',
+        actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      },
+      writesAudit,
+    ],
+    signingSecret: false,
+    variables: ['MAIL_FROM', 'RESET_URL'],
+    memory: waitingMemory,
+    background: true,
+  },
+  {
     name: 'profile',
     entry: 'functions/profile/get.ts',
     routes: [{ method: 'GET', path: '/api/profile' }],
@@ -203,6 +253,7 @@ export const functions: readonly FunctionDefinition[] = [
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
     memory: hashingMemory,
+    mails: true,
   },
   {
     name: 'users-delete',
@@ -275,7 +326,7 @@ export const functions: readonly FunctionDefinition[] = [
     variables: [
       ...(['USER_DIRECTORY', 'PASSWORD_MIN_LENGTH', 'LOGIN_ANSWERS'] as const),
       ...(['REGISTRATIONS_PER_ADDRESS', 'V1_USERS', 'DOCS', 'SESSIONS'] as const),
-      'CURRENT_PASSWORD',
+      ...(['CURRENT_PASSWORD', 'MAIL_FROM', 'RESET_URL'] as const),
     ],
     memory: waitingMemory,
   },
@@ -309,8 +360,12 @@ export const functionsInForce = (settings: ServiceValues): readonly FunctionDefi
       routes: definition.routes.filter((route) => inForce.has(routeKey(route))),
       permissions: definition.permissions.filter((permission) => isNeeded(permission, settings)),
     }))
-    .filter(({ routes }) => routes.length > 0);
+    .filter(({ routes, background }) => (background ? sendsMail(settings) : routes.length > 0));
 };
+
+/** The function that mails, where there is one. */
+export const mailFunction = (settings: ServiceValues): FunctionDefinition | undefined =>
+  functionsInForce(settings).find(({ background }) => background);
 
 /** What a browser on another origin may send and read. The origins are a setting. */
 export const cors = {

@@ -15,11 +15,18 @@ type Catalogue = Readonly<Record<string, VariableSetting<unknown>>>;
 type Values<C extends Catalogue> = { readonly [K in keyof C]: ValueOf<C[K]> };
 export type Config = Values<typeof settings>;
 
-const read = (env: Environment, { variable, rule, otherwise }: VariableSetting<unknown>) => {
+const variableOf = (name: string): string =>
+  (settings as Readonly<Record<string, VariableSetting<unknown>>>)[name]?.variable ?? name;
+
+const read = (env: Environment, setting: VariableSetting<unknown>) => {
+  const { variable, rule, otherwise, together } = setting;
   const text = env[variable] || otherwise;
   if (text === undefined) throw new ConfigError(variable, 'is not set');
   const value = rule.parse(text);
   if (value === undefined) throw new ConfigError(variable, `must be ${rule.form}`);
+  if (together && env[variable] && !env[variableOf(together)]) {
+    throw new ConfigError(variableOf(together), `must be set together with ${variable}`);
+  }
   return value;
 };
 

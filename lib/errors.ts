@@ -47,10 +47,13 @@ const table = {
     message: 'Email and password are required',
   },
   NAME_AND_EMAIL_REQUIRED: { status: 400, message: 'Name and email required' },
+  EMAIL_REQUIRED: { status: 400, message: 'Email is required' },
+  TOKEN_AND_PASSWORD_REQUIRED: { status: 400, message: 'Token and password are required' },
   CURRENT_PASSWORD_REQUIRED: { status: 400, message: 'Current password is required' },
   NO_FIELDS_TO_UPDATE: { status: 400, message: 'No fields to update' },
   FIELD_INVALID: { status: 400 },
   PARAMETER_INVALID: { status: 400 },
+  RESET_TOKEN_INVALID: { status: 400, message: 'Invalid or expired reset token' },
 
   CURRENT_PASSWORD_WRONG: { status: 403, message: 'Current password is wrong' },
   INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials' },
@@ -69,6 +72,11 @@ const table = {
   TOKEN_FAULT: {
     status: 500,
     message: 'No token provided, please try again',
+    field: 'err',
+  },
+  MAIL_FAULT: {
+    status: 500,
+    message: 'Error requesting password reset',
     field: 'err',
   },
   /** Its message and field are the operation's own: see `storageFault` in lib/http/endpoint.ts. */
@@ -158,6 +166,9 @@ export const invalidField = (name: string, rule: string): DomainError =>
 /** A query parameter that breaks a rule; `rule` completes the sentence that the name begins. */
 export const invalidParameter = (name: string, rule: string): DomainError =>
   new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
+
+/** A cause that the code names, not the SDK. */
+export const namedError = (name: string): Error => Object.assign(new Error(), { name });
 
 const safeName = /^[\w.:-]{1,64}$/;
 

@@ -17,6 +17,8 @@ export interface Setting<T> {
   readonly rule: Rule<T>;
   /** As text; undefined: none. */
   readonly otherwise: string | undefined;
+  /** The name of the setting without which this one means nothing. */
+  readonly together?: string;
 }
 
 /** A setting that lib reads, and from which variable. */
@@ -66,6 +68,22 @@ const limit: Rule<number> = {
 };
 
 const anyText: Rule<string> = { form: 'text', parse: (text) => text };
+
+/** Text that keeps a rule, or none, which is ''. */
+const orNone = (form: string, holds: (text: string) => boolean): Rule<string> => ({
+  form,
+  parse: (text) => (text === '' || holds(text) ? text : undefined),
+});
+
+/** Plain, so that it can stand in a header and in a condition of IAM as it is. */
+const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
+
+const isPageUrl = (text: string): boolean => {
+  const url = /[\s#]/.test(text) ? null : URL.parse(text);
+  if (!url || url.username || url.password) return false;
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal);
+};
 
 /** Chosen by whoever deploys the service or starts it on one machine. */
 export const serviceSettings = {
@@ -121,6 +139,21 @@ export const serviceSettings = {
     rule: fromLaxest(['optional', 'required']),
     otherwise: 'optional',
   },
+  /** Whom mails are from. With the page that a mail leads to, password reset is there. */
+  mailFrom: {
+    variable: 'MAIL_FROM',
+    rule: orNone('an email address', (text) => mailAddress.test(text)),
+    otherwise: '',
+    together: 'resetUrl',
+  },
+  /** The page that a mailed link leads to: a link's host comes from here alone. */
+  resetUrl: {
+    variable: 'RESET_URL',
+    rule: orNone('an https URL without fragment, or an http one of localhost', isPageUrl),
+    otherwise: '',
+    together: 'mailFrom',
+    operator: true,
+  },
   /** Whether the in-memory variant is there at all. */
   v1Users: { variable: 'V1_USERS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },
   /** Whether GET /openapi.json and GET /docs are there. */
@@ -137,6 +170,8 @@ const runtimeSettings = {
     rule: integer(1, 86_400),
     otherwise: '300',
   },
+  /** Where the function that mails is invoked; absent: nothing is mailed. */
+  mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', rule: anyText, otherwise: '' },
   /** How many times as long as on AWS storage may take, where it shares a busy machine. */
   storagePatience: { variable: 'STORAGE_PATIENCE', rule: integer(1, 10), otherwise: '1' },
 } as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
@@ -160,3 +195,7 @@ export type ValueOf<S extends Setting<unknown>> = NonNullable<ReturnType<S['rule
 export type ServiceValues = {
   readonly [K in keyof typeof serviceSettings]: ValueOf<(typeof serviceSettings)[K]>;
 };
+
+/** Whether the service sends mails, and so has password reset. */
+export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom' | 'resetUrl'>) =>
+  mailFrom !== '' && resetUrl !== '';

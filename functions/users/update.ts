@@ -1,4 +1,5 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { noticeChange } from '../../lib/auth/notice.ts';
 import { checkOwnChange } from '../../lib/auth/own-change.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { selfOrAdmin } from '../../lib/http/access.ts';
@@ -23,13 +24,14 @@ export const handler = endpoint(contract.updateUser, selfOrAdmin, async (request
   const { body, claims, pathParameters } = request;
   const changes = parseUserChanges(body, claims.role);
   const id = parseUserId(pathParameters?.id);
+  const source = sourceOf(request);
   const change = {
-    ...sourceOf(request),
+    ...source,
     action: 'UPDATE',
     user_id: claims.id,
     resource_id: id,
   } as const;
-  const own = { id, changes, currentPassword: body.currentPassword, sourceIp: change.ip_address };
+  const own = { id, changes, currentPassword: body.currentPassword, sourceIp: source.ip_address };
   const itself =
     id === claims.id
       ? await recordingFaults(change, () => checkOwnChange(own, request.caller))
@@ -40,6 +42,9 @@ export const handler = endpoint(contract.updateUser, selfOrAdmin, async (request
   const { before, after } = await recordingFaults(change, () =>
     updateUser(id, { ...rest, ...hashed }, author),
   );
-  await record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) });
+  await Promise.all([
+    record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) }),
+    noticeChange(before, changes, source),
+  ]);
   return { statusCode: 200, body: after };
 });

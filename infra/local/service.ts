@@ -2,12 +2,13 @@ import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import { config } from '../../lib/config.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { operatorSettings } from '../operator-settings.ts';
-import { functionsInForce } from '../routes.ts';
+import { functionsInForce, mailFunction } from '../routes.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGateway, type Integration } from './gateway.ts';
+import { type LocalMail, startMail } from './mail.ts';
 import { announceRunning, forgetRunning, readRunning } from './running.ts';
 import { startSealing } from './sealing.ts';
 import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
@@ -17,23 +18,27 @@ export interface LocalService {
   readonly url: string;
   readonly admin: LocalAdmin;
   readonly engine: Engine;
+  /** Where mails are put; absent where none are sent. */
+  readonly mailFolder?: string;
   stop(): Promise<void>;
 }
 
 const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string>>): void => {
+  // Where nothing is mailed, nothing is to be asked to.
+  delete process.env.MAIL_FUNCTION_URL;
   // A profile of the shell would outrank the credentials; the engine takes any.
   delete process.env.AWS_PROFILE;
   Object.assign(process.env, { ...environmentDefaults, ...process.env });
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...secret });
 };
 
+const load = (entry: string) => import(new URL(`../../${entry}`, import.meta.url).href);
+
 const loadIntegrations = async (): Promise<Integration[]> => {
   const loaded = await Promise.all(
     functionsInForce(config).map(async ({ entry, routes }) => {
-      const module: { handler: Handler } = await import(
-        new URL(`../../${entry}`, import.meta.url).href
-      );
-      return routes.map((route) => ({ route, handler: module.handler }));
+      const { handler }: { handler: Handler } = await load(entry);
+      return routes.map((route) => ({ route, handler }));
     }),
   );
   return loaded.flat();
@@ -67,11 +72,18 @@ const announce = ({ folder, jwtSecret }: LocalSettings, endpoint: string, url: s
   });
 };
 
-/** Has all that handlers need in place: environment, tables, secret, admin. */
+/** Has mails sent, where the settings say so. */
+const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefined> => {
+  const definition = mailFunction(config);
+  if (!definition) return undefined;
+  const { handler } = await load(definition.entry);
+  const mail = await startMail(folder, handler);
+  Object.assign(process.env, mail.environment);
+  return mail;
+};
+
+/** Has all that handlers need in place: tables, secret, admin. */
 const prepare = async (settings: LocalSettings, endpoint: string) => {
-  setEnvironment(endpoint, signingSecret(settings));
-  // Whichever is out of range is refused now, not by the first request that needs it.
-  Object.values(config);
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
   await upgradeAuditTable(endpoint, audit);
@@ -91,21 +103,27 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
   const opening = Promise.withResolvers<readonly Integration[]>();
   const gateway = createGateway(opening.promise, { origins });
   let engine: Engine | undefined;
+  let mail: LocalMail | undefined;
   let stopSealing = async () => {};
   const stop = async () => {
     if (folder) forgetRunning(folder);
     await Promise.all([gateway.drain(), stopSealing()]);
+    await mail?.stop();
     await engine?.stop();
     unlock();
   };
   try {
     const url = `http://localhost:${await gateway.listen(settings.port)}`;
     engine = await startEngine({ folder });
+    setEnvironment(engine.endpoint, signingSecret(settings));
+    // Whichever is out of range is refused now, not by the first request that needs it.
+    Object.values(config);
+    mail = await openMail(settings);
     const { integrations, admin } = await prepare(settings, engine.endpoint);
     announce(settings, engine.endpoint, url);
     opening.resolve(integrations);
     if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);
-    return { url, admin, engine, stop };
+    return { url, admin, engine, stop, ...(mail ? { mailFolder: mail.folder } : {}) };
   } catch (error) {
     opening.reject(error);
     await stop();

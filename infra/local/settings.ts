@@ -52,6 +52,8 @@ export const localSettings = {
   auditSealInterval: settings.auditSealInterval,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
   engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', rule: anyText, otherwise: undefined },
+  /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */
+  ses: { variable: 'AWS_ENDPOINT_URL_SESV2', rule: anyText, otherwise: undefined },
 } as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
 
 /** The file in a data folder that holds the signing secret's versions. */

@@ -8,7 +8,7 @@ const explain = (error: NodeJS.ErrnoException): string =>
     ? 'The port is in use by another program: set PORT to a free one.'
     : error.message;
 
-const announce = ({ url, admin, engine }: LocalService): void => {
+const announce = ({ url, admin, engine, mailFolder }: LocalService): void => {
   const { email, password } = admin;
   const login = JSON.stringify({ email, password });
   const attempt = `${url}/api/login -H 'content-type: application/json' -d '${login}'`;
@@ -18,6 +18,7 @@ const announce = ({ url, admin, engine }: LocalService): void => {
   console.log(`Listening at ${url} (DynamoDB: ${engine.name})
 Admin: ${email}  password: ${password ?? kept}
 Try:   curl -s ${password === undefined ? `${url}/api/v1/users` : attempt}`);
+  if (mailFolder) console.log(`Mail:  each one is a file in ${mailFolder}`);
 };
 
 /** Ends the process on a signal, or when the engine has ended by itself; in either case cleanly. */

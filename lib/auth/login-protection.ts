@@ -3,7 +3,7 @@
  * source address, and makes who overdoes it wait: longer each time, never for good. Each count
  * is one conditional update; nobody is refused because the store of counts fails.
  */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { conditionItem, isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
@@ -71,6 +71,10 @@ const accountCounter = async (email: string): Promise<Counter> => {
   const pk = `attempts#login#account#${account.digest('base64url')}`;
   return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
 };
+
+/** What of an account's failed logins is counted, to be forgotten; undefined where it cannot be told. */
+export const failuresOf = (email: string): Promise<Counter | undefined> =>
+  withoutFault(() => accountCounter(email));
 
 /** The counters of a login, without those that are switched off or cannot be told. */
 export const loginCounters = async (email: string, sourceIp: string): Promise<Counter[]> => {
@@ -189,6 +193,42 @@ export const countAttempt = async (
     seen.map((counter) => withoutFault(() => countOne(counter, now))),
   );
   requireNone(waits.map((wait = 0) => wait));
+};
+
+/** Counts one occurrence. @returns whether it is one too many; not when that cannot be told */
+const exceeds = async (pk: string, limit: number, now: Date): Promise<boolean> => {
+  const wait = await withoutFault(() => countOne({ pk, limit, count: undefined }, now));
+  return wait !== undefined && wait > 0;
+};
+
+/** Requests for a mail from one source address within a {@link window}. */
+const resetsPerAddress = 20;
+
+/**
+ * Counts a request for a password reset, unless source addresses are not the clients' own, which
+ * LOGIN_FAILURES_PER_ADDRESS=0 says.
+ * @returns whether it is one too many
+ */
+export const exceedsResetLimit = async (
+  sourceIp: string,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<boolean> =>
+  config.loginFailuresPerAddress > 0 &&
+  (await exceeds(`attempts#reset#address#${networkOf(sourceIp)}`, resetsPerAddress, now));
+
+/** Mails of one kind to one address within a {@link window}, whoever has it in between. */
+const noticesPerAddress = 10;
+
+/**
+ * Counts a mail that nobody asked for: who changes an account to and fro has others mailed.
+ * @returns whether it is one too many
+ */
+export const exceedsNoticeLimit = (
+  email: string,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<boolean> => {
+  const address = createHash('sha256').update(emailKey(email)).digest('base64url');
+  return exceeds(`attempts#notice#account#${address}`, noticesPerAddress, now);
 };
 
 /**

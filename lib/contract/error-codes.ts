@@ -17,10 +17,14 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   FIELDS_REQUIRED: 'A name, an email or a password is missing or empty.',
   CREDENTIALS_REQUIRED: 'An email or a password is missing or empty.',
   NAME_AND_EMAIL_REQUIRED: 'A name or an email is missing or empty.',
+  EMAIL_REQUIRED: 'The email is missing or empty.',
+  TOKEN_AND_PASSWORD_REQUIRED: 'A token or a password is missing or empty.',
   CURRENT_PASSWORD_REQUIRED: 'A new password or address takes the current password as well.',
   NO_FIELDS_TO_UPDATE: 'The body has no field that can be changed.',
   FIELD_INVALID: 'A field breaks its rule; `errors` has all that do.',
   PARAMETER_INVALID: 'A query parameter is unknown, repeated or breaks its rule.',
+  RESET_TOKEN_INVALID:
+    'The token of a password reset is unknown, altered, used or expired, or a newer one was mailed.',
   CURRENT_PASSWORD_WRONG: 'The current password is another one.',
   INVALID_CREDENTIALS: 'The password is wrong or, with uniform answers, the address is unknown.',
   USER_NOT_REGISTERED: 'No user has this email address.',
@@ -31,6 +35,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   MEMORY_FULL: 'The memory holds as many users as it can.',
   HASHING_FAULT: 'A password could not be hashed or compared.',
   TOKEN_FAULT: 'No token could be signed.',
+  MAIL_FAULT: 'No mail could be asked for: nothing is on its way.',
   STORAGE_FAULT: 'The store failed; the change may have been made.',
   UNEXPECTED_FAULT: 'Something else failed.',
 };

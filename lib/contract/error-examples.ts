@@ -18,6 +18,10 @@ const fieldErrors: Partial<Record<ErrorCode, readonly Json[]>> = {
   CREDENTIALS_REQUIRED: [
     { pointer: '#/password', code: 'REQUIRED', detail: 'password is required' },
   ],
+  EMAIL_REQUIRED: [{ pointer: '#/email', code: 'REQUIRED', detail: 'email is required' }],
+  TOKEN_AND_PASSWORD_REQUIRED: [
+    { pointer: '#/password', code: 'REQUIRED', detail: 'password is required' },
+  ],
   CURRENT_PASSWORD_REQUIRED: [
     { pointer: '#/currentPassword', code: 'REQUIRED', detail: 'currentPassword is required' },
   ],

@@ -17,7 +17,7 @@ export interface TextForm {
 }
 
 export interface Success {
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 202 | 204;
   readonly description: string;
   /** Of the JSON body; absent: another content type, or no body. */
   readonly schema?: v.GenericSchema;

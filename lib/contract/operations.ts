@@ -4,12 +4,14 @@ import * as accounts from './accounts.ts';
 import * as auditLogs from './audit-logs.ts';
 import * as docs from './docs.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
+import * as passwordResets from './password-resets.ts';
 import * as sessions from './sessions.ts';
 import * as users from './users.ts';
 import * as v1 from './v1-users.ts';
 
 export const operations = {
   ...accounts.operations,
+  ...passwordResets.operations,
   ...sessions.operations,
   ...users.operations,
   ...auditLogs.operations,

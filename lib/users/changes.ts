@@ -2,16 +2,10 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { isConditionFailure, send, storageTime, transact } from '../dynamodb/client.ts';
-import { DomainError, unsureOf } from '../errors.ts';
+import { DomainError, namedError, unsureOf } from '../errors.ts';
 import { requireAdmin } from './admins.ts';
-import {
-  adminListing,
-  emailItemKey,
-  namedError,
-  type StoredUser,
-  toUser,
-  userKey,
-} from './items.ts';
+import { adminListing, emailItemKey, type StoredUser, toUser, userKey } from './items.ts';
+import { voidingReset } from './resets.ts';
 import type { Role } from './role.ts';
 import { endingSessions } from './sessions.ts';
 import { findStoredUser } from './store.ts';
@@ -171,6 +165,8 @@ const updateWithEmail = async (
       },
     },
     ...requireGrantor(user, update, author),
+    // The address may come back, and with it what its link is bound to.
+    ...(config.mailFunctionUrl === '' ? [] : [{ Update: voidingReset(user.id) }]),
   ]);
   if (userChanged || addressChanged) return 'no';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');

@@ -3,7 +3,7 @@ import { BatchGetItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, namedError } from '../errors.ts';
 import { emailKey, type User } from './user.ts';
 
 /** A user as stored: what {@link User} shows, and what nothing shows. */
@@ -32,9 +32,6 @@ export const wantedEmailKey = (email: string) => {
 /** The values of the partition keys of the two list indexes. */
 export const listing = 'users';
 export const adminListing = 'admins';
-
-/** A cause that the code names, not the SDK. */
-export const namedError = (name: string) => Object.assign(new Error(), { name });
 
 /** What {@link User} shows of an item. */
 export const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>

@@ -42,6 +42,19 @@ export const userChanges = v.pipe(
   v.metadata({ minProperties: 1 }),
 );
 
+/** The body of POST /api/password-resets. */
+export const resetRequest = v.object({ email });
+
+/** The body of PUT /api/password-resets. */
+export const passwordReset = v.object({
+  token: v.pipe(
+    text,
+    atLeast(() => 1),
+    v.description('What stands in the mailed link after `#token=`.'),
+  ),
+  password,
+});
+
 /** One field by itself, which is not missing but breaks a rule. */
 const parseField = <Field extends v.GenericSchema>(
   field: string,
@@ -117,6 +130,14 @@ export const parseUserChanges = (body: Fields, caller: Role): UserChanges => {
   const { role, ...changes } = parseBody(userChanges, body);
   return caller === 'admin' && role !== undefined ? { ...changes, role } : changes;
 };
+
+/** @throws {DomainError} EMAIL_REQUIRED, or FIELD_INVALID */
+export const parseResetRequest = (body: Fields): v.InferOutput<typeof resetRequest> =>
+  parseBody(resetRequest, body, 'EMAIL_REQUIRED');
+
+/** @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule */
+export const parsePasswordReset = (body: Fields): v.InferOutput<typeof passwordReset> =>
+  parseBody(passwordReset, body, 'TOKEN_AND_PASSWORD_REQUIRED');
 
 /**
  * What a body says that the current password is, in a field of its own.

@@ -3,7 +3,7 @@ import { config } from '../config.ts';
 import { send, type TransactItem, transact } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, namedError } from '../errors.ts';
 import {
   adminListing,
   emailItemKey,
@@ -11,7 +11,6 @@ import {
   getItems,
   type ItemKey,
   listing,
-  namedError,
   type StoredUser,
   toStoredUser,
   toUser,

@@ -39,7 +39,7 @@ describe('Without the audit table', () => {
   it.each(recording)(
     '$name answers as without faults, and logs its entry whole on one line',
     async (example) => {
-      const subject = await prepareSubject(service.api, admin, example);
+      const subject = await prepareSubject(service, admin, example);
       const agent = uniqueAgent();
       const startedAt = performance.now();
 

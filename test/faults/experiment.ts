@@ -70,7 +70,7 @@ export const callAll = async ({ engine, service, admin, begin, end }: Experiment
   for (const example of exampleRequestsOf(service.environment)) {
     // Each with a session of its own: one that is read was not asked for before.
     const ownAdmin = example.caller === 'admin' ? await logIn(service.api, service.admin) : admin;
-    const subject = await prepareSubject(service.api, ownAdmin, example);
+    const subject = await prepareSubject(service, ownAdmin, example);
     prepared.push({ example, agent: `test/${randomUUID()}`, subject });
   }
   await begin();

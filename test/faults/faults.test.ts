@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { exampleRequestsOf, type Operation } from '../support/examples.ts';
+import { mailSettings } from '../support/mailbox.ts';
 import {
   expected,
   expectFull,
@@ -20,9 +21,9 @@ const ofAudit = (operation: Operation) => operation === 'read audit';
 describe.each([
   ['By default', 'faults', {}],
   [
-    'With revocable sessions',
+    'With revocable sessions and mails',
     'faults-revocable',
-    { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required' },
+    { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings },
   ],
 ])('%s, an endpoint whose store fails', (_, report, environment) => {
   const requests = exampleRequestsOf(environment);

@@ -4,7 +4,8 @@ import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { type ApiAnswer, register } from '../support/client.ts';
 import { endpoints, prepareSubject, sendExample } from '../support/examples.ts';
 
-const { api, adminToken } = await serviceForThisFile();
+const service = await serviceForThisFile();
+const { api, adminToken } = service;
 const user = await register(api);
 
 describe('An unknown route', () => {
@@ -57,7 +58,7 @@ const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {})
 
 describe('Every answer', () => {
   it.each(endpoints)('of status $status to $name carries the common headers', async (example) => {
-    const subject = await prepareSubject(api, adminToken, example);
+    const subject = await prepareSubject(service, adminToken, example);
 
     const answer = await sendExample(api, example, subject);
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { functionsInForce, type TablePermission } from '../../infra/routes.ts';
+import { functionsInForce, mailFunction, type TablePermission } from '../../infra/routes.ts';
 import { configFrom } from '../../lib/config.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import {
@@ -8,10 +8,11 @@ import {
   prepareSubject,
   sendExample,
 } from '../support/examples.ts';
+import { mailSettings } from '../support/mailbox.ts';
 import { type EngineRequest, faults, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 
-const everythingOn = { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required' };
+const everythingOn = { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings };
 const modes = [
   ['By default', {}],
   ['With the settings that are off by default', everythingOn],
@@ -65,7 +66,7 @@ describe.each(modes)('%s,', async (_, settings) => {
   const askedBy = async (examples: readonly ExampleRequest[]): Promise<readonly string[]> => {
     const asked = new Set<string>();
     for (const example of examples) {
-      const subject = await prepareSubject(api, adminToken, example);
+      const subject = await prepareSubject(service, adminToken, example);
       proxy.forget();
       const { status } = await sendExample(api, example, subject);
       expect([example.name, status]).toEqual([example.name, example.status]);
@@ -78,15 +79,17 @@ describe.each(modes)('%s,', async (_, settings) => {
 
   it.each(functionsInForce(configFrom(environment)))(
     'the function $name is allowed what its examples do, and no index beside',
-    async ({ name, permissions }) => {
+    async ({ name, permissions, mails }) => {
       const own = exampleRequests.filter(({ definition }) => definition.name === name);
 
       const asked = await askedBy(own);
 
       const allowing = allowed(permissions);
+      // What it hands over is mailed at the same time.
+      const besides = allowed((mails && mailFunction(configFrom(environment))?.permissions) || []);
       const where = `permissions of ${name} in infra/routes.ts`;
       expect(
-        asked.filter((one) => !allowing.includes(one)),
+        asked.filter((one) => ![...allowing, ...besides].includes(one)),
         where,
       ).toEqual([]);
       expect(
@@ -100,7 +103,7 @@ describe.each(modes)('%s,', async (_, settings) => {
     '$name answers as its example says when a table fails',
     async (example) => {
       const { operations, storageFault: [message, field] = [], status, readsSession } = example;
-      const subject = await prepareSubject(api, adminToken, example);
+      const subject = await prepareSubject(service, adminToken, example);
       const agent = uniqueAgent();
       const isAudit = operations.includes('read audit');
 
@@ -128,7 +131,7 @@ describe.each(modes)('%s,', async (_, settings) => {
   it.each(recording)(
     '$name leaves an entry that is kept with its request’s id',
     async (example) => {
-      const subject = await prepareSubject(api, adminToken, example);
+      const subject = await prepareSubject(service, adminToken, example);
       const agent = uniqueAgent();
 
       const { headers } = await sendExample(api, example, subject, {

@@ -62,7 +62,7 @@ export const startRun = async (
     };
   };
   const admin = await logIn(call, service.admin);
-  const subject = await prepareSubject(call, admin);
+  const subject = await prepareSubject({ ...service, api: call }, admin);
   return { service, proxy, secrets, call, subject, end };
 };
 

@@ -32,6 +32,8 @@ const numbers: readonly [
 const choices: readonly [Setting, string, readonly string[]][] = [
   ['userDirectory', 'USER_DIRECTORY', ['open', 'closed']],
   ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
+  ['sessions', 'SESSIONS', ['stateless', 'revocable']],
+  ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
   ['docs', 'DOCS', ['on', 'off']],
   ['sessions', 'SESSIONS', ['stateless', 'revocable']],
@@ -41,6 +43,11 @@ const choices: readonly [Setting, string, readonly string[]][] = [
 const tableNames: readonly [Setting, string][] = [
   ['usersTable', 'USERS_TABLE'],
   ['auditTable', 'AUDIT_TABLE'],
+];
+
+const ofMails: readonly [Setting, string][] = [
+  ['mailFrom', 'MAIL_FROM'],
+  ['resetUrl', 'RESET_URL'],
 ];
 
 const faultOf = (setting: Setting, env: Record<string, string>): Error => {
@@ -128,9 +135,66 @@ describe('A table name', () => {
   });
 });
 
+describe('A setting of mails', () => {
+  const sound = { MAIL_FROM: 'accounts@example.com', RESET_URL: 'https://app.example.com/reset' };
+
+  it('is none by default', () => {
+    for (const [setting, variable] of ofMails) {
+      expect(configFrom({})[setting]).toBe('');
+      expect(configFrom({ [variable]: '' })[setting]).toBe('');
+    }
+  });
+
+  it.each([
+    ['accounts@example.com', 'https://app.example.com'],
+    ['no-reply+x@mail.example.com', 'https://app.example.com:8443/a/b?c=d'],
+    ['a@localhost', 'http://localhost:8080/reset'],
+    ['a@localhost', 'http://127.0.0.1/'],
+    ['a@localhost', 'http://[::1]:8080/'],
+  ])('is taken as it is: %s, %s', (from, url) => {
+    const { mailFrom, resetUrl } = configFrom({ MAIL_FROM: from, RESET_URL: url });
+
+    expect([mailFrom, resetUrl]).toEqual([from, url]);
+  });
+
+  it.each([
+    ...['nobody', '@example.com', 'a@', 'a@b@c', 'Accounts <a@example.com>', 'a@b,c@d', 'a b@c'],
+    ...['a@b\r\nBcc: c@d', 'a@example.com ', 'ä@example.com', '<a@example.com>'],
+  ])('is refused as MAIL_FROM: %j', (from) => {
+    expect(faultOf('mailFrom', { ...sound, MAIL_FROM: from }).message).toBe(
+      'Environment variable MAIL_FROM must be an email address',
+    );
+  });
+
+  it.each([
+    ...['app.example.com', '/reset', 'http://app.example.com/', 'ftp://localhost/', 'javascript:1'],
+    ...['https://app.example.com/#', 'https://app.example.com/#a', 'https://u:p@example.com/'],
+    ...['https://app.example.com/ x', 'https://app.exa\nmple.com/', ' https://app.example.com'],
+    ...['http://localhost.example.com/', 'https://', 'data:text/html,x'],
+  ])('is refused as RESET_URL: %j', (url) => {
+    expect(faultOf('resetUrl', { ...sound, RESET_URL: url }).message).toBe(
+      'Environment variable RESET_URL must be an https URL without fragment, or an http one of localhost',
+    );
+  });
+
+  it('is missed by name where the other one is set', () => {
+    const message = (one: string, other: string) =>
+      `Environment variable ${one} must be set together with ${other}`;
+
+    expect(faultOf('mailFrom', { MAIL_FROM: sound.MAIL_FROM }).message).toBe(
+      message('RESET_URL', 'MAIL_FROM'),
+    );
+    expect(faultOf('resetUrl', { RESET_URL: sound.RESET_URL }).message).toBe(
+      message('MAIL_FROM', 'RESET_URL'),
+    );
+  });
+});
+
 describe('configFrom', () => {
   it('covers every setting in these tests', () => {
-    const tested = [...numbers, ...choices, ...tableNames].map(([setting]) => setting);
+    const tested = [...numbers, ...choices, ...tableNames, ...ofMails].map(([setting]) => setting);
+    // Given by what runs the service, as it is.
+    tested.push('mailFunctionUrl');
 
     expect(Object.keys(configFrom({})).sort()).toEqual(tested.sort());
   });

@@ -98,7 +98,7 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
     it.each(callers)(
       'answers or refuses %s as its example says, and records what it did',
       async (caller) => {
-        const subject = await prepareSubject(api, adminToken, example);
+        const subject = await prepareSubject(service, adminToken, example);
         const tokens = await tokensFor(example, subject);
         const agent = uniqueAgent();
         const refused = refusals[caller][example.caller];

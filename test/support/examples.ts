@@ -15,6 +15,8 @@ import {
 import { configFrom } from '../../lib/config.ts';
 import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
 import { gatewayEvent } from './event.ts';
+import { plantResetToken } from './reset-tokens.ts';
+import type { TestService } from './service.ts';
 
 /** Who may call an endpoint: without a token, with any, with that of the path's user or an admin. */
 export type Caller = 'anyone' | 'user' | 'self' | 'admin';
@@ -30,6 +32,8 @@ export interface Subject {
   readonly admin: string;
   /** The id of a user of the in-memory variant, whom its paths name instead. */
   readonly memoryId: number;
+  /** Of the account, where the example takes one. */
+  readonly resetToken?: string;
 }
 
 interface Example {
@@ -53,6 +57,8 @@ interface Example {
   readonly details?: object;
   /** Action and result of the entry that it leaves of a fault of the store. */
   readonly faultEntry?: string;
+  /** Whether it takes a token of a password reset. */
+  readonly takesResetToken?: true;
   /** What is different where sessions are revocable, beside the read of the session. */
   readonly whenRevocable?: Partial<Example>;
 }
@@ -83,6 +89,11 @@ const logout = {
   storageFault: ['Error logging out', 'err'],
   entry: 'LOGOUT SUCCESS',
   faultEntry: 'LOGOUT FAILURE',
+} as const;
+const resetting = {
+  caller: 'anyone',
+  storageFault: ['Error resetting password', 'err'],
+  faultEntry: 'UPDATE FAILURE',
 } as const;
 const ofAll = { details: { scope: 'all' } } as const;
 const auditQuery = {
@@ -120,6 +131,29 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'POST /api/logout': logout,
   'POST /api/logout, of all sessions': { ...logout, ...ofAll, query: 'scope=all' },
+  // Nobody has the address: what is done for one that somebody has is done later, and not by it.
+  'POST /api/password-resets': {
+    caller: 'anyone',
+    json: () => ({ email: uniqueEmail() }),
+    status: 202,
+    operations: [],
+  },
+  'PUT /api/password-resets': {
+    ...resetting,
+    json: ({ resetToken = '' }) => ({ token: resetToken, password: `pass-word-${randomUUID()}` }),
+    takesResetToken: true,
+    status: 204,
+    operations: ['read', 'transaction'],
+    entry: 'UPDATE SUCCESS',
+    details: { fields: ['password'], by: 'reset' },
+  },
+  'PUT /api/password-resets, unknown token': {
+    ...resetting,
+    json: ({ account: { id } }) => ({ token: `${id}.${'A'.repeat(43)}`, password: 'pass-word-2' }),
+    status: 400,
+    message: 'Invalid or expired reset token',
+    operations: ['read'],
+  },
   'GET /api/profile': {
     caller: 'user',
     status: 200,
@@ -311,11 +345,15 @@ export const sendExample = (
  * @param example absent: any
  */
 export const prepareSubject = async (
-  api: ApiClient,
+  { api, environment }: Pick<TestService, 'api' | 'environment'>,
   admin: string,
   example?: ExampleRequest,
 ): Promise<Subject> => {
   const account = await register(api, { password: `pass-word-${randomUUID()}` });
+  if (example?.takesResetToken) {
+    const resetToken = await plantResetToken(environment, account.id);
+    return { account, admin, memoryId: 0, resetToken };
+  }
   if (example && !example.definition.inMemory) return { account, admin, memoryId: 0 };
   const { status, body } = await api('POST', '/api/v1/users', { json: nameAndEmail() });
   if (status !== 201) throw new Error(`Creation answered ${status} ${JSON.stringify(body)}`);

@@ -6,10 +6,11 @@ import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/error-c
 import type { Caller } from '../../../lib/contract/operation.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
 import { errorCodes, httpErrors } from '../../../lib/errors.ts';
+import { mailSettings } from '../../support/mailbox.ts';
 
 const settings = configFrom({});
 /** With which there are all endpoints. */
-const everything = configFrom({ SESSIONS: 'revocable' });
+const everything = configFrom({ SESSIONS: 'revocable', ...mailSettings });
 const document = buildDocument(settings, '/');
 
 const callers: Readonly<Record<Caller, string>> = {
@@ -29,7 +30,8 @@ const endpointTable = () =>
     operationsInForce(everything).map(({ route, operation, describe: describing }) => {
       const { id, summary, success } = describing(everything);
       const link = `[${summary}](openapi.json "${id}")`;
-      const mark = describing(settings).exists === false ? ' ²' : '';
+      const isReset = route.endsWith('/password-resets');
+      const mark = describing(settings).exists === false ? (isReset ? ' ³' : ' ²') : '';
       return [route, link + mark, callers[operation.caller], String(success.status)];
     }),
   );

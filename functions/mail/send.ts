@@ -1,0 +1,15 @@
+import { mail } from '../../lib/auth/mail.ts';
+import { faultName } from '../../lib/errors.ts';
+import { describeFault, logError } from '../../lib/log.ts';
+import type { MailMessage } from '../../lib/mail/message.ts';
+import { mailNotSent } from '../../lib/mail/unsent.ts';
+
+/** Invoked by other functions, which do not wait for it. What it throws has it invoked again. */
+export const handler = async (message: MailMessage): Promise<void> => {
+  try {
+    await mail(message);
+  } catch (error) {
+    logError(mailNotSent, { requestId: message.request_id, ...describeFault(error) });
+    throw new Error(`No mail was sent: ${faultName(error)}`);
+  }
+};

@@ -1,0 +1,12 @@
+import { requestReset } from '../../lib/auth/password-reset.ts';
+import * as contract from '../../lib/contract/password-resets.ts';
+import { anyone, endpoint } from '../../lib/http/endpoint.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import { parseResetRequest } from '../../lib/users/schema.ts';
+
+/** POST /api/password-resets */
+export const handler = endpoint(contract.requestReset, anyone, async (request) => {
+  const { email } = parseResetRequest(request.body);
+  await requestReset(email, sourceOf(request));
+  return { statusCode: 202, body: { message: contract.requested } };
+});

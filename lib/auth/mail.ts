@@ -1,0 +1,52 @@
+/** What the function that mails does with a message. */
+import { record } from '../audit/record.ts';
+import { config } from '../config.ts';
+import { describeFault, logError } from '../log.ts';
+import type { MailMessage, NoticeMessage, ResetMessage } from '../mail/message.ts';
+import { isMailable, send } from '../mail/send.ts';
+import { noticeMail, resetMail } from '../mail/texts.ts';
+import { mailNotSent } from '../mail/unsent.ts';
+import { makeMailedToken, markMailed } from '../users/resets.ts';
+import { findUserByEmail } from '../users/store.ts';
+import { exceedsNoticeLimit } from './login-protection.ts';
+
+/** What the audit trail says of a request whose link was mailed, or made by an operator. */
+export const requestDetails = { fields: [], by: 'reset', requested: true };
+
+/** Whether an address can be mailed to; to try again would not help. */
+const canMail = (address: string, { request_id }: MailMessage): boolean => {
+  if (isMailable(address)) return true;
+  logError(mailNotSent, { requestId: request_id, fault: 'AddressNotMailable' });
+  return false;
+};
+
+const mailReset = async (message: ResetMessage): Promise<void> => {
+  const { request_id, ip_address, user_agent } = message;
+  const { user } = await findUserByEmail(message.email);
+  if (!user || !canMail(user.email, message)) return;
+  const token = await makeMailedToken(user, request_id);
+  if (token === undefined) return;
+  const { resetUrl } = config;
+  await send(user.email, resetMail(message, { email: user.email, resetUrl, token }));
+  // From here on nothing has the message come again: that would be a second mail.
+  await markMailed(user, request_id).catch((error: unknown) =>
+    logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
+  );
+  await record({
+    ...{ ip_address, user_agent, request_id, action: 'UPDATE', resource_id: user.id },
+    ...{ result: 'SUCCESS', details: requestDetails },
+  });
+};
+
+const mailNotice = async (message: NoticeMessage): Promise<void> => {
+  const { email } = message;
+  if (!canMail(email, message) || (await exceedsNoticeLimit(email))) return;
+  await send(email, noticeMail(message, config));
+};
+
+/**
+ * Mails what a message asks for. A message that comes again is not mailed again once its link was.
+ * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, or the SDK's
+ */
+export const mail = (message: MailMessage): Promise<void> =>
+  message.kind === 'reset' ? mailReset(message) : mailNotice(message);

@@ -1,0 +1,37 @@
+/** Word to an account of what was changed of how it is entered, where the service sends mails. */
+import { config } from '../config.ts';
+import { describeFault, logError } from '../log.ts';
+import { handOver } from '../mail/hand-over.ts';
+import { noticeNotHandedOver } from '../mail/unsent.ts';
+import { emailKey, type User } from '../users/user.ts';
+
+/** Which request does something, and where it comes from. */
+export interface Source {
+  readonly request_id: string;
+  readonly ip_address: string;
+  readonly user_agent: string;
+}
+
+/**
+ * Has an account mailed, at the address that it had, when its password or its address was changed.
+ * Never throws: what was changed is changed, and word that is lost is in the log.
+ */
+export const noticeChange = async (
+  before: User,
+  { email = before.email, password }: { readonly email?: string; readonly password?: string },
+  source: Source,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<void> => {
+  const isMoved = emailKey(email) !== emailKey(before.email);
+  const changed = [
+    ...(password === undefined ? [] : (['password'] as const)),
+    ...(isMoved ? (['email'] as const) : []),
+  ];
+  if (config.mailFunctionUrl === '' || changed.length === 0) return;
+  try {
+    const time = now.toISOString();
+    await handOver({ kind: 'notice', email: before.email, changed, ...source, time });
+  } catch (error) {
+    logError(noticeNotHandedOver, { requestId: source.request_id, ...describeFault(error) });
+  }
+};

@@ -1,0 +1,52 @@
+/** The way back in for who has forgotten its password (functions/README.md, Password reset). */
+import type { AuditedAction } from '../audit/entry.ts';
+import { record, recordingFaults } from '../audit/record.ts';
+import { DomainError } from '../errors.ts';
+import { handOver } from '../mail/hand-over.ts';
+import { hashPassword } from '../users/password.ts';
+import { findReset, useReset } from '../users/resets.ts';
+import { exceedsResetLimit, failuresOf } from './login-protection.ts';
+import { noticeChange, type Source } from './notice.ts';
+
+/**
+ * Has a link mailed to the account of an address, if there is one. No account is looked up here: a
+ * request for one that there is takes as long as for any other.
+ * @throws {DomainError} MAIL_FAULT
+ */
+export const requestReset = async (
+  email: string,
+  source: Source,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<void> => {
+  if (await exceedsResetLimit(source.ip_address)) return;
+  await handOver({ kind: 'reset', email, ...source, time: now.toISOString() });
+};
+
+/** What the audit trail says of a reset. */
+const details = { fields: ['password'], by: 'reset' };
+
+/**
+ * Sets a password by a token, which is good once.
+ * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
+ */
+export const resetPassword = async (
+  { token, password }: { token: string; password: string },
+  source: Source,
+): Promise<void> => {
+  const attempt = { ...source, action: 'UPDATE', details } as const;
+  const found = await recordingFaults(attempt, () => findReset(token));
+  if (!found) throw new DomainError('RESET_TOKEN_INVALID');
+  const { user } = found;
+  const [hash, forgotten] = await Promise.all([hashPassword(password), failuresOf(user.email)]);
+  const change = {
+    ...attempt,
+    user_id: user.id,
+    resource_id: user.id,
+  } satisfies Partial<AuditedAction>;
+  const isSet = await recordingFaults(change, () => useReset(found, hash, { forgotten }));
+  if (!isSet) throw new DomainError('RESET_TOKEN_INVALID');
+  await Promise.all([
+    record({ ...change, result: 'SUCCESS' }),
+    noticeChange(user, { password }, source),
+  ]);
+};

@@ -1,0 +1,58 @@
+/** A way back in for who has forgotten its password, where the service sends mails. */
+import * as v from 'valibot';
+import { sendsMail } from '../settings.ts';
+import { passwordReset, resetRequest } from '../users/schema.ts';
+import type { Describe, Operation, Operations } from './operation.ts';
+
+const tag = 'Accounts';
+
+/** The same for everyone: it does not say whether somebody has the address. */
+export const requested = 'If the address is registered, a mail is on its way';
+
+export const requestReset = { caller: 'anyone', body: resetRequest } as const satisfies Operation;
+
+const requestResetDescription: Describe = (settings) => ({
+  exists: sendsMail(settings),
+  id: 'requestPasswordReset',
+  tag,
+  summary: 'Ask for a new password',
+  text: 'Mails a link to the account of the address, if there is one: one a minute and five an hour at most, and of 20 requests from one source address within 15 minutes no more. The response is the same in every case.',
+  bodyExample: { email: 'ada@example.org' },
+  success: {
+    status: 202,
+    description: 'If the address is registered, it gets a mail.',
+    schema: v.object({ message: v.string() }),
+    example: { message: requested },
+  },
+  errors: ['EMAIL_REQUIRED', 'FIELD_INVALID', 'MAIL_FAULT'],
+});
+
+export const resetPassword = {
+  caller: 'anyone',
+  body: passwordReset,
+  storageFault: ['Error resetting password', 'err'],
+} as const satisfies Operation;
+
+const resetPasswordDescription: Describe = (settings) => ({
+  exists: sendsMail(settings),
+  id: 'resetPassword',
+  tag,
+  summary: 'Set a new password by a mailed link',
+  text:
+    'The token is good for 30 minutes, once, and only the newest of an account is. A refused password does not use it up.' +
+    (settings.sessions === 'revocable' ? ' All sessions of the user are ended.' : ''),
+  bodyExample: {
+    token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
+    password: 'another long password',
+  },
+  success: { status: 204, description: 'The password is set.' },
+  errors: [
+    ...(['TOKEN_AND_PASSWORD_REQUIRED', 'FIELD_INVALID', 'RESET_TOKEN_INVALID'] as const),
+    'HASHING_FAULT',
+  ],
+});
+
+export const operations = {
+  'POST /api/password-resets': [requestReset, requestResetDescription],
+  'PUT /api/password-resets': [resetPassword, resetPasswordDescription],
+} as const satisfies Operations;

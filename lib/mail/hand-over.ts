@@ -1,0 +1,77 @@
+/**
+ * Hands messages to the function that mails, which runs by itself: Lambda invokes it later, and
+ * again when it fails. The SDK's client of Lambda is as large as all else in a bundle; what signs a
+ * request is in there already.
+ */
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/protocols';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { config } from '../config.ts';
+import { DomainError, namedError } from '../errors.ts';
+import type { MailMessage } from './message.ts';
+
+/** Milliseconds for one attempt, and attempts: a message that comes twice is mailed once. */
+const requestTime = 1000;
+const maxAttempts = 2;
+
+/** The client of this process; absent until something is handed over. */
+let http: NodeHttpHandler | undefined;
+
+const credentials = () => {
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_SESSION_TOKEN } = process.env;
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  };
+};
+
+/** An asynchronous invocation (Lambda's API reference, Invoke). */
+const invocation = async (body: string) => {
+  const { protocol, hostname, port, host, pathname } = new URL(config.mailFunctionUrl);
+  const request = new HttpRequest({
+    ...{ method: 'POST', protocol, hostname, path: pathname, body },
+    ...(port ? { port: Number(port) } : {}),
+    headers: {
+      host,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-amz-invocation-type': 'Event',
+    },
+  });
+  const region = process.env.AWS_REGION ?? '';
+  const signer = new SignatureV4({
+    ...{ credentials: credentials(), region, service: 'lambda', sha256: Sha256 },
+  });
+  return (await signer.sign(request)) as HttpRequest;
+};
+
+const invoke = async (body: string): Promise<void> => {
+  const requestTimeout = requestTime * config.storagePatience;
+  http ??= new NodeHttpHandler({
+    connectionTimeout: requestTimeout / 2,
+    requestTimeout,
+    throwOnRequestTimeout: true,
+    socketTimeout: requestTimeout,
+  });
+  const { response } = await http.handle(await invocation(body));
+  // Unread, it would keep its connection.
+  for await (const _ of response.body);
+  if (response.statusCode !== 202) throw namedError(`Http${response.statusCode}`);
+};
+
+/**
+ * Asks for a mail. When it returns, the message is in safe hands.
+ * @throws {DomainError} MAIL_FAULT
+ */
+export const handOver = async (message: MailMessage): Promise<void> => {
+  const body = JSON.stringify(message);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await invoke(body);
+    } catch (cause) {
+      if (attempt === maxAttempts) throw new DomainError('MAIL_FAULT', { cause });
+    }
+  }
+};

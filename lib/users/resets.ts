@@ -1,0 +1,236 @@
+/**
+ * The one link of a user that sets a new password (functions/README.md, Password reset). Its item
+ * has a digest of the newest token, and what the mails are limited by.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
+import {
+  getItem,
+  getItems,
+  type ItemKey,
+  type StoredUser,
+  toStoredUser,
+  userKey,
+} from './items.ts';
+import { endingSessions } from './sessions.ts';
+import { isUserId } from './user.ts';
+
+/** Times are seconds since 1970. */
+interface StoredReset {
+  /** SHA-256 of the newest token; absent when it was used, or made void. */
+  readonly token_hash?: string;
+  readonly token_expires_at?: number;
+  /** What the user must still be like. */
+  readonly user_state?: string;
+  /** The request that was mailed last, or is to be. */
+  readonly request_id?: string;
+  /** Whether its mail was sent. */
+  readonly sent?: true;
+  /** When mails were made, of the last hour. */
+  readonly mailed_at?: readonly number[];
+}
+
+/** Seconds. */
+const tokenLifetime = 30 * 60;
+const minute = 60;
+const hour = 60 * minute;
+
+/** Mails of an account in an hour. */
+const mailsPerHour = 5;
+
+const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
+
+const resetKey = (id: number): ItemKey => ({ pk: `reset#${id}` });
+
+/** A token: the user's id, by which its item is found, and 32 random bytes. */
+const makeToken = (id: number): string => `${id}.${randomBytes(32).toString('base64url')}`;
+
+const tokenForm = /^([1-9]\d{0,15})\.[\w-]{43}$/;
+
+/** Whose token a text claims to be. */
+const idIn = (token: string): number | undefined => {
+  const id = Number(tokenForm.exec(token)?.[1]);
+  return isUserId(id) ? id : undefined;
+};
+
+/**
+ * What a link is bound to: after a change of the password or the address, it is void. Of all of the
+ * hash, the salt included, so that no password can be tried on it.
+ */
+const stateOf = ({ email, password_hash }: StoredUser): string =>
+  digest(JSON.stringify([email, password_hash]));
+
+/** What an update of a link's item writes of a new token, in which the limits of mails stay. */
+const newToken = (user: StoredUser, token: string, now: number) => ({
+  UpdateExpression:
+    'SET token_hash = :hash, token_expires_at = :until, user_state = :state, expires_at = :end',
+  ExpressionAttributeValues: {
+    ':hash': digest(token),
+    ':until': now + tokenLifetime,
+    ':state': stateOf(user),
+    ':end': now + hour,
+  },
+});
+
+/** Makes a link of a user, which voids those of before. @throws {DomainError} STORAGE_FAULT */
+export const makeResetToken = async (
+  user: StoredUser,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<string> => {
+  const token = makeToken(user.id);
+  const update = newToken(user, token, seconds(now));
+  await send(
+    new UpdateCommand({ TableName: config.usersTable, Key: resetKey(user.id), ...update }),
+  );
+  return token;
+};
+
+/** When mails were made with the next one; undefined when there must not be one. */
+const timesWith = (item: StoredReset, requestId: string, now: number) => {
+  const { request_id, sent, mailed_at = [] } = item;
+  // A retry of a request whose mail was not sent is no further one.
+  if (request_id === requestId) return sent ? undefined : mailed_at;
+  // Times ahead are of a clock that was set back since.
+  const recent = mailed_at.filter((at) => at > now - hour && at <= now + minute);
+  const isTooSoon = recent.length >= mailsPerHour || recent.some((at) => at > now - minute);
+  return isTooSoon ? undefined : [...recent, now];
+};
+
+/**
+ * Makes a link to be mailed for a request, unless that was mailed already, or the account has had
+ * one within a minute or five within an hour.
+ * @returns undefined when there is nothing to mail
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const makeMailedToken = async (
+  user: StoredUser,
+  requestId: string,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<string | undefined> => {
+  const item: StoredReset = (await getItem(resetKey(user.id))) ?? {};
+  const times = timesWith(item, requestId, seconds(now));
+  if (!times) return undefined;
+  const token = makeToken(user.id);
+  const { UpdateExpression, ExpressionAttributeValues } = newToken(user, token, seconds(now));
+  const seen = item.request_id;
+  const unchanged = seen === undefined ? 'attribute_not_exists(request_id)' : 'request_id = :seen';
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: resetKey(user.id),
+    UpdateExpression: `${UpdateExpression}, request_id = :request, mailed_at = :times REMOVE sent`,
+    // Otherwise another mail is made at this moment.
+    ConditionExpression:
+      seen === requestId ? `${unchanged} AND attribute_not_exists(sent)` : unchanged,
+    ExpressionAttributeValues: {
+      ...ExpressionAttributeValues,
+      ...{ ':request': requestId, ':times': times },
+      ...(seen === undefined ? {} : { ':seen': seen }),
+    },
+  });
+  try {
+    await send(command);
+    return token;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return undefined;
+  }
+};
+
+/** Keeps in mind that a request's mail was sent. @throws {DomainError} STORAGE_FAULT */
+export const markMailed = async ({ id }: StoredUser, requestId: string): Promise<void> => {
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: resetKey(id),
+    UpdateExpression: 'SET sent = :true',
+    ConditionExpression: 'request_id = :request',
+    ExpressionAttributeValues: { ':true': true, ':request': requestId },
+  });
+  try {
+    await send(command);
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+  }
+};
+
+/** A token that is good, and its user as read with it. */
+export interface FoundReset {
+  readonly user: StoredUser;
+  readonly tokenHash: string;
+}
+
+/**
+ * Finds what a token is for.
+ * @returns undefined for one that is unknown, altered, used, expired or void
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const findReset = async (
+  token: string,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<FoundReset | undefined> => {
+  const id = idIn(token);
+  if (id === undefined) return undefined;
+  const [reset, item] = await getItems([resetKey(id), userKey(id)]);
+  if (!reset || !item) return undefined;
+  const { token_hash, token_expires_at = 0, user_state }: StoredReset = reset;
+  const user = toStoredUser(item);
+  const isGood =
+    token_hash === digest(token) && token_expires_at > seconds(now) && user_state === stateOf(user);
+  return isGood ? { user, tokenHash: token_hash } : undefined;
+};
+
+/** What takes the link of a user from it; for a transaction. */
+export const voidingReset = (id: number, { now = new Date() }: { now?: Date } = {}) => ({
+  TableName: config.usersTable,
+  Key: resetKey(id),
+  UpdateExpression:
+    'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state',
+  ExpressionAttributeValues: { ':end': seconds(now) + hour },
+});
+
+/**
+ * Takes a token, sets the password and ends all sessions of the user, all of it or nothing.
+ * @param forgotten the key of an item to delete with it
+ * @returns false when the token is good no more
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const useReset = async (
+  { user, tokenHash }: FoundReset,
+  password_hash: string,
+  { forgotten, now = new Date() }: { forgotten?: ItemKey | undefined; now?: Date },
+): Promise<boolean> => {
+  const TableName = config.usersTable;
+  const voiding = voidingReset(user.id, { now });
+  const failed = await transact([
+    {
+      Update: {
+        TableName,
+        Key: userKey(user.id),
+        ...endingSessions({
+          UpdateExpression: 'SET password_hash = :fresh',
+          ExpressionAttributeValues: {
+            ':fresh': password_hash,
+            ':hash': user.password_hash,
+            ':email': user.email,
+          },
+        }),
+        ConditionExpression: 'password_hash = :hash AND email = :email',
+      },
+    },
+    {
+      Update: {
+        ...voiding,
+        ConditionExpression: 'token_hash = :hash AND token_expires_at > :now',
+        ExpressionAttributeValues: {
+          ...voiding.ExpressionAttributeValues,
+          ':hash': tokenHash,
+          ':now': seconds(now),
+        },
+      },
+    },
+    ...(forgotten ? [{ Delete: { TableName, Key: { pk: forgotten.pk } } }] : []),
+  ]);
+  return failed.length === 0;
+};

@@ -1,0 +1,139 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
+import { startTestService, type TestService } from '../../support/service.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
+
+const start = async (environment: Readonly<Record<string, string>>): Promise<TestService> => {
+  const service = await startTestService({ ...mailSettings, ...environment });
+  onTestFinished(() => service.stop());
+  return service;
+};
+
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'mail-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+const askForLink = ({ api, admin }: TestService) =>
+  api('POST', '/api/password-resets', { json: { email: admin.email } });
+
+/** Times to look whether a text was printed: far more than it takes. */
+const maxLooks = 2000;
+
+const printed = async ({ output }: TestService, pattern: RegExp): Promise<string> => {
+  for (let look = 0; look < maxLooks; look += 1) {
+    const found = pattern.exec(output())?.[1];
+    if (found) return found;
+    await sleep(20);
+  }
+  throw new Error(`Nothing like ${pattern} in:\n${output()}`);
+};
+
+describe('npm start with MAIL_FROM and RESET_URL', () => {
+  it('puts each mail into a file in DATA_DIR/mail that only its owner reads, and prints its path', async () => {
+    const folder = newFolder();
+    const service = await start({ DATA_DIR: folder });
+
+    await askForLink(service);
+    const file = await printed(service, /^Mail to root@example\.org: (.+\.eml)$/m);
+
+    expect(dirname(file)).toBe(join(folder, 'mail'));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(service.output()).toContain(`Mail:  each one is a file in ${join(folder, 'mail')}`);
+    const mail = readFileSync(file, 'utf8');
+    const [head = '', ...parts] = mail.split('\r\n\r\n');
+    expect(head.split('\r\n')).toEqual([
+      'From: accounts@example.com',
+      'To: root@example.org',
+      'Subject: Choose a new password',
+      expect.stringMatching(/^Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/),
+      expect.stringMatching(/^Message-ID: <[\w-]+@localhost>$/),
+      'MIME-Version: 1.0',
+      expect.stringMatching(/^Content-Type: multipart\/alternative; boundary="[\w-]+"$/),
+    ]);
+    expect(mail.match(/^Content-Type: text\/(plain|html); charset=utf-8\r$/gm)).toHaveLength(2);
+    const token = tokenIn({ text: mail, html: parts.join() });
+    const json = { token, password: 'a new password' };
+    expect((await service.api('PUT', '/api/password-resets', { json })).status).toBe(204);
+  });
+
+  it('keeps mails in a temporary folder for as long as it runs where DATA_DIR is memory', async () => {
+    const service = await start({});
+    await askForLink(service);
+    const file = await printed(service, /^Mail to .+: (.+\.eml)$/m);
+    expect(file.startsWith(tmpdir())).toBe(true);
+
+    await service.stop();
+
+    expect(existsSync(dirname(file))).toBe(false);
+  });
+
+  it('sends a mail under way before it ends', async () => {
+    const folder = newFolder();
+    const service = await start({ DATA_DIR: folder });
+
+    await askForLink(service);
+    await service.stop();
+
+    expect(readdirSync(join(folder, 'mail'))).toHaveLength(1);
+  });
+
+  it('sends by the SES of AWS_ENDPOINT_URL_SESV2 where that is set, and again when that fails', async () => {
+    const mailbox = await startMailbox();
+    onTestFinished(mailbox.stop);
+    const service = await start(mailbox.environment);
+    mailbox.fail(400);
+
+    await askForLink(service);
+
+    expect(await mailbox.mailsTo('root@example.org')).toHaveLength(1);
+    expect(service.output()).not.toContain('Mail to');
+    expect(service.output()).toContain('mail-not-sent');
+  });
+
+  it('says so when it gives a mail up', async () => {
+    const mailbox = await startMailbox();
+    onTestFinished(mailbox.stop);
+    const service = await start(mailbox.environment);
+    mailbox.fail(400, 400, 400);
+
+    await askForLink(service);
+
+    await printed(service, /(A mail is given up\.)/);
+    expect(mailbox.mails).toEqual([]);
+  });
+});
+
+describe('npm start with one of the two alone', () => {
+  it.each([
+    ['MAIL_FROM', 'accounts@example.com', 'RESET_URL'],
+    ['RESET_URL', 'https://app.example.com/reset', 'MAIL_FROM'],
+  ])('is refused: %s', async (variable, value, other) => {
+    const environment = { DATA_DIR: 'memory', MAIL_FROM: '', RESET_URL: '', [variable]: value };
+
+    await expect(startServiceProcess(environment)).rejects.toThrow(
+      `Environment variable ${other} must be set together with ${variable}`,
+    );
+  });
+});
+
+describe('npm start without them', () => {
+  it('has no route for a reset, and nothing for mails', async () => {
+    const folder = newFolder();
+    const service = await start({ DATA_DIR: folder, MAIL_FROM: '', RESET_URL: '' });
+
+    const answers = [
+      await askForLink(service),
+      await service.api('PUT', '/api/password-resets', { json: {} }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+    expect(existsSync(join(folder, 'mail'))).toBe(false);
+    expect(service.output()).not.toMatch(/mail/i);
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { handler } from '../../../functions/mail/send.ts';
+import type { MailMessage } from '../../../lib/mail/message.ts';
+import { findReset } from '../../../lib/users/resets.ts';
+import { insertUser } from '../../../lib/users/store.ts';
+import { storedUser } from '../../lib/users/stored-user.ts';
+import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { faults, startProxy } from '../../support/proxy.ts';
+import { scanAudit } from '../../support/stored-items.ts';
+
+const [proxy, mailbox] = [await startProxy(inject('engine')), await startMailbox()];
+const tables = await useOwnTables(proxy.url);
+for (const [name, value] of Object.entries({ ...mailSettings, ...mailbox.environment })) {
+  vi.stubEnv(name, value);
+}
+const logged = vi.spyOn(console, 'error').mockReturnValue();
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  logged.mockRestore();
+  mailbox.stop();
+  await proxy.stop();
+});
+
+let lastId = 0;
+const newUser = async (fields = {}) => {
+  lastId += 1;
+  const user = storedUser({ id: lastId, ...fields });
+  await insertUser(user);
+  return user;
+};
+
+const source = { ip_address: '192.0.2.1', user_agent: 'test', time: '2026-11-21T09:05:30.000Z' };
+const asked = (email: string, request_id: string = crypto.randomUUID()): MailMessage => ({
+  ...{ kind: 'reset', email, request_id, ...source },
+});
+const changed = (email: string): MailMessage => ({
+  ...{ kind: 'notice', email, changed: ['password'], request_id: 'r', ...source },
+});
+const mailsTo = (email: string) => mailbox.mails.filter(({ to }) => to.includes(email));
+const entriesAbout = async ({ id }: { id: number }) =>
+  (await scanAudit(inject('engine'), tables.audit)).filter(
+    ({ resource_id }) => resource_id === String(id),
+  );
+
+describe('The function that mails', () => {
+  beforeEach(() => {
+    proxy.impose();
+    mailbox.fail();
+    logged.mockClear();
+  });
+
+  it('mails a link that is good, in both forms of the mail', async () => {
+    const user = await newUser();
+
+    await handler(asked(user.email));
+
+    const [mail] = mailsTo(user.email);
+    expect((await findReset(mail ? tokenIn(mail) : ''))?.user.id).toBe(user.id);
+  });
+
+  it('leaves an entry of nobody in particular about the account, with the request’s id', async () => {
+    const user = await newUser();
+
+    await handler(asked(user.email, 'request-7'));
+
+    expect(await entriesAbout(user)).toEqual([
+      expect.objectContaining({
+        ...{ user_id: null, action: 'UPDATE', resource: 'users', result: 'SUCCESS' },
+        ...{ ip_address: '192.0.2.1', user_agent: 'test', request_id: 'request-7' },
+        details: '{"fields":[],"by":"reset","requested":true}',
+      }),
+    ]);
+  });
+
+  it('does nothing for an address that nobody has', async () => {
+    const before = (await scanAudit(inject('engine'), tables.audit)).length;
+
+    await handler(asked('nobody@example.org'));
+
+    expect(mailsTo('nobody@example.org')).toEqual([]);
+    expect(await scanAudit(inject('engine'), tables.audit)).toHaveLength(before);
+  });
+
+  it('mails an account once in a minute, and leaves no entry of the others', async () => {
+    const user = await newUser();
+
+    for (let i = 0; i < 4; i += 1) await handler(asked(user.email));
+
+    expect(mailsTo(user.email)).toHaveLength(1);
+    expect(await entriesAbout(user)).toHaveLength(1);
+  });
+
+  it('does not mail a request a second time that comes again', async () => {
+    const user = await newUser();
+    const message = asked(user.email);
+
+    await handler(message);
+    await handler(message);
+
+    expect(mailsTo(user.email)).toHaveLength(1);
+  });
+
+  it('mails a request that comes again because SES had refused it', async () => {
+    const user = await newUser();
+    const message = asked(user.email);
+    mailbox.fail(400);
+    await expect(handler(message)).rejects.toThrow('No mail was sent');
+
+    await handler(message);
+
+    const [mail] = mailsTo(user.email);
+    expect(await findReset(mail ? tokenIn(mail) : '')).toBeDefined();
+    expect(mailsTo(user.email)).toHaveLength(1);
+    expect(await entriesAbout(user)).toHaveLength(1);
+  });
+
+  it('tells Lambda to try again when the store fails, and logs no address', async () => {
+    const user = await newUser();
+    proxy.impose({ fault: faults.missingTable, table: tables.users });
+
+    await expect(handler(asked(user.email))).rejects.toThrow(/^No mail was sent: /);
+
+    expect(String(logged.mock.calls)).toContain('mail-not-sent');
+    expect(String(logged.mock.calls)).not.toContain(user.email);
+  });
+
+  it('sends no second mail because it could not be kept in mind that the first was sent', async () => {
+    const user = await newUser();
+    // The first update makes the token, the second one keeps in mind that it was mailed.
+    let updates = 0;
+    proxy.impose({
+      operation: 'UpdateItem',
+      fault: (exchange) => {
+        updates += 1;
+        return updates > 1 ? faults.missingTable(exchange) : faults.pass(exchange);
+      },
+    });
+
+    await handler(asked(user.email));
+
+    expect(mailsTo(user.email)).toHaveLength(1);
+    expect(String(logged.mock.calls)).toContain('mail-not-marked');
+  });
+
+  it('mails though the entry cannot be written, which is logged whole', async () => {
+    const user = await newUser();
+    proxy.impose({ fault: faults.missingTable, table: tables.audit });
+
+    await handler(asked(user.email));
+
+    expect(mailsTo(user.email)).toHaveLength(1);
+    expect(String(logged.mock.calls)).toContain('audit-entry-not-written');
+  });
+
+  it.each(['a,victim@example.org', '<victim@example.org>', '"x"victim@example.org'])(
+    'sends nothing to %s, which may be read as another address, and does not try again',
+    async (email) => {
+      await newUser({ email });
+
+      await handler(asked(email));
+      await handler(changed(email));
+
+      expect(JSON.stringify(mailbox.mails)).not.toContain('victim');
+      expect(String(logged.mock.calls)).toContain('AddressNotMailable');
+    },
+  );
+
+  it('has nothing in a mail of what people may choose but the address', async () => {
+    const name = '<script>alert(1)</script> Call +1 555 0100';
+    const user = await newUser({ name, email: "o'hara&co@example.org" });
+
+    await handler({ ...asked(user.email), user_agent: '<b>evil</b>' });
+
+    const [mail] = mailsTo(user.email);
+    expect(JSON.stringify(mail)).not.toMatch(/script|555|evil/);
+    expect(mail?.html).toContain('o&#39;hara&#38;co@example.org');
+    expect(mail?.text).toContain("o'hara&co@example.org");
+  });
+
+  it('sends word of changes to one address ten times in 15 minutes, whoever has it', async () => {
+    const [email, other] = ['often@example.org', 'seldom@example.org'];
+
+    for (let i = 0; i < 14; i += 1) await handler(changed(email));
+    await handler(changed(other));
+
+    expect([mailsTo(email).length, mailsTo(other).length]).toEqual([10, 1]);
+  });
+
+  it('tells Lambda to try again when word of a change was refused', async () => {
+    mailbox.fail(400);
+
+    await expect(handler(changed('late@example.org'))).rejects.toThrow('No mail was sent');
+    await handler(changed('late@example.org'));
+
+    expect(mailsTo('late@example.org')).toHaveLength(1);
+  });
+});

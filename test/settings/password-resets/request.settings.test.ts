@@ -1,0 +1,223 @@
+import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { handler } from '../../../functions/password-resets/request.ts';
+import { insertUser } from '../../../lib/users/store.ts';
+import { storedUser } from '../../lib/users/stored-user.ts';
+import { outcome, refusal } from '../../support/acceptance.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
+import { mailingServiceForThisFile, resetUrl, startMailbox } from '../../support/mailbox.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { faults, startProxy } from '../../support/proxy.ts';
+import { invoke } from '../invoke.ts';
+
+const path = '/api/password-resets';
+const message = 'If the address is registered, a mail is on its way';
+
+/** The function by itself: what it hands over is kept, and nobody mails it. */
+const [proxy, mailbox] = [await startProxy(inject('engine')), await startMailbox()];
+await useOwnTables(proxy.url);
+for (const [name, value] of Object.entries(mailbox.handOver)) vi.stubEnv(name, value);
+vi.stubEnv('JWT_SECRET', 'x'.repeat(40));
+const logged = vi.spyOn(console, 'error').mockReturnValue();
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  logged.mockRestore();
+  mailbox.stop();
+  await proxy.stop();
+});
+
+let lastAddress = 0;
+/** A source address that has asked for nothing yet. */
+const newAddress = () => {
+  lastAddress += 1;
+  return `198.51.100.${lastAddress}`;
+};
+const ask = (json: object, sourceIp = newAddress(), headers = {}) =>
+  invoke(handler, { json, sourceIp, headers, path });
+const known = storedUser({ id: 1, email: 'known@example.org' });
+await insertUser(known);
+
+describe('POST /api/password-resets', () => {
+  beforeEach(() => {
+    proxy.impose();
+    proxy.forget();
+    mailbox.fail();
+    logged.mockClear();
+  });
+
+  it('answers the same to an address that somebody has and to one that nobody has', async () => {
+    const answers = [await ask({ email: known.email }), await ask({ email: uniqueEmail() })];
+
+    expect(answers).toEqual([
+      [202, { message }],
+      [202, { message }],
+    ]);
+  });
+
+  it('does the same for both: it counts the source address, and looks up nobody', async () => {
+    const email = 'nobody@example.org';
+    const [one, other] = [newAddress(), newAddress()];
+    const shapeOf = async (asked: string, sourceIp: string) => {
+      const [handedOver] = [mailbox.messages.length, proxy.forget()];
+      await ask({ email: asked }, sourceIp);
+      const requests = proxy.requests.map(({ content }) => content.replaceAll(sourceIp, 'source'));
+      const [given] = mailbox.messages.slice(handedOver);
+      return { requests, given: { ...given, email: 'typed', time: 'now', ip_address: 'source' } };
+    };
+
+    const [ofKnown, ofNobody] = [await shapeOf(known.email, one), await shapeOf(email, other)];
+
+    const times = (text: string) => text.replaceAll(/"\d{10}"/g, '"time"');
+    expect(ofKnown.given).toEqual(ofNobody.given);
+    expect(ofKnown.requests.map(times)).toEqual(ofNobody.requests.map(times));
+    expect(ofKnown.requests).toHaveLength(1);
+    expect(ofKnown.requests[0]).toMatch(/^UpdateItem.*attempts#reset#address#source/);
+    expect(JSON.stringify(ofKnown.requests)).not.toContain(known.email);
+  });
+
+  it('hands over who asks for what, from where and when, and no token', async () => {
+    const before = new Date().toISOString();
+
+    await ask({ email: ` ${known.email} ` }, '203.0.113.9');
+
+    const given = mailbox.messages.at(-1);
+    expect(given).toEqual({
+      ...{ kind: 'reset', email: known.email, request_id: 'request-1' },
+      ...{ ip_address: '203.0.113.9', user_agent: 'test', time: expect.any(String) },
+    });
+    expect(String(given?.time) >= before).toBe(true);
+  });
+
+  it.each([
+    ['missing', {}],
+    ['null', { email: null }],
+    ['empty', { email: '' }],
+    ['blank', { email: '  ' }],
+  ])('answers 400 to an email that is %s, and hands nothing over', async (_, json) => {
+    const before = mailbox.messages.length;
+
+    expect(await ask(json)).toEqual(refusal(400, 'Email is required'));
+    expect(mailbox.messages.length).toBe(before);
+  });
+
+  it.each([
+    [1, 'must be a string'],
+    [['a@b'], 'must be a string'],
+    ['nobody', 'must be a valid email address'],
+    ['a@b\r\nBcc: c@d', 'must be a valid email address'],
+    ['a@b, c@d', 'must be a valid email address'],
+    [`${'a'.repeat(190)}@b`, 'must be at most 191 characters'],
+  ])('answers 400 to the email %j', async (email, rule) => {
+    expect(await ask({ email })).toEqual(refusal(400, `email ${rule}`));
+  });
+
+  it('hands over 20 requests of one source address, and answers further ones the same', async () => {
+    const [source, before] = [newAddress(), mailbox.messages.length];
+
+    const answers = [];
+    for (let i = 0; i < 25; i += 1) answers.push(await ask({ email: `${i}@example.org` }, source));
+
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify([202, { message }])]),
+    );
+    expect(mailbox.messages.length - before).toBe(20);
+    await ask({ email: 'other@example.org' });
+    expect(mailbox.messages.length - before).toBe(21);
+  });
+
+  it('counts all addresses of one IPv6 network together', async () => {
+    const before = mailbox.messages.length;
+
+    for (let i = 0; i < 25; i += 1) await ask({ email: 'a@example.org' }, `2001:db8::${i}`);
+
+    expect(mailbox.messages.length - before).toBe(20);
+  });
+
+  it('counts no source addresses where they are not the clients’ own', async () => {
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '0');
+    const [source, before] = [newAddress(), mailbox.messages.length];
+
+    for (let i = 0; i < 25; i += 1) await ask({ email: 'a@example.org' }, source);
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '100');
+
+    expect(mailbox.messages.length - before).toBe(25);
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('hands over while counts cannot be kept', async () => {
+    const before = mailbox.messages.length;
+    proxy.impose({ fault: faults.missingTable });
+
+    expect(await ask({ email: known.email })).toEqual([202, { message }]);
+
+    expect(mailbox.messages.length - before).toBe(1);
+  });
+
+  it('answers its 500, which names the fault, when nothing can be handed over', async () => {
+    mailbox.fail(500, 500);
+
+    expect(await ask({ email: known.email })).toEqual([
+      500,
+      { message: 'Error requesting password reset', err: 'Http500' },
+    ]);
+    expect(String(logged.mock.calls)).not.toContain(known.email);
+  });
+
+  it('tries a second time to hand over', async () => {
+    mailbox.fail(429);
+    const before = mailbox.messages.length;
+
+    expect((await ask({ email: known.email }))[0]).toBe(202);
+    expect(mailbox.messages.length - before).toBe(1);
+  });
+});
+
+describe('A mail with a link', async () => {
+  const service = await mailingServiceForThisFile();
+  const { api, mailbox: received } = service;
+
+  it('leads to the page of the setting, whatever host a request names', async () => {
+    const user = await register(api);
+
+    await api('POST', path, {
+      json: { email: user.email, resetUrl: 'https://evil.example', host: 'evil.example' },
+      headers: {
+        'x-forwarded-host': 'evil.example',
+        'x-forwarded-proto': 'http',
+        forwarded: 'host=evil.example',
+        origin: 'https://evil.example',
+        referer: 'https://evil.example/',
+      },
+    });
+
+    const [mail] = await received.mailsTo(user.email);
+    const links = [...`${mail?.text}${mail?.html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(
+      ([link]) => link,
+    );
+    expect(new Set(links).size).toBe(1);
+    expect(links[0]).toMatch(/^https:\/\/app\.example\.com\/reset#token=\d+\.[\w-]{43}$/);
+    expect(links[0]?.startsWith(`${resetUrl}#`)).toBe(true);
+    expect(JSON.stringify(mail)).not.toContain('evil');
+  });
+
+  it('is from the address of the setting to the account as it has its own', async () => {
+    const user = await register(api, { email: `Ada.${uniqueEmail()}` });
+
+    await api('POST', path, { json: { email: user.email.toUpperCase() } });
+
+    const [mail] = await received.mailsTo(user.email);
+    expect(mail).toMatchObject({ from: 'accounts@example.com', to: [user.email] });
+    expect(mail?.text).toMatch(/on \d{4}-\d\d-\d\d at \d\d:\d\d UTC, from the IP address 127/);
+  });
+
+  it('goes to nobody for an address that nobody has', async () => {
+    const email = uniqueEmail();
+    const user = await register(api);
+
+    const answer = await api('POST', path, { json: { email } });
+    await api('POST', path, { json: { email: user.email } });
+
+    expect(outcome(answer)).toEqual([202, { message }]);
+    await received.mailsTo(user.email);
+    expect(JSON.stringify(received.mails)).not.toContain(email);
+  });
+});

@@ -1,0 +1,322 @@
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { describe, expect, inject, it } from 'vitest';
+import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { mailingServiceForThisFile } from '../../support/mailbox.ts';
+import { engineClient } from '../../support/stored-items.ts';
+
+const invalid = refusal(400, 'Invalid or expired reset token');
+const required = refusal(400, 'Token and password are required');
+const path = '/api/password-resets';
+
+describe.each([
+  ['stateless', { SESSIONS: 'stateless' }],
+  ['revocable', { SESSIONS: 'revocable' }],
+] as const)('PUT /api/password-resets with %s sessions', async (sessions, environment) => {
+  const service = await mailingServiceForThisFile({ ...environment, PASSWORD_MIN_LENGTH: '8' });
+  const { api, adminToken, mailbox, requestToken } = service;
+
+  const reset = (token: unknown, password: unknown = 'a new password', headers = {}) =>
+    api('PUT', path, { json: { token, password }, headers });
+  const opens = async ({ email }: Pick<Account, 'email'>, password: string) =>
+    (await api('POST', '/api/login', { json: { email, password } })).status;
+  const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
+  const engine = engineClient(inject('engine'));
+  const TableName = service.environment.USERS_TABLE;
+
+  it('sets the password of whoever got the link: 204, and the old one opens nothing', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+
+    const answer = await reset(token);
+
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(await opens(user, user.password)).toBe(401);
+    expect(await opens(user, 'a new password')).toBe(200);
+  });
+
+  it('ends all sessions of the user where they can be ended', async () => {
+    const user = await register(api);
+    const other = await logIn(api, user);
+    const token = await requestToken(user.email);
+    expect([await profile(user.token), await profile(other)]).toEqual([200, 200]);
+
+    await reset(token);
+
+    const ended = sessions === 'revocable' ? 401 : 200;
+    expect([await profile(user.token), await profile(other)]).toEqual([ended, ended]);
+    expect(await profile(await logIn(api, { ...user, password: 'a new password' }))).toBe(200);
+  });
+
+  it('refuses a link that was used', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+    await reset(token);
+
+    expect(outcome(await reset(token, 'another password'))).toEqual(invalid);
+
+    expect(await opens(user, 'a new password')).toBe(200);
+  });
+
+  it('does not use a link up by a password that is refused', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+
+    for (const password of ['short', 'x'.repeat(256), '\ud800 ill-formed']) {
+      const { status, body } = await reset(token, password);
+      expect([status, body.message]).toEqual([400, expect.stringMatching(/^password must be /)]);
+    }
+
+    expect((await reset(token)).status).toBe(204);
+  });
+
+  it.each([
+    ['no token', { password: 'a new password' }],
+    ['no password', { token: '1.x' }],
+    ['an empty token', { token: '', password: 'a new password' }],
+    ['an empty password', { token: '1.x', password: '' }],
+    ['nulls', { token: null, password: null }],
+    ['neither', {}],
+  ])('answers 400 to %s, whatever else is wrong', async (_, json) => {
+    expect(outcome(await api('PUT', path, { json }))).toEqual(required);
+  });
+
+  it.each([
+    ['a token that is no text', { token: 1, password: 'a new password' }, 'token must be a string'],
+    ['a password that is no text', { token: 'x', password: 12345678 }, 'password must be a string'],
+  ])('answers 400 to %s', async (_, json, message) => {
+    expect(outcome(await api('PUT', path, { json }))).toEqual(refusal(400, message));
+  });
+
+  it('answers the same to a token that is unknown, altered, or of somebody else', async () => {
+    const [user, other] = [await register(api), await register(api)];
+    const token = await requestToken(user.email);
+    const random = token.split('.')[1] ?? '';
+    const tokens = [
+      ...['x', `1.${random}`, `${other.id}.${random}`, `999999.${random}`, `${user.id}.`],
+      ...[random, `${token}=`, `${token.slice(0, -1)}`, ` ${token}`, user.token, adminToken],
+    ];
+
+    for (const wrong of tokens) expect(outcome(await reset(wrong))).toEqual(invalid);
+
+    expect((await reset(token)).status).toBe(204);
+  });
+
+  it('refuses a link that has expired', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+    await engine.send(
+      new UpdateCommand({
+        ...{ TableName, Key: { pk: `reset#${user.id}` } },
+        UpdateExpression: 'SET token_expires_at = :past',
+        ExpressionAttributeValues: { ':past': Math.floor(Date.now() / 1000) },
+      }),
+    );
+
+    expect(outcome(await reset(token))).toEqual(invalid);
+  });
+
+  /** Has the limits of mails forget an account. */
+  const forgetMails = ({ id }: Account) =>
+    engine.send(
+      new UpdateCommand({
+        ...{ TableName, Key: { pk: `reset#${id}` } },
+        UpdateExpression: 'REMOVE mailed_at',
+      }),
+    );
+
+  it('refuses a link once a newer one was mailed, used or not', async () => {
+    const user = await register(api);
+    const older = await requestToken(user.email);
+    await forgetMails(user);
+    const newer = await requestToken(user.email);
+
+    expect(outcome(await reset(older))).toEqual(invalid);
+    expect((await reset(newer)).status).toBe(204);
+    expect(outcome(await reset(older))).toEqual(invalid);
+  });
+
+  it.each([
+    ['the password was changed', { password: 'changed meanwhile' }],
+    ['the password was set to the same one', {}],
+    ['the address was changed', { email: uniqueEmail() }],
+  ])('refuses a link once %s', async (_, changes) => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+    const json = { password: user.password, ...changes };
+    await api('PUT', `/api/users/${user.id}`, { token: adminToken, json });
+
+    expect(outcome(await reset(token))).toEqual(invalid);
+  });
+
+  it('refuses a link once the address was changed and changed back', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+    const move = (email: string) =>
+      api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { email } });
+    await move(uniqueEmail());
+    await move(user.email);
+
+    expect(outcome(await reset(token))).toEqual(invalid);
+  });
+
+  it('refuses a link once the user is deleted, and once somebody else has the address', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+    await api('DELETE', `/api/users/${user.id}`, { token: adminToken });
+
+    expect(outcome(await reset(token))).toEqual(invalid);
+    const heir = await register(api, { email: user.email });
+    expect(outcome(await reset(token))).toEqual(invalid);
+    expect(await opens(heir, heir.password)).toBe(200);
+  });
+
+  it('keeps a link good when the user changes its name or logs in', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+    const bearer = { token: await logIn(api, user) };
+    await api('PUT', `/api/users/${user.id}`, { ...bearer, json: { name: 'New' } });
+
+    expect((await reset(token)).status).toBe(204);
+  });
+
+  it.each(['GET', 'HEAD', 'DELETE', 'POST'])(
+    'a %s of the link’s address by a scanner of mails uses nothing up',
+    async (method) => {
+      const user = await register(api);
+      const token = await requestToken(user.email);
+
+      const answer = await api(method, `${path}?token=${token}`, { headers: {} });
+
+      // A POST asks for another mail, and has no body here.
+      expect(answer.status).toBe(method === 'POST' ? 400 : 404);
+      expect((await reset(token)).status).toBe(204);
+    },
+  );
+
+  it('lets the account log in that had to wait', async () => {
+    const user = await register(api);
+    for (let i = 0; i < 10; i += 1) await opens(user, 'wrong');
+    expect(await opens(user, user.password)).toBe(429);
+    const token = await requestToken(user.email);
+
+    await reset(token);
+
+    expect(await opens(user, 'a new password')).toBe(200);
+  });
+
+  it('leaves an UPDATE entry of the user, from where it came', async () => {
+    const user = await register(api);
+    const agent = uniqueAgent();
+    const token = await requestToken(user.email);
+
+    const { headers } = await reset(token, 'a new password', { 'user-agent': agent });
+    await reset(token, 'another password', { 'user-agent': agent });
+
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({
+        ...{ action: 'UPDATE', result: 'SUCCESS', resource: 'users', ip_address: '127.0.0.1' },
+        ...{ user_id: user.id, resource_id: String(user.id) },
+        details: '{"fields":["password"],"by":"reset"}',
+      }),
+    ]);
+    expect(headers.get('x-request-id')).toBeTruthy();
+  });
+
+  it('mails the account that its password was changed', async () => {
+    const user = await register(api);
+
+    await reset(await requestToken(user.email));
+
+    const [, notice] = await mailbox.mailsTo(user.email, 2);
+    expect(notice).toMatchObject({
+      from: 'accounts@example.com',
+      to: [user.email],
+      subject: 'Your password was changed',
+    });
+    expect(notice?.text).toContain(`the account ${user.email} at app.example.com was changed on`);
+    expect(notice?.text).toContain('from the IP address 127.0.0.1');
+    expect(`${notice?.text}${notice?.html}`).not.toMatch(/token|href/);
+  });
+
+  it('finds users who were imported without a password', async () => {
+    const user = await register(api);
+    await engine.send(
+      new UpdateCommand({
+        ...{ TableName, Key: { pk: `user#${user.id}` } },
+        UpdateExpression: 'SET password_hash = :none',
+        ExpressionAttributeValues: { ':none': `$2b$04$${'.'.repeat(53)}` },
+      }),
+    );
+    expect(await opens(user, user.password)).toBe(401);
+
+    await reset(await requestToken(user.email));
+
+    expect(await opens(user, 'a new password')).toBe(200);
+  });
+
+  it('works on when the limits of mails are swept', async () => {
+    const user = await register(api);
+    const token = await requestToken(user.email);
+    await engine.send(new DeleteCommand({ TableName, Key: { pk: `reset#${user.id}` } }));
+
+    expect(outcome(await reset(token))).toEqual(invalid);
+    expect((await reset(await requestToken(user.email))).status).toBe(204);
+  });
+
+  it('tells programs by codes what is wrong', async () => {
+    const headers = { accept: 'application/problem+json' };
+
+    const codes = [
+      (await reset('x', 'a new password', headers)).body.code,
+      (await reset(undefined, 'a new password', headers)).body.code,
+      (await reset('x', 'short', headers)).body.errors,
+    ];
+
+    expect(codes).toEqual([
+      'RESET_TOKEN_INVALID',
+      'TOKEN_AND_PASSWORD_REQUIRED',
+      [expect.objectContaining({ pointer: '#/password', code: 'TOO_SHORT' })],
+    ]);
+  });
+});
+
+describe('Word of a change of how an account is entered', async () => {
+  const service = await mailingServiceForThisFile();
+  const { api, adminToken, mailbox } = service;
+  const change = (id: number, json: object) =>
+    api('PUT', `/api/users/${id}`, { token: adminToken, json });
+
+  it('of its address is mailed to the old one, and not to the new one', async () => {
+    const user = await register(api);
+    const email = uniqueEmail();
+
+    await change(user.id, { email });
+
+    const [mail] = await mailbox.mailsTo(user.email);
+    expect(mail?.subject).toBe('Your email address was changed');
+    expect(mail?.text).toContain(`The email address of the account ${user.email}`);
+    expect(JSON.stringify(mailbox.mails)).not.toContain(email);
+  });
+
+  it('of both is one mail', async () => {
+    const user = await register(api);
+
+    await change(user.id, { email: uniqueEmail(), password: 'another one' });
+
+    const mails = await mailbox.mailsTo(user.email);
+    expect(mails.map(({ subject }) => subject)).toEqual([
+      'Your password and the email address were changed',
+    ]);
+  });
+
+  it('of nothing of the kind is none', async () => {
+    const user = await register(api);
+
+    await change(user.id, { name: 'New', email: user.email.toUpperCase(), role: 'user' });
+    await change(user.id, { password: 'another one' });
+
+    const mails = await mailbox.mailsTo(user.email.toUpperCase());
+    expect(mails.map(({ subject }) => subject)).toEqual(['Your password was changed']);
+  });
+});

@@ -1,0 +1,139 @@
+/** Stands in for Amazon SES, and for Lambda where a function is invoked without the local service. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll } from 'vitest';
+import type { MailMessage } from '../../lib/mail/message.ts';
+import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
+
+export interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export interface Mailbox {
+  /** The variables by which a service sends here. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The variable by which a function hands messages over to here; they are kept, and not mailed. */
+  readonly handOver: Readonly<Record<'MAIL_FUNCTION_URL', string>>;
+  readonly mails: readonly ReceivedMail[];
+  readonly messages: readonly MailMessage[];
+  /** The statuses of the responses to come, before all is well again. */
+  fail(...statuses: readonly number[]): void;
+  /** Waits for a number of mails to an address. */
+  mailsTo(address: string, count?: number): Promise<readonly ReceivedMail[]>;
+  stop(): void;
+}
+
+/** The page that mailed links lead to. */
+export const resetUrl = 'https://app.example.com/reset';
+
+/** The settings with which a service sends mails. */
+export const mailSettings = { MAIL_FROM: 'accounts@example.com', RESET_URL: resetUrl };
+
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of a request to SES
+const toMail = ({ FromEmailAddress, Destination, Content }: any): ReceivedMail => ({
+  from: FromEmailAddress,
+  to: Destination.ToAddresses,
+  subject: Content.Simple.Subject.Data,
+  text: Content.Simple.Body.Text.Data,
+  html: Content.Simple.Body.Html.Data,
+});
+
+/** Times to look for a mail, and milliseconds between them: far more than one takes. */
+const maxLooks = 3000;
+const interval = 20;
+
+const read = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+export const startMailbox = async (): Promise<Mailbox> => {
+  const mails: ReceivedMail[] = [];
+  const messages: MailMessage[] = [];
+  let failures: number[] = [];
+  const keep = (url: string | undefined, body: string): number => {
+    if (url !== '/invoke') {
+      mails.push(toMail(JSON.parse(body)));
+      return 200;
+    }
+    messages.push(JSON.parse(body));
+    return 202;
+  };
+  const server = createServer(async (request, response) => {
+    const body = await read(request);
+    const status = failures.shift() ?? keep(request.url, body);
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ MessageId: 'some-id' }));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    environment: { AWS_ENDPOINT_URL_SESV2: url },
+    handOver: { MAIL_FUNCTION_URL: `${url}/invoke` },
+    mails,
+    messages,
+    fail: (...statuses) => {
+      failures = [...statuses];
+    },
+    mailsTo: async (address, count = 1) => {
+      for (let look = 0; look < maxLooks; look += 1) {
+        const found = mails.filter(({ to }) => to.includes(address));
+        if (found.length >= count) return found;
+        await sleep(interval);
+      }
+      throw new Error(`${address} has no ${count} mails`);
+    },
+    stop: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};
+
+/** The token of the link in a mail; both forms of the mail have the same one. */
+export const tokenIn = ({ text, html }: Pick<ReceivedMail, 'text' | 'html'>): string => {
+  const [inText, ...inHtml] = [text, html].flatMap((form) =>
+    [...form.matchAll(/#token=([\w.-]+)/g)].map(([, token = '']) => token),
+  );
+  if (!inText || inHtml.some((token) => token !== inText)) throw new Error('The mail has no token');
+  return inText;
+};
+
+export interface MailingService extends AcceptanceService {
+  readonly mailbox: Mailbox;
+  /** Has a link mailed to a user, of whom it is the first mails. @returns its token */
+  requestToken(email: string): Promise<string>;
+}
+
+/** A service with password reset, for the tests of one file. */
+export const mailingServiceForThisFile = async (
+  environment: Readonly<Record<string, string>> = {},
+): Promise<MailingService> => {
+  const mailbox = await startMailbox();
+  const service = await serviceForThisFile({
+    ...mailSettings,
+    ...mailbox.environment,
+    // A file asks for more links than one address may.
+    LOGIN_FAILURES_PER_ADDRESS: '0',
+    ...environment,
+  });
+  afterAll(mailbox.stop);
+  const requestToken = async (email: string) => {
+    const before = mailbox.mails.filter(({ to }) => to.includes(email)).length;
+    await service.api('POST', '/api/password-resets', { json: { email } });
+    const mails = await mailbox.mailsTo(email, before + 1);
+    const mail = mails.at(-1);
+    if (!mail) throw new Error(`${email} has no mail`);
+    return tokenIn(mail);
+  };
+  return { ...service, mailbox, requestToken };
+};
