@@ -8,6 +8,8 @@ interface OperatorSetting {
   readonly variable: ServiceVariable;
   /** The output of the stack that has its value. */
   readonly output: string;
+  /** Whether it may be none, which is ''; then there is no output. */
+  readonly isOptional: boolean;
 }
 
 const isOperators = (setting: ServiceSetting<unknown>) => setting.operator === true;
@@ -21,4 +23,5 @@ export const operatorSettings: readonly OperatorSetting[] = (Object.keys(service
     name,
     variable: serviceSettings[name].variable,
     output: capitalise(name),
+    isOptional: (serviceSettings[name].otherwise as string) === '',
   }));

@@ -145,6 +145,7 @@ export const serviceSettings = {
     rule: orNone('an email address', (text) => mailAddress.test(text)),
     otherwise: '',
     together: 'resetUrl',
+    operator: true,
   },
   /** The page that a mailed link leads to: a link's host comes from here alone. */
   resetUrl: {

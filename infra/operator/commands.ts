@@ -7,6 +7,7 @@ import { run as importUsers } from './commands/import-users.ts';
 import { run as listAdmins } from './commands/list-admins.ts';
 import { run as promote } from './commands/promote.ts';
 import { run as replayAudit } from './commands/replay-audit.ts';
+import { run as resetPassword } from './commands/reset-password.ts';
 import { run as revoke } from './commands/revoke.ts';
 import { run as rotateSecret } from './commands/rotate-secret.ts';
 import { run as upgradeAudit } from './commands/upgrade-audit.ts';
@@ -70,6 +71,18 @@ leak of the secret (rotate-secret).`,
     ],
     run: revoke,
   },
+  'reset-password': {
+    summary: 'make a link by which a user sets a new password, and print it once',
+    operands: ['EMAIL'],
+    help: `For a user whose mails do not arrive: hand it over by a way that you trust, to nobody else.
+It is good for 30 minutes, once, and voids the links that were mailed before. Only where the
+service sends mails (mailFrom, resetUrl). Nothing is mailed before it is used.`,
+    examples: [
+      'reset-password ada@example.com --stack accounts-production',
+      'reset-password ada@example.com --local',
+    ],
+    run: resetPassword,
+  },
   'rotate-secret': {
     summary: 'replace the secret that signs tokens, logging nobody out',
     operands: [],
@@ -96,7 +109,8 @@ forgotten within a minute, and everyone has to log in anew.`,
     help: `One JSON object a line: name, email, password_hash; role (user or admin) and created_at
 where known, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC. Other fields are
 ignored; ids are given anew. Hashes are bcrypt's ($2a$, $2b$, $2y$, of the service's BCRYPT_COST
-at most), or this service's own from export-users. A plain hash of a password over 72 bytes holds
+at most), or this service's own from export-users; null for a user who has none that is bcrypt's
+and sets a password by a reset before it logs in. A plain hash of a password over 72 bytes holds
 no more than its beginning, and that user cannot log in.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}

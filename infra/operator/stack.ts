@@ -52,7 +52,10 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     auditTable: output('AuditTableName'),
     signingSecret: output('SigningSecretArn'),
     settings: Object.fromEntries(
-      operatorSettings.map((setting) => [setting.variable, output(setting.output)]),
+      operatorSettings.map(({ variable, output: key, isOptional }) => [
+        variable,
+        isOptional ? (outputs.get(key) ?? '') : output(key),
+      ]),
     ),
     ...(outputs.has('AuditArchiveBucketName')
       ? {

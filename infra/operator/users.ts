@@ -1,14 +1,18 @@
 import { DomainError } from '../../lib/errors.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { findUserByEmail } from '../../lib/users/store.ts';
 import type { User } from '../../lib/users/user.ts';
 import { Failure } from './failure.ts';
 
-/** @throws {Failure} when nobody has the address */
-export const requireUser = async (email: string): Promise<User> => {
+/** With what nothing shows. @throws {Failure} when nobody has the address */
+export const requireStoredUser = async (email: string): Promise<StoredUser> => {
   const { user } = await findUserByEmail(email);
   if (!user) throw new Failure('There is no user with this email address: check its spelling.');
   return user;
 };
+
+/** @throws {Failure} when nobody has the address */
+export const requireUser = (email: string): Promise<User> => requireStoredUser(email);
 
 const faults = new Set(['FIELD_INVALID', 'FIELDS_REQUIRED']);
 

@@ -81,7 +81,10 @@ export class ServiceStack extends Stack {
       DashboardName: dashboard.dashboardName,
       ...seal?.outputs,
       ...Object.fromEntries(
-        operatorSettings.map(({ output, variable }) => [output, variables[variable]]),
+        operatorSettings
+          .map(({ output, variable }) => [output, variables[variable]])
+          // What is none is no output.
+          .filter(([, value]) => value !== ''),
       ),
     });
   }

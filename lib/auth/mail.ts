@@ -1,4 +1,5 @@
 /** What the function that mails does with a message. */
+import { resetRequested } from '../audit/actions.ts';
 import { record } from '../audit/record.ts';
 import { config } from '../config.ts';
 import { describeFault, logError } from '../log.ts';
@@ -9,9 +10,6 @@ import { mailNotSent } from '../mail/unsent.ts';
 import { makeMailedToken, markMailed } from '../users/resets.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { exceedsNoticeLimit } from './login-protection.ts';
-
-/** What the audit trail says of a request whose link was mailed, or made by an operator. */
-export const requestDetails = { fields: [], by: 'reset', requested: true };
 
 /** Whether an address can be mailed to; to try again would not help. */
 const canMail = (address: string, { request_id }: MailMessage): boolean => {
@@ -34,7 +32,7 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
   );
   await record({
     ...{ ip_address, user_agent, request_id, action: 'UPDATE', resource_id: user.id },
-    ...{ result: 'SUCCESS', details: requestDetails },
+    ...{ result: 'SUCCESS', details: resetRequested },
   });
 };
 

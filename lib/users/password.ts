@@ -50,6 +50,9 @@ export const hashPassword = async (
 export const unmatchableHash = (cost: number = config.bcryptCost): string =>
   `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
+/** Whether a hash is one that no password has: of a user who was imported without one. */
+export const isUnmatchable = (stored: string): boolean => stored.endsWith(`$${'.'.repeat(53)}`);
+
 /**
  * The last characters of salt and digest hold fewer than six bits: only some can stand there. The
  * cost is at most what BCRYPT_COST may be: a login at a higher one would outlast every timeout.

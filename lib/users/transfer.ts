@@ -4,6 +4,7 @@ import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
 import { emailItemKey, getItems, type StoredUser, toUser, userKey } from './items.ts';
+import { isUnmatchable } from './password.ts';
 
 /** Items that one request reads, others than users among them. */
 const scanLimit = 500;
@@ -34,10 +35,12 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
 /**
  * What tells that a hash was brought in by an import after a login or a change of the password has
  * replaced it. It is a digest of all of the hash, the salt included, so that no password can be
- * tried on it.
+ * tried on it. Who came without a hash has the same one at any cost.
  */
 export const importMark = (hash: string): string =>
-  createHash('sha256').update(hash).digest('base64url');
+  createHash('sha256')
+    .update(isUnmatchable(hash) ? '' : hash)
+    .digest('base64url');
 
 /** Who holds an email address, as far as an import needs to know. */
 export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;

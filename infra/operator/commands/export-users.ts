@@ -1,4 +1,5 @@
 import type { StoredUser } from '../../../lib/users/items.ts';
+import { isUnmatchable } from '../../../lib/users/password.ts';
 import { scanUsers } from '../../../lib/users/transfer.ts';
 import { type Author, recordIntention } from '../audit.ts';
 import type { Run } from '../command.ts';
@@ -10,8 +11,10 @@ import { startProgress } from '../progress.ts';
 /** Takes text, and resolves when there is room for more. */
 type Write = (text: string) => Promise<unknown>;
 
-const lineOf = ({ id, name, email, role, created_at, password_hash }: StoredUser): string =>
-  `${JSON.stringify({ id, name, email, role, created_at, password_hash })}\n`;
+const lineOf = ({ id, name, email, role, created_at, password_hash: hash }: StoredUser): string => {
+  const password_hash = isUnmatchable(hash) ? null : hash;
+  return `${JSON.stringify({ id, name, email, role, created_at, password_hash })}\n`;
+};
 
 /** @returns how many users were written */
 const writeAll = async (author: Author, write: Write): Promise<number> => {

@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { logIn, register } from '../../support/client.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,
@@ -89,5 +89,16 @@ describe('export-users', () => {
     expect((await service.entries()).at(-1)).toMatchObject(
       operatorEntry('export-users', { action: 'EXPORT' }),
     );
+  });
+
+  it('writes null for a user who has no password', async () => {
+    const [email, lines] = [uniqueEmail(), out('without.ndjson')];
+    await writeFile(lines, JSON.stringify({ name: 'n', email, password_hash: null }));
+    await operate(['import-users', lines]);
+
+    const { stdout } = await operate(['export-users', '-']);
+
+    const [found] = parse(stdout).filter((user) => user.email === email);
+    expect(found).toMatchObject({ email, password_hash: null });
   });
 });

@@ -3,6 +3,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash } from 'bcryptjs';
 import { describe, expect, it } from 'vitest';
+import { outcome, refusal } from '../../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
@@ -188,6 +189,34 @@ describe('import-users', () => {
     expect((await service.users()).at(-2)).toMatchObject({ email, name: 'First' });
   });
 
+  it('brings in a user without a hash, whom no password lets in, and once', async () => {
+    const email = uniqueEmail();
+    const text = line({ email, password_hash: null });
+
+    const [first, second] = [await importText(text), await importText(text)];
+
+    expect([first.stdout, second.stdout]).toEqual([summary(1, 0, 0), summary(0, 1, 0)]);
+    expect((await service.users()).at(-1)).toMatchObject({
+      ...{ email, password_hash: `$2b$04$${'.'.repeat(53)}` },
+    });
+    for (const guess of ['null', '.', ' ', `$2b$04$${'.'.repeat(53)}`, '\0']) {
+      const login = await api('POST', '/api/login', { json: { email, password: guess } });
+      expect(outcome(login)).toEqual(refusal(401, 'Invalid credentials'));
+    }
+  });
+
+  it('skips such a user when the line comes again after a reset, or at another cost', async () => {
+    const email = uniqueEmail();
+    const text = line({ email, password_hash: null });
+    await importText(text);
+    const { id } = (await service.users()).at(-1) ?? {};
+    const json = { password: 'another one' };
+    await api('PUT', `/api/users/${id}`, { token: service.adminToken, json });
+
+    expect((await importText(text)).stdout).toBe(summary(0, 1, 0));
+    expect(await logIn(api, { email, password: 'another one' })).toMatch(/^ey/);
+  });
+
   it('takes Windows line ends, a byte order mark, blank lines and no end of the last', async () => {
     const { status, stdout } = await importText(`\ufeff${line()}\r\n\r\n  \n${line()}`);
 
@@ -201,7 +230,7 @@ describe('import-users', () => {
       [line({ name: undefined })]: 'name is missing.',
       [line({ email: null })]: 'email is missing.',
       [line({ password_hash: undefined })]: 'password_hash is missing.',
-      [line({ password_hash: null })]: 'password_hash is null: a user needs a password',
+      [line({ password_hash: '' })]: 'password_hash must be a bcrypt hash',
       [line({ name: '', email: 'ada', role: 'root', password_hash: undefined })]:
         'name must not be empty; email must be a valid email address; role must be one of user, admin; password_hash is missing.',
       [line({ name: 7 })]: 'name must be a string',

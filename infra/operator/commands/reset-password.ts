@@ -1,0 +1,27 @@
+import { resetRequested } from '../../../lib/audit/actions.ts';
+import { config } from '../../../lib/config.ts';
+import { makeResetToken } from '../../../lib/users/resets.ts';
+import { recordChange } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { requireStoredUser } from '../users.ts';
+
+export const run: Run = async ({ author, operands: [email = ''] }) => {
+  const { resetUrl } = config;
+  if (resetUrl === '') {
+    throw new Failure(
+      'This service has no page on which a password is reset: it needs the settings mailFrom and resetUrl.',
+    );
+  }
+  const user = await requireStoredUser(email);
+  const { id } = user;
+  await recordChange(
+    { author, action: 'UPDATE', resource: 'users', resource_id: id, details: resetRequested },
+    async () => {
+      const token = await makeResetToken(user);
+      console.log(`${resetUrl}#token=${token}`);
+      console.error(`A link for user ${id}, good for 30 minutes, once.`);
+    },
+    { check: 'Run it again: the newest link is the one that counts.' },
+  );
+};

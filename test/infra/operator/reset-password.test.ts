@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { outcome, refusal } from '../../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { mailSettings, resetUrl } from '../../support/mailbox.ts';
+import {
+  operatedServiceForThisFile,
+  operatedServiceForThisTest,
+  operatorEntry,
+} from '../../support/operator.ts';
+
+const service = await operatedServiceForThisFile({ ...mailSettings, SESSIONS: 'revocable' });
+const { api, operate } = service;
+
+const setPassword = (link: string, password = 'a new password') => {
+  const token = link.trim().replace(`${resetUrl}#token=`, '');
+  return api('PUT', '/api/password-resets', { json: { token, password } });
+};
+
+describe('reset-password', () => {
+  it('prints a link by which the user sets a new password, once', async () => {
+    const user = await register(api);
+
+    const { status, stdout, stderr } = await operate(['reset-password', user.email.toUpperCase()]);
+
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^https:\/\/app\.example\.com\/reset#token=\d+\.[\w-]{43}\n$/);
+    expect(stderr).toBe(`A link for user ${user.id}, good for 30 minutes, once.\n`);
+    expect((await setPassword(stdout)).status).toBe(204);
+    expect((await setPassword(stdout)).status).toBe(400);
+    expect(await logIn(api, { ...user, password: 'a new password' })).toMatch(/^ey/);
+  });
+
+  it('leaves an entry that names the operator, and has no token in it', async () => {
+    const user = await register(api);
+
+    const { stdout } = await operate(['reset-password', user.email]);
+
+    const entry = (await service.entries()).at(-1);
+    expect(entry).toMatchObject(
+      operatorEntry('reset-password', {
+        ...{ action: 'UPDATE', resource_id: String(user.id) },
+        details: { fields: [], by: 'reset', requested: true },
+      }),
+    );
+    expect(JSON.stringify(entry)).not.toContain(stdout.trim().split('.').at(-1));
+  });
+
+  it('voids the link that it printed before', async () => {
+    const user = await register(api);
+    const older = await operate(['reset-password', user.email]);
+
+    const newer = await operate(['reset-password', user.email]);
+
+    expect(outcome(await setPassword(older.stdout))).toEqual(
+      refusal(400, 'Invalid or expired reset token'),
+    );
+    expect((await setPassword(newer.stdout)).status).toBe(204);
+  });
+
+  it('refuses an address that nobody has', async () => {
+    const { status, stdout, stderr } = await operate(['reset-password', uniqueEmail()]);
+
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^There is no user with this email address/);
+  });
+
+  it('says that it cannot where the service sends no mails, and does nothing', async () => {
+    const without = await operatedServiceForThisTest();
+    const user = await register(without.api);
+
+    const { status, stdout, stderr } = await without.operate(['reset-password', user.email]);
+
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/settings mailFrom and resetUrl\.\n$/);
+    expect(await without.entries()).toEqual([]);
+  });
+});
