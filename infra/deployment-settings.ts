@@ -50,8 +50,6 @@ const concurrency: Rule<number | 'none'> = {
 
 /** A setting that only the stack reads. */
 interface StackSetting<T> extends Setting<T> {
-  /** The setting without which this one means nothing. */
-  readonly together?: string;
   /** The setting whose number this one must not exceed. */
   readonly atMost?: string;
 }
@@ -161,10 +159,13 @@ const requireKnown = (given: Given): void => {
   }
 };
 
+/** A setting without a value is undefined, or '' where functions read it. */
+const isGiven = (value: unknown) => value !== undefined && value !== '';
+
 const requireConsistent = (values: Given): void => {
-  const settings: readonly [string, StackSetting<unknown>][] = Object.entries(stackSettings);
+  const settings: readonly [string, StackSetting<unknown>][] = Object.entries(deploymentSettings);
   for (const [name, { together, atMost }] of settings) {
-    if (together && values[name] !== undefined && values[together] === undefined) {
+    if (together && isGiven(values[name]) && !isGiven(values[together])) {
       throw new SettingError(together, `must be given together with ${name}`);
     }
     if (atMost && Number(values[name]) > Number(values[atMost])) {

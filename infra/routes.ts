@@ -142,6 +142,23 @@ export const functions: readonly FunctionDefinition[] = [
     variables: ['SESSIONS'],
     memory: waitingMemory,
   },
+  // Before those that invoke it.
+  {
+    name: 'mail',
+    entry: 'functions/mail/send.ts',
+    routes: [],
+    permissions: [
+      {
+        table: 'users',
+        actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      },
+      writesAudit,
+    ],
+    signingSecret: false,
+    variables: ['MAIL_FROM', 'RESET_URL'],
+    memory: waitingMemory,
+    background: true,
+  },
   {
     name: 'password-resets-request',
     entry: 'functions/password-resets/request.ts',
@@ -171,22 +188,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     memory: hashingMemory,
     mails: true,
-  },
-  {
-    name: 'mail',
-    entry: 'functions/mail/send.ts',
-    routes: [],
-    permissions: [
-      {
-        table: 'users',
-        actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
-      },
-      writesAudit,
-    ],
-    signingSecret: false,
-    variables: ['MAIL_FROM', 'RESET_URL'],
-    memory: waitingMemory,
-    background: true,
   },
   {
     name: 'profile',

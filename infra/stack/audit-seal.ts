@@ -101,7 +101,7 @@ const createSealer = (stack: Stack, shared: SharedFunctionProps, bucket: Bucket,
   const sealer = new ServiceFunction(stack, 'SealAudit', {
     ...shared,
     definition: auditSealer,
-    background: {
+    scheduled: {
       description: 'Seals the audit trail, on a schedule',
       timeout: Duration.minutes(15),
       bundling: backgroundBundling,

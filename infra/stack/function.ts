@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { type BundlingOptions, NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import type { ServiceVariable } from '../../lib/settings.ts';
@@ -31,79 +32,133 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly definition: FunctionDefinition;
   /** How many run at once; absent: as many as come. */
   readonly reservedConcurrency?: number | undefined;
-  /** What differs where no route leads to it. */
-  readonly background?: {
+  /** What differs where a schedule has it run. */
+  readonly scheduled?: {
     readonly description: string;
     readonly timeout: Duration;
     readonly bundling: BundlingOptions;
     readonly environment: Readonly<Record<string, string>>;
   };
+  /** The function that mails, where there is one. */
+  readonly mail?: ServiceFunction | undefined;
 }
+
+/** Where a function is invoked (Lambda's API reference, Invoke). */
+const invocationUrl = ({ lambda }: ServiceFunction): string => {
+  const { region, urlSuffix } = Stack.of(lambda);
+  return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
+};
 
 /** Tables' names, the secret's address and settings: what the definition asks for, no more. */
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
-  const { definition, tables, signingSecret, variables } = props;
+  const { definition, tables, signingSecret, variables, mail } = props;
   const used = new Set(definition.permissions.map(({ table }) => table));
   const ofTables = tableDefinitions
     .filter(({ name }) => used.has(name))
     .map(({ name, variable }) => [variable, tables[name].tableName]);
-  const ofSettings = definition.variables.map((name) => [name, variables[name]]);
+  const ofSettings = definition.variables
+    .map((name) => [name, variables[name]] as const)
+    // What is none is left out.
+    .filter(([, value]) => value !== '');
   return {
     ...Object.fromEntries([...ofTables, ...ofSettings]),
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
-    ...props.background?.environment,
+    ...props.scheduled?.environment,
+    ...(definition.mails && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };
 };
 
-/** The permissions of a definition: named actions on the ARNs of tables, indexes, the secret. */
-const statementsOf = (props: ServiceFunctionProps): PolicyStatement[] => {
-  const { definition, tables, signingSecret } = props;
-  const statements = definition.permissions.map(({ table, actions, indexes }) => {
+const ofTables = ({ definition, tables }: ServiceFunctionProps): PolicyStatement[] =>
+  definition.permissions.map(({ table, actions, indexes }) => {
     const { tableArn } = tables[table];
     const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
     return new PolicyStatement({ actions: [...actions], resources });
   });
-  if (!definition.signingSecret) return statements;
-  const readsSecret = new PolicyStatement({
+
+const readingSecret = ({ signingSecret }: ServiceFunctionProps) =>
+  new PolicyStatement({
     actions: ['secretsmanager:GetSecretValue'],
     resources: [signingSecret.secretArn],
   });
-  return [...statements, readsSecret];
+
+const invoking = ({ lambda }: ServiceFunction) =>
+  new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [lambda.functionArn] });
+
+/** From one address alone. It is verified in SES by itself, or its domain is. */
+const sendingMail = (stack: Stack, from: string) =>
+  new PolicyStatement({
+    actions: ['ses:SendEmail'],
+    resources: [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
+      stack.formatArn({ service: 'ses', resource: 'identity', resourceName: identity }),
+    ),
+    conditions: { StringEquals: { 'ses:FromAddress': from } },
+  });
+
+/** The permissions of a definition: named actions on the ARNs of what it uses. */
+const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {
+  const { definition, variables, mail } = props;
+  return [
+    ...ofTables(props),
+    ...(definition.signingSecret ? [readingSecret(props)] : []),
+    ...(definition.mails && mail ? [invoking(mail)] : []),
+    ...(definition.background ? [sendingMail(stack, variables.MAIL_FROM)] : []),
+  ];
 };
+
+/** Keeps the messages that a function has failed on three times, to be looked into. */
+const createDeadLetters = (scope: Construct): Queue => {
+  const queue = new Queue(scope, 'DeadLetters', {
+    encryption: QueueEncryption.SQS_MANAGED,
+    enforceSSL: true,
+    retentionPeriod: Duration.days(14),
+  });
+  Validations.of(queue).acknowledge({
+    id: 'AwsSolutions-SQS3',
+    reason: 'It is the dead-letter queue.',
+  });
+  return queue;
+};
+
+const describe = ({ routes, background }: FunctionDefinition): string =>
+  background ? 'Mails' : routes.map(({ method, path }) => `${method} ${path}`).join(', ');
 
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
   readonly definition: FunctionDefinition;
   readonly lambda: NodejsFunction;
   readonly logGroup: LogGroup;
+  /** Of one that is invoked by others, which do not wait for it. */
+  readonly deadLetters: Queue | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
-    const { definition, reservedConcurrency, background } = props;
-    const routes = definition.routes.map(({ method, path }) => `${method} ${path}`).join(', ');
+    const { definition, reservedConcurrency, scheduled } = props;
     this.definition = definition;
     this.logGroup = new LogGroup(this, 'Logs', props.logs);
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
     this.logGroup.grantWrite(role);
+    this.deadLetters = definition.background ? createDeadLetters(this) : undefined;
     this.lambda = new NodejsFunction(this, 'Function', {
-      description: background?.description ?? routes,
+      description: scheduled?.description ?? describe(definition),
       entry: `${root}${definition.entry}`,
       projectRoot: root,
       depsLockFilePath: `${root}package-lock.json`,
-      bundling: background?.bundling ?? bundling,
+      bundling: scheduled?.bundling ?? bundling,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: definition.memory,
-      timeout: background?.timeout ?? gatewayTimeout,
+      timeout: scheduled?.timeout ?? gatewayTimeout,
       tracing: Tracing.ACTIVE,
       role,
       logGroup: this.logGroup,
       environment: environmentOf(props),
       ...(reservedConcurrency ? { reservedConcurrentExecutions: reservedConcurrency } : {}),
+      ...(this.deadLetters ? { deadLetterQueue: this.deadLetters } : {}),
     });
-    for (const statement of statementsOf(props)) this.lambda.addToRolePolicy(statement);
+    const statements = statementsOf(Stack.of(this), props);
+    for (const statement of statements) this.lambda.addToRolePolicy(statement);
     Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason: 'X-Ray knows no resources: PutTraceSegments and PutTelemetryRecords take only *.',

@@ -18,13 +18,21 @@ import { createTable, type Tables, takeOverTable } from './table.ts';
 const pascalCase = (name: string) =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-const createFunctions = (stack: Stack, settings: DeploymentSettings, shared: SharedFunctionProps) =>
-  functionsInForce(settings).map((definition) => {
+const createFunctions = (
+  stack: Stack,
+  settings: DeploymentSettings,
+  shared: SharedFunctionProps,
+) => {
+  let mail: ServiceFunction | undefined;
+  return functionsInForce(settings).map((definition) => {
     const reserved = definition.inMemory && settings.v1ReservedConcurrency;
     const reservedConcurrency = reserved === 'none' ? undefined : reserved;
-    const props = { ...shared, definition, reservedConcurrency };
-    return new ServiceFunction(stack, pascalCase(definition.name), props);
+    const props = { ...shared, definition, reservedConcurrency, mail };
+    const made = new ServiceFunction(stack, pascalCase(definition.name), props);
+    if (definition.background) mail = made;
+    return made;
   });
+};
 
 const tablesOf = (
   stack: Stack,
@@ -39,6 +47,20 @@ const tablesOf = (
     audit: table('AuditTable', { ...auditTable, indexes }, settings.auditTableName),
   };
 };
+
+/** Where the messages are on which the function that mails has failed. */
+const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<string, string>> => {
+  const queue = functions.find(({ deadLetters }) => deadLetters)?.deadLetters;
+  return queue ? { UnsentMailsQueueUrl: queue.queueUrl } : {};
+};
+
+/** What the operator's commands must know of the settings; what is none is no output. */
+const settingsForOperators = (variables: SharedFunctionProps['variables']) =>
+  Object.fromEntries(
+    operatorSettings
+      .map(({ output, variable }) => [output, variables[variable]])
+      .filter(([, value]) => value !== ''),
+  );
 
 /** The service in AWS. In production, whatever holds data outlives the stack. */
 export class ServiceStack extends Stack {
@@ -80,12 +102,8 @@ export class ServiceStack extends Stack {
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
       ...seal?.outputs,
-      ...Object.fromEntries(
-        operatorSettings
-          .map(({ output, variable }) => [output, variables[variable]])
-          // What is none is no output.
-          .filter(([, value]) => value !== ''),
-      ),
+      ...unsentMailsOf(functions),
+      ...settingsForOperators(variables),
     });
   }
 

@@ -24,8 +24,8 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
   if (!user || !canMail(user.email, message)) return;
   const token = await makeMailedToken(user, request_id);
   if (token === undefined) return;
-  const { resetUrl } = config;
-  await send(user.email, resetMail(message, { email: user.email, resetUrl, token }));
+  const link = { email: user.email, resetUrl: config.resetUrl, token };
+  await send(user.email, resetMail(message, link));
   // From here on nothing has the message come again: that would be a second mail.
   await markMailed(user, request_id).catch((error: unknown) =>
     logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
@@ -39,7 +39,7 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
 const mailNotice = async (message: NoticeMessage): Promise<void> => {
   const { email } = message;
   if (!canMail(email, message) || (await exceedsNoticeLimit(email))) return;
-  await send(email, noticeMail(message, config));
+  await send(email, noticeMail(message, { resetUrl: config.resetUrl }));
 };
 
 /**

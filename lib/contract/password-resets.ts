@@ -1,7 +1,8 @@
 /** A way back in for who has forgotten its password, where the service sends mails. */
 import * as v from 'valibot';
 import { sendsMail } from '../settings.ts';
-import { passwordReset, resetRequest } from '../users/schema.ts';
+import { resetRequest } from '../users/reset-request.ts';
+import { passwordReset } from '../users/schema.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Accounts';

@@ -42,9 +42,6 @@ export const userChanges = v.pipe(
   v.metadata({ minProperties: 1 }),
 );
 
-/** The body of POST /api/password-resets. */
-export const resetRequest = v.object({ email });
-
 /** The body of PUT /api/password-resets. */
 export const passwordReset = v.object({
   token: v.pipe(
@@ -130,10 +127,6 @@ export const parseUserChanges = (body: Fields, caller: Role): UserChanges => {
   const { role, ...changes } = parseBody(userChanges, body);
   return caller === 'admin' && role !== undefined ? { ...changes, role } : changes;
 };
-
-/** @throws {DomainError} EMAIL_REQUIRED, or FIELD_INVALID */
-export const parseResetRequest = (body: Fields): v.InferOutput<typeof resetRequest> =>
-  parseBody(resetRequest, body, 'EMAIL_REQUIRED');
 
 /** @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule */
 export const parsePasswordReset = (body: Fields): v.InferOutput<typeof passwordReset> =>

@@ -37,6 +37,8 @@ describe('readDeploymentSettings', () => {
       registrationsPerAddress: 0,
       sessions: 'stateless',
       currentPassword: 'optional',
+      mailFrom: '',
+      resetUrl: '',
       usersTableName: undefined,
       auditTableName: undefined,
     });
@@ -152,9 +154,30 @@ describe('readDeploymentSettings', () => {
     ['credentialsThrottleBurst', '1001', 'must not be above throttleBurst, which is 1000'],
     ['usersTableName', 'my table', 'must be the name of a DynamoDB table'],
     ['auditTableName', 'ab', 'must be the name of a DynamoDB table'],
+    ['mailFrom', 'Accounts <a@example.com>', 'must be an email address'],
+    [
+      'resetUrl',
+      'http://app.example.com/reset',
+      'must be an https URL without fragment, or an http one of localhost',
+    ],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
+  });
+
+  it.each([
+    ['mailFrom', 'accounts@example.com', 'resetUrl'],
+    ['resetUrl', 'https://app.example.com/reset', 'mailFrom'],
+  ])('refuses %s alone, which sends no mail', (name, value, other) => {
+    expect(() => readDeploymentSettings({ [name]: value })).toThrow(
+      new SettingError(other, `must be given together with ${name}`),
+    );
+  });
+
+  it('leaves mails to whoever deploys: production has none by itself', () => {
+    expect(readDeploymentSettings({ stage: 'production' })).toMatchObject({
+      ...{ mailFrom: '', resetUrl: '' },
+    });
   });
 
   it('refuses a log retention that CloudWatch does not know, and lists those that it knows', () => {

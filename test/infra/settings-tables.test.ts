@@ -42,7 +42,7 @@ const allowedBy = ({ form }: Setting<unknown>['rule'], atMost?: string) => {
 const rowOf = ({ rule, deployed, otherwise, atMost }: Documented, none: unknown) => {
   const allowed = allowedBy(rule, atMost);
   return {
-    standard: otherwise === undefined ? none : code(otherwise),
+    standard: otherwise ? code(otherwise) : none,
     allowed: deployed ? `${allowed}; in a deployment ${allowedBy(deployed)}` : allowed,
   };
 };

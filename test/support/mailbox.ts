@@ -1,6 +1,6 @@
 /** Stands in for Amazon SES, and for Lambda where a function is invoked without the local service. */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll } from 'vitest';
@@ -22,6 +22,8 @@ export interface Mailbox {
   readonly handOver: Readonly<Record<'MAIL_FUNCTION_URL', string>>;
   readonly mails: readonly ReceivedMail[];
   readonly messages: readonly MailMessage[];
+  /** Of the requests that handed them over. */
+  readonly headers: readonly IncomingHttpHeaders[];
   /** The statuses of the responses to come, before all is well again. */
   fail(...statuses: readonly number[]): void;
   /** Waits for a number of mails to an address. */
@@ -57,6 +59,7 @@ const read = async (request: IncomingMessage): Promise<string> => {
 export const startMailbox = async (): Promise<Mailbox> => {
   const mails: ReceivedMail[] = [];
   const messages: MailMessage[] = [];
+  const headers: IncomingHttpHeaders[] = [];
   let failures: number[] = [];
   const keep = (url: string | undefined, body: string): number => {
     if (url !== '/invoke') {
@@ -68,6 +71,7 @@ export const startMailbox = async (): Promise<Mailbox> => {
   };
   const server = createServer(async (request, response) => {
     const body = await read(request);
+    if (request.url === '/invoke') headers.push(request.headers);
     const status = failures.shift() ?? keep(request.url, body);
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ MessageId: 'some-id' }));
@@ -81,6 +85,7 @@ export const startMailbox = async (): Promise<Mailbox> => {
     handOver: { MAIL_FUNCTION_URL: `${url}/invoke` },
     mails,
     messages,
+    headers,
     fail: (...statuses) => {
       failures = [...statuses];
     },

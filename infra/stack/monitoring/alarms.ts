@@ -11,10 +11,11 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { entryNotWritten } from '../../../lib/audit/unwritten.ts';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
+import { noticeNotHandedOver } from '../../../lib/mail/unsent.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
 import type { LogMetrics } from './log-metrics.ts';
-import { period, serverErrorRate, sum, tableThrottles, tableUses } from './metrics.ts';
+import { period, serverErrorRate, sum, tableThrottles, tableUses, unsentMails } from './metrics.ts';
 
 export interface Watched {
   readonly api: HttpApi;
@@ -139,9 +140,22 @@ const sealAlarms = ({ sealer, logMetrics }: Watched): AlarmDefinition[] =>
       ]
     : [];
 
+const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
+  const metrics = unsentMails(functions, logMetrics);
+  if (metrics.length === 0) return [];
+  return [
+    {
+      name: 'UnsentMails',
+      description: `Mails were not sent: messages are in the queue UnsentMailsQueueUrl, or are lost where the log of users-update or password-resets-set has ${noticeNotHandedOver}. See the log of the function mail, and SES.`,
+      metric: sum('Mails that were not sent', metrics),
+      threshold: 1,
+    },
+  ];
+};
+
 /** The alarms of the service, sent to a topic if there is one. */
 export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | undefined): Alarm[] =>
-  [gatewayAlarms, functionAlarms, tableAlarms, securityAlarms, sealAlarms]
+  [gatewayAlarms, functionAlarms, tableAlarms, securityAlarms, mailAlarms, sealAlarms]
     .flatMap((define) => define(watched))
     .map(({ name, description, metric, threshold, periods = 1, raisedBySilence }) => {
       const alarm = new Alarm(stack, `${name}Alarm`, {

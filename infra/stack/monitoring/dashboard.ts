@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { Watched } from './alarms.ts';
-import { period, tableThrottles, tableUses } from './metrics.ts';
+import { period, tableThrottles, tableUses, unsentMails } from './metrics.ts';
 
 const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
   new GraphWidget({ title, left, right, width: 12, height: 6 });
@@ -71,6 +71,11 @@ const securityGraphs = ({ logMetrics }: Watched) => [
   graph('Audit entries that were not written', [logMetrics.unwrittenAuditEntries]),
 ];
 
+const mailGraphs = ({ functions, logMetrics }: Watched) => {
+  const metrics = unsentMails(functions, logMetrics);
+  return metrics.length > 0 ? [graph('Mails that were not sent', metrics)] : [];
+};
+
 /** One page with the alarms on top and, below, the measurements that explain them. */
 export const createDashboard = (stack: Stack, watched: Watched, alarms: Alarm[]): Dashboard =>
   new Dashboard(stack, 'Dashboard', {
@@ -79,6 +84,6 @@ export const createDashboard = (stack: Stack, watched: Watched, alarms: Alarm[])
       gatewayGraphs(watched),
       functionGraphs(watched),
       tableGraphs(watched),
-      securityGraphs(watched),
+      [...securityGraphs(watched), ...mailGraphs(watched)],
     ],
   });

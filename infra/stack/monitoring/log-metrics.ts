@@ -8,6 +8,7 @@ import {
   MetricFilter,
 } from 'aws-cdk-lib/aws-logs';
 import { entryNotWritten } from '../../../lib/audit/unwritten.ts';
+import { noticeNotHandedOver } from '../../../lib/mail/unsent.ts';
 import { routeKey } from '../../routes.ts';
 import type { ServiceFunction } from '../function.ts';
 import { period } from './metrics.ts';
@@ -18,6 +19,8 @@ export interface LogMetrics {
   readonly failedLogins: Metric;
   readonly unwrittenAuditEntries: Metric;
   readonly brokenAuditTrails: Metric;
+  /** Of changes, which could not be handed to the function that mails. */
+  readonly lostNotices: Metric;
 }
 
 const anyOf = (field: string, values: readonly string[]) =>
@@ -37,10 +40,11 @@ const refusals = ['401', '404', '429'];
 const outcomes = ['200', ...refusals];
 
 /**
- * The event that lib/audit/record.ts logs. A plain search: Lambda puts a prefix before the JSON
+ * The events that lib/audit/record.ts and lib/auth/notice.ts log. A plain search: Lambda puts a prefix before the JSON
  * of a line, which a JSON pattern would not match.
  */
 const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);
+const lostNotice = FilterPattern.allTerms(noticeNotHandedOver);
 
 /** The event that lib/audit/seal/round.ts logs. */
 const brokenAuditTrail = FilterPattern.allTerms('audit-trail-broken');
@@ -78,10 +82,15 @@ export const createLogMetrics = (
     count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, unwrittenAuditEntry);
   }
   if (sealer) count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, brokenAuditTrail);
+  for (const { node, logGroup, definition } of functions) {
+    if (!definition.mails || !functions.some(({ deadLetters }) => deadLetters)) continue;
+    count(`${node.id}NoticeFilter`, 'LostNotices', logGroup, lostNotice);
+  }
   return {
     logins: metric('Logins'),
     failedLogins: metric('FailedLogins'),
     unwrittenAuditEntries: metric('UnwrittenAuditEntries'),
     brokenAuditTrails: metric('BrokenAuditTrails'),
+    lostNotices: metric('LostNotices'),
   };
 };

@@ -3,6 +3,7 @@ import { Duration } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { TableDefinition } from '../../../lib/dynamodb/tables.ts';
+import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
 
 export const period = Duration.minutes(5);
@@ -15,6 +16,21 @@ export const sum = (label: string, metrics: readonly IMetric[]): MathExpression 
     expression: 'SUM(FILL(METRICS(), 0))',
     usingMetrics: Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric])),
   });
+
+/** Mails that will not be sent by themselves any more; none where the service sends no mails. */
+export const unsentMails = (
+  functions: readonly ServiceFunction[],
+  { lostNotices }: { lostNotices: Metric },
+): Metric[] =>
+  functions.flatMap(({ lambda, deadLetters }) =>
+    deadLetters
+      ? [
+          deadLetters.metricApproximateNumberOfMessagesVisible({ period, label: 'kept' }),
+          lambda.metric('DeadLetterErrors', { period, statistic: 'Sum', label: 'not kept' }),
+          lostNotices,
+        ]
+      : [],
+  );
 
 /** Percent of requests that the service failed to answer. */
 export const serverErrorRate = (api: HttpApi): MathExpression =>

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { MailMessage } from '../../../lib/mail/message.ts';
 
 const invoke = fileURLToPath(new URL('invoke.ts', import.meta.url));
 
@@ -36,7 +37,7 @@ export const lambdaEnvironment: Environment = {
 /** Loads a bundle in a fresh process, with nothing in its environment but what is given. */
 export const coldStart = async (
   file: string,
-  event: APIGatewayProxyEventV2,
+  event: APIGatewayProxyEventV2 | MailMessage,
   environment: Environment,
 ): Promise<ColdStart> => {
   const { stdout } = await promisify(execFile)(

@@ -202,4 +202,41 @@ describe('The alarm topic', () => {
     expect(resourcesOf(synthesise(), 'AWS::SNS::Topic').size).toBe(0);
     expect(resourcesOf(synthesise(), 'AWS::KMS::Key').size).toBe(0);
   });
+
+  const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
+
+  it('is raised when a mail will not be sent by itself any more', () => {
+    const { Metrics } = alarms(mailing).get('UnsentMailsAlarm')?.Properties ?? {};
+    const metrics = (Metrics as Query[]).flatMap(({ MetricStat }) => {
+      if (!MetricStat) return [];
+      const { MetricName, Dimensions = [] } = MetricStat.Metric;
+      return [[MetricName, ...Dimensions.map(({ Value }) => target(Value))]];
+    });
+
+    expect(metrics).toEqual([
+      ['ApproximateNumberOfMessagesVisible', 'MailDeadLetters'],
+      ['DeadLetterErrors', 'MailFunction'],
+      ['LostNotices'],
+    ]);
+    expect(alarms().has('UnsentMailsAlarm')).toBe(false);
+  });
+
+  it('counts word of changes that could not be handed over, in the logs of all who do', () => {
+    const filtered = [...resourcesOf(synthesise(mailing), 'AWS::Logs::MetricFilter').values()]
+      .map(({ Properties }) => Properties)
+      .filter(({ FilterPattern }) => FilterPattern === '"mail-not-handed-over"')
+      .map(({ LogGroupName }) => target(LogGroupName));
+
+    expect(filtered).toEqual([
+      'PasswordResetsRequestLogs',
+      'PasswordResetsSetLogs',
+      'UsersUpdateLogs',
+    ]);
+  });
+
+  it('is raised by errors and throttles of the function that mails', () => {
+    expect([...alarms(mailing).keys()]).toEqual(
+      expect.arrayContaining(['MailErrorsAlarm', 'MailThrottlesAlarm']),
+    );
+  });
 });

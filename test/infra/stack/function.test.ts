@@ -38,16 +38,26 @@ const common = (definition: FunctionDefinition) => [
   'xray:PutTelemetryRecords on *',
 ];
 
+const identities = 'arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:identity';
+const sendingMail = ['accounts@example.com', 'example.com'].map(
+  (identity) => `ses:SendEmail on ${identities}/${identity}`,
+);
+
 const tableIds = { users: 'UsersTable', audit: 'AuditTable' } as const;
 
 /** What its definition says that it needs, which the code of the function is compared with below. */
-const own = ({ permissions, signingSecret }: FunctionDefinition) => [
+const own = (
+  { permissions, signingSecret, mails, background }: FunctionDefinition,
+  on: boolean,
+) => [
   ...permissions.flatMap(({ table, actions, indexes }) => {
     const id = tableIds[table];
     const resources = indexes?.map((index) => `${id}/index/${index}`) ?? [id];
     return actions.flatMap((action) => resources.map((resource) => `${action} on ${resource}`));
   }),
   ...(signingSecret ? ['secretsmanager:GetSecretValue on SigningSecret'] : []),
+  ...(mails && on ? ['lambda:InvokeFunction on MailFunction'] : []),
+  ...(background ? ['sqs:SendMessage on MailDeadLetters', ...sendingMail] : []),
 ];
 
 const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
@@ -55,7 +65,7 @@ const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
 
 /** The environment that a definition asks for, settings by the texts that stand for them here. */
 const environmentOf = (
-  { permissions, signingSecret, variables }: FunctionDefinition,
+  { permissions, signingSecret, variables, mails }: FunctionDefinition,
   settings: Readonly<Record<string, unknown>>,
 ) => {
   const names = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
@@ -63,6 +73,12 @@ const environmentOf = (
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
     ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
     ...Object.fromEntries(variables.map((name) => [name, settings[name]])),
+    ...(mails
+      ? {
+          MAIL_FUNCTION_URL:
+            'https://lambda.AWS::Region.AWS::URLSuffix/2015-03-31/functions/MailFunction/invocations',
+        }
+      : {}),
   };
 };
 
@@ -77,6 +93,8 @@ const changed = {
   registrationsPerAddress: 20,
   sessions: 'revocable',
   currentPassword: 'required',
+  mailFrom: 'accounts@example.com',
+  resetUrl: 'https://app.example.com/reset',
 };
 const told = {
   BCRYPT_COST: '12',
@@ -91,6 +109,8 @@ const told = {
   DOCS: 'on',
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
+  MAIL_FROM: 'accounts@example.com',
+  RESET_URL: 'https://app.example.com/reset',
 };
 
 describe.each([
@@ -110,7 +130,7 @@ describe.each([
     '$name may do what it must, to what it must, and nothing else',
     (definition) => {
       expect(allowedBy(definition, context).sort()).toEqual(
-        [...common(definition), ...own(definition)].sort(),
+        [...common(definition), ...own(definition, 'mailFrom' in context)].sort(),
       );
     },
   );
@@ -184,6 +204,46 @@ describe('The functions', () => {
   });
 });
 
+describe('The function that mails', () => {
+  const mailing = synthesise(changed);
+
+  it('sends from the address of the setting and from no other', () => {
+    const { PolicyDocument } =
+      resourcesOf(mailing, 'AWS::IAM::Policy').get('MailRoleDefaultPolicy')?.Properties ?? {};
+    const sending = PolicyDocument.Statement.filter(
+      ({ Action }: Statement) => Action === 'ses:SendEmail',
+    );
+
+    expect(sending.map(({ Condition }: { Condition: unknown }) => Condition)).toEqual([
+      { StringEquals: { 'ses:FromAddress': 'accounts@example.com' } },
+    ]);
+  });
+
+  it('is invoked again by itself, and what it fails on is kept for 14 days, encrypted', () => {
+    const queue = resourcesOf(mailing, 'AWS::SQS::Queue').get('MailDeadLetters')?.Properties;
+    const lambda = resourcesOf(mailing, 'AWS::Lambda::Function').get('MailFunction')?.Properties;
+
+    expect(target(lambda.DeadLetterConfig.TargetArn)).toBe('MailDeadLetters');
+    expect(queue).toEqual({ MessageRetentionPeriod: 14 * 86_400, SqsManagedSseEnabled: true });
+    // Lambda's own: two more attempts within six hours.
+    expect([...resourcesOf(mailing, 'AWS::Lambda::EventInvokeConfig').keys()]).toEqual([]);
+  });
+
+  it('is invoked by no route', () => {
+    const permitted = [...resourcesOf(mailing, 'AWS::Lambda::Permission').values()].map(
+      ({ Properties }) => target(Properties.FunctionName),
+    );
+
+    expect(permitted).not.toContain('MailFunction');
+  });
+
+  it.each([{}, production])('is not there without the two settings: %j', (context) => {
+    const text = JSON.stringify(synthesise(context).toJSON());
+
+    expect(text).not.toMatch(/password-resets|MAIL_|ses:|sqs:|MailFunction/);
+  });
+});
+
 describe('The in-memory variant', () => {
   const concurrency = (context: Settings) =>
     [...resourcesOf(synthesise(context), 'AWS::Lambda::Function')]
@@ -229,13 +289,15 @@ const codeOf = async (entry: string): Promise<string> => {
   return outputFiles[0]?.text ?? '';
 };
 
+/** Commands that are of no table, and one that allows nothing by itself: its items do. */
+const othersCommands = ['TransactWriteCommand', 'GetSecretValueCommand', 'SendEmailCommand'];
+
 /** The IAM actions for what code asks of DynamoDB. */
 const actionsOf = (code: string): string[] => {
   // What several files import has a number after its name.
   const commands = [...code.matchAll(/new (\w+?Command)\d*\(/g)]
     .map(([, name = '']) => name)
-    // The one allows no action by itself, each item of its kind needs one; the other is no table's.
-    .filter((name) => name !== 'TransactWriteCommand' && name !== 'GetSecretValueCommand')
+    .filter((name) => !othersCommands.includes(name))
     .map((name) => actionOf[name] ?? name);
   const items = [...code.matchAll(/\b(Put|Update|Delete|ConditionCheck): /g)].map(
     ([, kind]) => `dynamodb:${kind}Item`,

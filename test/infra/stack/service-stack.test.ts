@@ -33,6 +33,14 @@ describe('the stack', () => {
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
   });
 
+  it('puts out besides, where it sends mails, where unsent ones are and what makes links', () => {
+    const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
+    const { UnsentMailsQueueUrl, MailFrom, ResetUrl } = synthesise(mailing).findOutputs('*');
+
+    expect(target(UnsentMailsQueueUrl?.Value)).toBe('MailDeadLetters');
+    expect([MailFrom?.Value, ResetUrl?.Value]).toEqual([mailing.mailFrom, mailing.resetUrl]);
+  });
+
   it('is the same each time it is made from the same settings', () => {
     for (const context of [{}, production]) {
       const first = Template.fromStack(stackOf(context)).toJSON();
