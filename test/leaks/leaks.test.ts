@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../support/client.ts';
 import { exampleRequests } from '../support/examples.ts';
+import { mailSettings, startMailbox, tokenIn } from '../support/mailbox.ts';
 import { faults } from '../support/proxy.ts';
 import { callEverything, lastingFaults, type Run, startRun } from './run.ts';
 import { leaksIn } from './search.ts';
@@ -40,6 +41,33 @@ describe('A run of the service', () => {
     const places = await run.end();
 
     expect(leaksIn(places, run.secrets)).toEqual([]);
+  });
+});
+
+describe('A run with mails', () => {
+  it('leaves no token of a link in output, tables or responses, whatever fails', async () => {
+    const mailbox = await startMailbox();
+    onTestFinished(mailbox.stop);
+    const settings = { ...mailSettings, ...mailbox.environment, SESSIONS: 'revocable' };
+    const run = await startRun({ ...settings, LOGIN_FAILURES_PER_ADDRESS: '0' });
+    const { email } = run.subject.account;
+
+    const statuses = await callEverything(run);
+    const links = (await mailbox.mailsTo(email)).filter(({ text }) => text.includes('#token='));
+    mailbox.fail(400, 500, 400, 500);
+    for (const fault of lastingFaults) {
+      run.proxy.impose({ fault });
+      await callEverything(run);
+    }
+    run.proxy.impose();
+    const places = await run.end();
+
+    expect(statuses).toContain(204);
+    expect(links).toHaveLength(1);
+    expect(places['the output']).toContain('mail-not-sent');
+    const mailed = links.map((mail) => ({ kind: 'token', value: tokenIn(mail) }));
+    expect(run.secrets.some(({ value }) => value === run.subject.resetToken)).toBe(true);
+    expect(leaksIn(places, [...run.secrets, ...mailed])).toEqual([]);
   });
 });
 

@@ -2,8 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
 import { type ApiClient, logIn, uniqueEmail } from '../support/client.ts';
-import { exampleRequests, prepareSubject, type Subject, sendExample } from '../support/examples.ts';
+import {
+  exampleRequestsOf,
+  prepareSubject,
+  type Subject,
+  sendExample,
+} from '../support/examples.ts';
 import { type EngineProxy, faults, startProxy } from '../support/proxy.ts';
+import { plantResetToken } from '../support/reset-tokens.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { scan, usersIn } from '../support/stored-items.ts';
 import { claimsWith, now, signToken } from '../support/tokens.ts';
@@ -62,7 +68,10 @@ export const startRun = async (
     };
   };
   const admin = await logIn(call, service.admin);
-  const subject = await prepareSubject({ ...service, api: call }, admin);
+  const account = await prepareSubject({ ...service, api: call }, admin);
+  const subject = environment.MAIL_FROM
+    ? { ...account, resetToken: await plantResetToken(service.environment, account.account.id) }
+    : account;
   return { service, proxy, secrets, call, subject, end };
 };
 
@@ -126,7 +135,11 @@ export const callEverything = async ({
   await ask('DELETE', path, { token: admin });
   await ask('GET', '/api/admin/audit-logs?action=SHRED', { token: admin });
   await ask('GET', '/api/nowhere', { token });
-  for (const example of exampleRequests) await sendExample(ask, example, subject);
+  const { email } = subject.account;
+  if (subject.resetToken) await ask('POST', '/api/password-resets', { json: { email } });
+  for (const example of exampleRequestsOf(service.environment)) {
+    await sendExample(ask, example, subject);
+  }
   return statuses;
 };
 

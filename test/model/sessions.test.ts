@@ -3,10 +3,13 @@ import { decodeProtectedHeader } from 'jose';
 import { describe, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import type { ApiAnswer } from '../support/client.ts';
-import { register } from '../support/client.ts';
+import { register, uniqueEmail } from '../support/client.ts';
+import { mailSettings } from '../support/mailbox.ts';
+import { plantResetToken } from '../support/reset-tokens.ts';
 import { counted, holds } from '../support/runs.ts';
 
 const service = await serviceForThisFile({
+  ...mailSettings,
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
   LOGIN_FAILURES_PER_ACCOUNT: '0',
@@ -29,6 +32,9 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('logout' as const), token, all: fc.boolean() }),
   fc.record({ kind: fc.constant('change' as const), token, current: password, password }),
   fc.record({ kind: fc.constant('set' as const), password }),
+  fc.record({ kind: fc.constant('ask' as const) }),
+  fc.record({ kind: fc.constant('reset' as const), link: fc.nat(5), password }),
+  fc.record({ kind: fc.constant('move' as const), back: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'revoke', 'delete') }),
 );
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
@@ -43,6 +49,11 @@ interface State {
   /** Each with the number of its time. */
   readonly tokens: readonly { readonly text: string; readonly session: number }[];
   readonly loggedOut: readonly string[];
+  /** The addresses that the user has had, the last one its own. */
+  readonly emails: readonly string[];
+  /** The tokens of its links, and the one that is good. */
+  readonly links: readonly string[];
+  readonly goodLink?: string | undefined;
 }
 
 const chosen = ({ tokens }: State, which: number) => tokens[which % tokens.length] ?? tokens[0];
@@ -70,12 +81,34 @@ const afterLogout = (state: State, which: number, all: boolean): Expected => {
 const afterRole = (state: State, role: string): State =>
   role === state.role ? state : changes(state, { role });
 
+/** A password that is set voids the links of before. */
+const withPassword = (state: State, password: string): State =>
+  changes(state, { password, goodLink: undefined });
+
+const chosenLink = ({ links }: State, which: number) => links[which % links.length] ?? '1.x';
+
+const afterReset = (state: State, which: number, password: string): Expected => {
+  const link = chosenLink(state, which);
+  if (!state.isThere || link !== state.goodLink) return [400, state];
+  return [204, withPassword(state, password)];
+};
+
+/** To another address, or to the first one. */
+const afterMove = (state: State, back: boolean): State => {
+  const email = (back ? state.emails[0] : undefined) ?? uniqueEmail();
+  const isMoved = email !== state.emails.at(-1);
+  const goodLink = isMoved ? undefined : state.goodLink;
+  return { ...state, emails: [...state.emails, email], goodLink };
+};
+
 /** What becomes of what the admin does to the user, where that is there. */
 const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
   if (!state.isThere) return [404, state];
   switch (kind) {
     case 'set':
-      return [200, changes(state, { password: (rest as { password: string }).password })];
+      return [200, withPassword(state, (rest as { password: string }).password)];
+    case 'move':
+      return [200, afterMove(state, (rest as { back: boolean }).back)];
     case 'promote':
       return [200, afterRole(state, 'admin')];
     case 'demote':
@@ -89,17 +122,20 @@ const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
   }
 };
 
+const afterLogin = (state: State, password: string): Expected => {
+  const status = state.password === password ? 200 : 401;
+  return [state.isThere ? status : 404, state];
+};
+
 const outcomeOf = (state: State, asked: Command): Expected => {
-  if (asked.kind === 'login') {
-    const status = state.password === asked.password ? 200 : 401;
-    return [state.isThere ? status : 404, state];
-  }
+  if (asked.kind === 'login') return afterLogin(state, asked.password);
+  if (asked.kind === 'reset') return afterReset(state, asked.link, asked.password);
   if (!('token' in asked)) return ofAdmin(state, asked);
   if (asked.kind === 'logout') return afterLogout(state, asked.token, asked.all);
   if (!isGood(state, chosen(state, asked.token))) return [401, state];
   if (asked.kind === 'profile') return [200, state];
   if (asked.current !== state.password) return [403, state];
-  return [200, changes(state, { password: asked.password })];
+  return [200, withPassword(state, asked.password)];
 };
 
 const rolesOf: Readonly<Record<string, object>> = {
@@ -111,15 +147,26 @@ const rolesOf: Readonly<Record<string, object>> = {
 /** The request that a command is. */
 const requestOf = (
   state: State,
-  { id, email }: { id: number; email: string },
+  id: number,
   asked: Command,
+  after: State,
 ): Parameters<typeof service.api> => {
   const user = `/api/users/${id}`;
   const bearer = 'token' in asked ? chosen(state, asked.token)?.text : adminToken;
   const options = bearer ? { token: bearer } : {};
   switch (asked.kind) {
     case 'login':
-      return ['POST', '/api/login', { json: { email, password: asked.password } }];
+      return [
+        'POST',
+        '/api/login',
+        { json: { email: state.emails.at(-1), password: asked.password } },
+      ];
+    case 'reset': {
+      const json = { token: chosenLink(state, asked.link), password: asked.password };
+      return ['PUT', '/api/password-resets', { json }];
+    }
+    case 'move':
+      return ['PUT', user, { ...options, json: { email: after.emails.at(-1) } }];
     case 'profile':
       return ['GET', '/api/profile', options];
     case 'logout':
@@ -145,26 +192,37 @@ const withToken = (state: State, { status, body }: ApiAnswer): State => {
   return { ...state, tokens: [...state.tokens, { text: body.token, session }] };
 };
 
-describe('The sessions of a user behave like a number in memory', () => {
+/** A link is made, where there is a user, without a mail. */
+const withLink = async (state: State, id: number): Promise<State> => {
+  if (!state.isThere) return state;
+  const link = await plantResetToken(service.environment, id);
+  return { ...state, links: [...state.links, link], goodLink: link };
+};
+
+/** Sends a command. @returns what there is then @throws {Error} when the model says otherwise */
+const follow = async (state: State, id: number, asked: Command): Promise<State> => {
+  if (asked.kind === 'ask') return withLink(state, id);
+  const [status, after] = outcomeOf(state, asked);
+  const answer = await call(requestOf(state, id, asked, after));
+  if (answer.status !== status) {
+    throw new Error(`${JSON.stringify(asked)}: ${answer.status}, not ${status}`);
+  }
+  return withToken(after, answer);
+};
+
+describe('The sessions of a user, and the links that reset its password, behave like a model', () => {
   it('whatever ends them, in whatever order', async () => {
     const run = async (commands: readonly Command[]) => {
       const account = await register(service.api, { password: 'one' });
       const first = { text: account.token, session: 0 };
       let state: State = {
         ...{ password: 'one', role: 'user', ended: 0, isThere: true },
-        ...{ tokens: [first], loggedOut: [] },
+        ...{ tokens: [first], loggedOut: [], emails: [account.email], links: [] },
       };
-      for (const asked of commands) {
-        const [status, after] = outcomeOf(state, asked);
-        const answer = await call(requestOf(state, account, asked));
-        if (answer.status !== status) {
-          throw new Error(`${JSON.stringify(asked)}: ${answer.status}, not ${status}`);
-        }
-        state = withToken(after, answer);
-      }
+      for (const asked of commands) state = await follow(state, account.id, asked);
     };
 
-    const commands = fc.array(command, { minLength: 1, maxLength: 20, size: 'max' });
-    await holds(60, fc.asyncProperty(commands, run));
+    const commands = fc.array(command, { minLength: 1, maxLength: 25, size: 'max' });
+    await holds(80, fc.asyncProperty(commands, run));
   });
 });

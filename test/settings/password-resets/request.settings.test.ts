@@ -1,9 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { handler } from '../../../functions/password-resets/request.ts';
+import { handler as setHandler } from '../../../functions/password-resets/set.ts';
+import { makeResetToken } from '../../../lib/users/resets.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { storedUser } from '../../lib/users/stored-user.ts';
 import { outcome, refusal } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
+import { gatewayEvent } from '../../support/event.ts';
 import { mailingServiceForThisFile, resetUrl, startMailbox } from '../../support/mailbox.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { faults, startProxy } from '../../support/proxy.ts';
@@ -168,6 +171,61 @@ describe('POST /api/password-resets', () => {
 
     expect((await ask({ email: known.email }))[0]).toBe(202);
     expect(mailbox.messages.length - before).toBe(1);
+  });
+});
+
+describe('PUT /api/password-resets', () => {
+  const asked = async (token: string) => {
+    proxy.forget();
+    const json = { token, password: 'a new password' };
+    await setHandler(gatewayEvent({ method: 'PUT', path, ...body(json) }), {});
+    return proxy.requests.map(({ operation }) => operation);
+  };
+  const body = (json: object) => ({
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  });
+
+  it('asks the store the same of every token that is not good', async () => {
+    const user = storedUser({ id: 2 });
+    await insertUser(user);
+    await makeResetToken(user);
+    const random = 'A'.repeat(43);
+
+    const requests = [
+      await asked(`2.${random}`),
+      await asked(`1.${random}`),
+      await asked(`77.${random}`),
+    ];
+
+    expect(requests).toEqual(Array(3).fill(['BatchGetItem']));
+  });
+
+  it('costs one read, one transaction and an entry', async () => {
+    const user = storedUser({ id: 3 });
+    await insertUser(user);
+
+    expect(await asked(await makeResetToken(user))).toEqual([
+      'BatchGetItem',
+      'TransactWriteItems',
+      'PutItem',
+    ]);
+  });
+
+  it('is 204 though word of it cannot be handed over, which is in the log', async () => {
+    const user = storedUser({ id: 4 });
+    await insertUser(user);
+    const json = { token: await makeResetToken(user), password: 'a new password' };
+    mailbox.fail(500, 500);
+
+    const { statusCode } = await setHandler(
+      gatewayEvent({ method: 'PUT', path, ...body(json) }),
+      {},
+    );
+
+    expect(statusCode).toBe(204);
+    expect(String(logged.mock.calls)).toContain('"event":"mail-not-handed-over"');
+    expect(String(logged.mock.calls)).not.toContain(user.email);
   });
 });
 
