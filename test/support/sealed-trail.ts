@@ -71,6 +71,7 @@ export const memoryTable = (clock: () => number): Table => {
     items,
     lagging,
     async *between(from, until) {
+      if (from > until) throw new Error('DynamoDB refuses a range that ends before it begins');
       for (const item of [...items.values()].sort(byKey)) {
         const key = String(item.created_at_id);
         const isShown =

@@ -339,15 +339,16 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
   const { archive, source, since = beginning } = verification;
   const listing = yield* list(archive, verification);
   const walk: Walk = { newest: undefined, gaps: [], open: undefined, windows: 0, entries: 0 };
-  if (!source) {
+  const [first] = listing.digests;
+  const from = since === beginning ? since : first && timeInName(first.name);
+  // No window begins in that time, so that nothing of the table is to be compared.
+  if (!source || from === undefined) {
     yield* walkWindows(verification, listing, walk, undefined);
     return { ...walk, unsealed: 0 };
   }
   const snapshot = openSnapshot();
   try {
-    const [first] = listing.digests;
     // What is older than the first of these windows is of the window before.
-    const from = since === beginning ? since : timeInName(first?.name ?? endOfTime);
     const compared = { source, snapshot, from, until: listing.next ?? endOfTime };
     yield* takeSnapshot(verification, compared);
     snapshot.sort();

@@ -50,6 +50,16 @@ describe('A round of the sealer', () => {
     ]);
   });
 
+  it('has nothing to verify in a time in which no window begins', async () => {
+    const { trail, round } = makeRounds();
+    for (let i = 0; i < 3; i += 1) await round(i * 4 * day + minute);
+    trail.add();
+
+    for (let i = 0; i < 10; i += 1) await round();
+
+    expect(events()).toEqual([]);
+  });
+
   it('says so when it cannot go on, because the newest digest is not as it was', async () => {
     const { trail, round } = makeRounds();
     await round();
