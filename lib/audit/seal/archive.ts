@@ -24,6 +24,15 @@ export interface Archive {
   create(name: string, content: Buffer): Promise<boolean>;
 }
 
+/** A file as a list has it, which tells the first of its versions. */
+export const findFile = async (
+  archive: Archive,
+  name: string,
+): Promise<ArchivedFile | undefined> => {
+  for await (const file of archive.list(name)) return file.name === name ? file : undefined;
+  return undefined;
+};
+
 /** Digests in the order of their windows, from a name on. */
 export const listDigests = async (archive: Archive, from: string): Promise<ArchivedFile[]> => {
   const digests: ArchivedFile[] = [];

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Archive, listDigests } from '../../../../lib/audit/seal/archive.ts';
+import { type Archive, findDigest, listDigests } from '../../../../lib/audit/seal/archive.ts';
 import { archivePrefix, bucketArchive } from '../../../../lib/audit/seal/bucket.ts';
 import type { Signer } from '../../../../lib/audit/seal/digest.ts';
 import { kmsSigner } from '../../../../lib/audit/seal/kms-key.ts';
+import { compareRemembered, remember } from '../../../../lib/audit/seal/newest.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { isFault } from '../../../../lib/audit/seal/verify.ts';
 import { type AwsArchive, startAwsArchive } from '../../../support/aws-archive.ts';
@@ -71,6 +72,21 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
       { kind: 'altered', subject: first },
       { kind: 'altered', subject: second },
     ]);
+  });
+
+  it.each([
+    ['overwritten', Buffer.from('{}')],
+    ['marked as deleted', undefined],
+  ])('still has the newest digest that was seen before where that is %s', async (_, content) => {
+    await sealedTrail(2);
+    const newest = (await listDigests(archive, '')).at(-1);
+    const sealed = newest && (await findDigest(archive, newest, signer.publicKey));
+    if (!newest || !sealed) throw new Error('Nothing was sealed');
+    aws.overwrite(`${archivePrefix}${newest.name}`, content);
+
+    const finding = await compareRemembered(archive, remember(sealed));
+
+    expect(finding).toBeUndefined();
   });
 
   it('goes on from its newest digest even where that is marked as deleted', async () => {
