@@ -1,9 +1,11 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
+import { Readable } from 'node:stream';
 import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import type { Archive } from '../../lib/audit/seal/archive.ts';
 import { hashOf, type Item } from '../../lib/audit/seal/line.ts';
 import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
 import type { Sealing } from '../../lib/audit/seal/sealer.ts';
+import { collect } from '../../lib/audit/seal/spool.ts';
 import type { EntrySource } from '../../lib/audit/seal/table.ts';
 import {
   type Finding,
@@ -45,13 +47,18 @@ export const memoryArchive = (): Files => {
       const names = await perform(() => [...files.keys()].sort());
       for (const name of names) if (name >= from) yield { name };
     },
-    read: ({ name }) => perform(() => files.get(name)),
-    create: (name, content) =>
-      perform(() => {
+    open: async ({ name }) => {
+      const content = await perform(() => files.get(name));
+      return content && Readable.from([content]);
+    },
+    create: async (name, content) => {
+      const bytes = content instanceof Uint8Array ? content : await collect(content.read());
+      return perform(() => {
         if (files.has(name)) return false;
-        files.set(name, content);
+        files.set(name, bytes);
         return true;
-      }),
+      });
+    },
   };
 };
 

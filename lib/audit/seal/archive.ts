@@ -3,7 +3,8 @@ import type { KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { digestName, isDigestName, readDigest, type SignedDigest, timeInName } from './digest.ts';
-import { readLine, type SealedLine, sha256 } from './line.ts';
+import { readLine, type SealedLine } from './line.ts';
+import { collect, type Spool, spool } from './spool.ts';
 
 /** A file of the archive. */
 export interface ArchivedFile {
@@ -18,11 +19,20 @@ export interface ArchivedFile {
 export interface Archive {
   /** Files from a name on, inclusive, in the order of their names. */
   list(from: string): AsyncIterable<ArchivedFile>;
-  /** @returns undefined when there is none */
-  read(file: ArchivedFile): Promise<Buffer | undefined>;
+  /** @returns its bytes; undefined when there is none */
+  open(file: ArchivedFile): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Writes a file whole or not at all. @returns false when there is one of that name */
-  create(name: string, content: Buffer): Promise<boolean>;
+  create(name: string, content: Buffer | Spool): Promise<boolean>;
 }
+
+/** The whole of a file that is small. @returns undefined when there is none */
+export const readFile = async (
+  archive: Archive,
+  file: ArchivedFile,
+): Promise<Buffer | undefined> => {
+  const bytes = await archive.open(file);
+  return bytes && collect(bytes);
+};
 
 /** A file as a list has it, which tells the first of its versions. */
 export const findFile = async (
@@ -57,29 +67,43 @@ export const findDigest = async (
   file: ArchivedFile,
   publicKey: KeyObject,
 ): Promise<SignedDigest | undefined> => {
-  const content = await archive.read(file);
+  const content = await readFile(archive, file);
   const digest = content && readDigest(content, publicKey);
   return typeof digest === 'object' && digestName(digest.from) === file.name ? digest : undefined;
 };
 
 /**
- * The file of a window's entries; undefined when it is not the one that the digest is about.
+ * The file of a window's entries, to be closed; undefined when it is not the one that the digest is
+ * about.
  * @param files what is known of the files of the archive, by name
  */
 export const readEntriesFile = async (
   archive: Archive,
   { entries }: SignedDigest,
   files: ReadonlyMap<string, ArchivedFile> = new Map(),
-): Promise<Buffer | undefined> => {
-  const content = await archive.read(files.get(entries.file) ?? { name: entries.file });
-  return content && sha256(content).toString('hex') === entries.sha256 ? content : undefined;
+): Promise<Spool | undefined> => {
+  const bytes = await archive.open(files.get(entries.file) ?? { name: entries.file });
+  const content = bytes && (await spool(bytes));
+  if (content?.sha256.toString('hex') === entries.sha256) return content;
+  await content?.close();
+  return undefined;
+};
+
+/** What comes out of a stream that bytes or text go into, their errors included. */
+export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error): unknown }>(
+  source: AsyncIterable<string | Uint8Array>,
+  stream: T,
+): T => {
+  const readable = Readable.from(source);
+  readable.once('error', (error) => stream.destroy(error));
+  return readable.pipe(stream);
 };
 
 /** The lines of a file of entries, never more than a part of them in memory. */
-export async function* linesOf(content: Buffer): AsyncGenerator<SealedLine> {
+export async function* linesOf(content: Spool): AsyncGenerator<SealedLine> {
   const utf8 = new TextDecoder();
   let rest = '';
-  for await (const part of Readable.from([content]).pipe(createGunzip())) {
+  for await (const part of piped(content.read(), createGunzip())) {
     const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) yield readLine(line);

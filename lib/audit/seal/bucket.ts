@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   GetObjectCommand,
   ListObjectVersionsCommand,
@@ -6,6 +7,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import type { Archive, ArchivedFile } from './archive.ts';
+import { collect, maxInMemory, type Spool } from './spool.ts';
 
 /** What the names of the archive begin with in its bucket. */
 export const archivePrefix = 'audit-archive/';
@@ -65,6 +67,15 @@ async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<Archiv
 const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(error.name);
 
+/** The SDK tries a short body again where the connection fails, and cannot do so with a stream. */
+const bodyOf = async (content: Buffer | Spool) => {
+  if (content instanceof Uint8Array) return { Body: content };
+  const { size, sha256 } = content;
+  if (size <= maxInMemory) return { Body: await collect(content.read()) };
+  const checked = { ContentLength: size, ChecksumSHA256: sha256.toString('base64') };
+  return { Body: Readable.from(content.read()), ...checked };
+};
+
 /**
  * An archive in a bucket of S3 with versions, under one prefix. What lies over the first version of
  * an object counts as altered.
@@ -74,20 +85,20 @@ export const bucketArchive = (bucket: string): Archive => {
   const client = new S3Client();
   return {
     list: (from) => filesOf(listVersions(client, bucket, archivePrefix + from)),
-    read: async ({ name, version }) => {
+    open: async ({ name, version }) => {
       const object = { Bucket: bucket, Key: archivePrefix + name };
       try {
         const { Body } = await client.send(
           new GetObjectCommand({ ...object, ...(version ? { VersionId: version } : {}) }),
         );
-        return Body && Buffer.from(await Body.transformToByteArray());
+        return Body as Readable | undefined;
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed')) return undefined;
         throw error;
       }
     },
     create: async (name, content) => {
-      const object = { Bucket: bucket, Key: archivePrefix + name, Body: content };
+      const object = { Bucket: bucket, Key: archivePrefix + name, ...(await bodyOf(content)) };
       try {
         await client.send(new PutObjectCommand({ ...object, IfNoneMatch: '*' }));
         return true;

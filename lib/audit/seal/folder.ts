@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Archive } from './archive.ts';
 
@@ -33,18 +33,21 @@ export const folderArchive = (folder: string): Archive => ({
     });
     for (const name of names.sort()) if (name >= from) yield { name };
   },
-  read: ({ name }) =>
-    readFile(join(folder, name)).catch((error) => {
+  open: async ({ name }) => {
+    try {
+      return (await open(join(folder, name), 'r')).createReadStream();
+    } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
       throw error;
-    }),
+    }
+  },
   create: async (name, content) => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     // A link appears in one step, and not over another file, as a rename would.
     const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
     const handle = await open(unfinished, 'wx', 0o600);
     try {
-      await handle.writeFile(content);
+      await handle.writeFile(content instanceof Uint8Array ? content : content.read());
       await handle.sync();
       const isNew = await linkOnce(unfinished, join(folder, name));
       await sync(folder);

@@ -1,5 +1,5 @@
 /** What the newest digest says of digests that may be gone: nothing in the archive itself does. */
-import { type Archive, findFile } from './archive.ts';
+import { type Archive, findFile, readFile } from './archive.ts';
 import { digestName, type SignedDigest } from './digest.ts';
 import { sha256 } from './line.ts';
 import { graceOf } from './sealer.ts';
@@ -23,7 +23,7 @@ export const compareRemembered = async (
 ): Promise<Finding | undefined> => {
   const { file: subject } = remembered;
   const file = await findFile(archive, subject);
-  const content = file && (await archive.read(file));
+  const content = file && (await readFile(archive, file));
   if (!content) return { kind: 'shorter', subject };
   const isSame = sha256(content).toString('hex') === remembered.sha256;
   return isSame ? undefined : { kind: 'different', subject };

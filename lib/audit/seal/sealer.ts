@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import {
   type Archive,
@@ -6,6 +5,7 @@ import {
   findDigest,
   linesOf,
   listDigests,
+  piped,
   readEntriesFile,
 } from './archive.ts';
 import {
@@ -18,15 +18,8 @@ import {
   type Signer,
   signDigest,
 } from './digest.ts';
-import {
-  hashOf,
-  type Item,
-  lineOf,
-  markLate,
-  type ReplayedEntry,
-  replayedBy,
-  sha256,
-} from './line.ts';
+import { hashOf, type Item, lineOf, markLate, type ReplayedEntry, replayedBy } from './line.ts';
+import { type Spool, spool } from './spool.ts';
 import type { EntrySource } from './table.ts';
 
 /** What a sealer works with. */
@@ -98,6 +91,7 @@ const idsSealedSince = async (
     for await (const { id, created_at } of file ? linesOf(file) : []) {
       if (String(created_at) >= since) ids.add(id);
     }
+    await file?.close();
   }
   return ids;
 };
@@ -125,10 +119,17 @@ const count = (tally: Tally, createdAt: string): void => {
   if (!tally.newest || createdAt > tally.newest) tally.newest = createdAt;
 };
 
+/** What a run seals, and the digest that it builds on. */
+interface Window {
+  readonly from: string;
+  readonly until: string;
+  readonly newest: SignedDigest | undefined;
+}
+
 /** The lines of a window: its entries by time, then by time those that came late. */
 async function* linesOfWindow(
   sealing: Sealing,
-  { from, until, newest }: { from: string; until: string; newest: SignedDigest | undefined },
+  { from, until, newest }: Window,
   tally: Tally,
 ): AsyncGenerator<string> {
   const replayed: ReplayedEntry[] = [];
@@ -141,11 +142,11 @@ async function* linesOfWindow(
   const since = timeBefore(from, recheckOf(sealing.interval));
   const sealed = await idsSealedSince(sealing, since, newest);
   const late = new Map<unknown, Item>();
-  for await (const item of sealing.source.between(since, from)) late.set(item.id, item);
-  for (const item of await readReplayed(sealing, replayed)) {
-    if (String(item.created_at) < from) late.set(item.id, item);
-  }
-  for (const id of sealed) late.delete(id);
+  const addLate = (item: Item) => {
+    if (String(item.created_at) < from && !sealed.has(item.id)) late.set(item.id, item);
+  };
+  for await (const item of sealing.source.between(since, from)) addLate(item);
+  for (const item of await readReplayed(sealing, replayed)) addLate(item);
   for (const item of [...late.values()].sort(byTime)) {
     tally.late += 1;
     count(tally, String(item.created_at));
@@ -160,37 +161,17 @@ const byTime = (a: Item, b: Item): number =>
       ? -1
       : 1;
 
-/** Memory holds what is compressed only. */
-const compress = async (lines: AsyncIterable<string>): Promise<Buffer> => {
-  const parts: Buffer[] = [];
-  const zipped = createGzip();
-  const source = Readable.from(lines);
-  source.once('error', (error) => zipped.destroy(error));
-  for await (const part of source.pipe(zipped)) parts.push(part);
-  return Buffer.concat(parts);
-};
+/** To be closed. */
+const compress = (lines: AsyncIterable<string>): Promise<Spool> =>
+  spool(piped(lines, createGzip()));
 
-/**
- * Seals all that is over and not sealed, as one window; without an entry too. It keeps nothing from
- * run to run and may end anywhere: the file of entries counts once a digest names it, and the name
- * of a digest is taken once.
- * @returns the newest digest's window; undefined when nothing is over since the one before, or
- *   another sealer was faster
- * @throws {BrokenTrail} when what it would build on is not as a sealer left it; DomainError
- *   STORAGE_FAULT, and the errors of archive and signer
- */
-export const sealWindow = async (sealing: Sealing, now: Date): Promise<Digest | undefined> => {
-  const { archive, signer, interval } = sealing;
-  const newest = await newestDigest(sealing, now);
-  const from = newest?.until ?? beginning;
-  const until = closedUntil(interval, now);
-  if (until <= from) {
-    if (Date.parse(from) > now.getTime()) throw new Error(`The clock is before ${from}`);
-    return undefined;
-  }
-  const tally: Tally = { count: 0, late: 0, oldest: null, newest: null };
-  const file = await compress(linesOfWindow(sealing, { from, until, newest }, tally));
-  const hash = sha256(file).toString('hex');
+/** @returns the digest; undefined when another sealer was faster */
+const writeWindow = async (
+  { archive, signer, interval }: Sealing,
+  { from, until, newest }: Window,
+  { file, tally }: { file: Spool; tally: Tally },
+): Promise<Digest | undefined> => {
+  const hash = file.sha256.toString('hex');
   const digest: Digest = {
     format: 1,
     from,
@@ -206,4 +187,32 @@ export const sealWindow = async (sealing: Sealing, now: Date): Promise<Digest | 
   await archive.create(digest.entries.file, file);
   const isFirst = await archive.create(digestName(from), await signDigest(digest, signer));
   return isFirst ? digest : undefined;
+};
+
+/**
+ * Seals all that is over and not sealed, as one window; without an entry too. It keeps nothing from
+ * run to run and may end anywhere: the file of entries counts once a digest names it, and the name
+ * of a digest is taken once.
+ * @returns the newest digest's window; undefined when nothing is over since the one before, or
+ *   another sealer was faster
+ * @throws {BrokenTrail} when what it would build on is not as a sealer left it; DomainError
+ *   STORAGE_FAULT, and the errors of archive and signer
+ */
+export const sealWindow = async (sealing: Sealing, now: Date): Promise<Digest | undefined> => {
+  const { interval } = sealing;
+  const newest = await newestDigest(sealing, now);
+  const from = newest?.until ?? beginning;
+  const until = closedUntil(interval, now);
+  if (until <= from) {
+    if (Date.parse(from) > now.getTime()) throw new Error(`The clock is before ${from}`);
+    return undefined;
+  }
+  const window = { from, until, newest };
+  const tally: Tally = { count: 0, late: 0, oldest: null, newest: null };
+  const file = await compress(linesOfWindow(sealing, window, tally));
+  try {
+    return await writeWindow(sealing, window, { file, tally });
+  } finally {
+    await file.close();
+  }
 };

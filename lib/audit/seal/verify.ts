@@ -1,6 +1,6 @@
 /** Compares the archive with itself, and with the table (lib/audit/README.md, Verification). */
 import type { KeyObject } from 'node:crypto';
-import { type Archive, type ArchivedFile, linesOf, readEntriesFile } from './archive.ts';
+import { type Archive, type ArchivedFile, linesOf, readEntriesFile, readFile } from './archive.ts';
 import {
   beginning,
   compact,
@@ -13,6 +13,7 @@ import {
 import { type Item, lineOf, replayedBy, type SealedLine, sha256, wrongIndexKeys } from './line.ts';
 import { recheckOf, timeBefore } from './sealer.ts';
 import { idText, openSnapshot, type Seen, type Snapshot } from './snapshot.ts';
+import type { Spool } from './spool.ts';
 import type { EntrySource } from './table.ts';
 
 /** What can be found, and what it means. */
@@ -104,7 +105,7 @@ interface Window {
   /** Or what is wrong with it. */
   readonly digest: SignedDigest | 'unreadable' | 'wrongly signed' | 'moved';
   /** The file of its entries; absent when it is not the one that was sealed. */
-  readonly content?: Buffer | undefined;
+  readonly content?: Spool | undefined;
 }
 
 const readWindow = async (
@@ -112,7 +113,7 @@ const readWindow = async (
   { files }: Listing,
   file: ArchivedFile,
 ): Promise<Window> => {
-  const bytes = await archive.read(file);
+  const bytes = await readFile(archive, file);
   const digest = bytes ? readDigest(bytes, publicKey) : 'unreadable';
   if (typeof digest === 'string') return { file, digest };
   if (digestName(digest.from) !== file.name) return { file, digest: 'moved' };
@@ -126,7 +127,12 @@ async function* readWindows(verification: Verification, listing: Listing): Async
   const { digests } = listing;
   for (let at = 0; at < digests.length; at += readAhead) {
     const some = digests.slice(at, at + readAhead);
-    yield* await Promise.all(some.map((file) => readWindow(verification, listing, file)));
+    const windows = await Promise.all(some.map((file) => readWindow(verification, listing, file)));
+    try {
+      yield* windows;
+    } finally {
+      for (const { content } of windows) await content?.close();
+    }
   }
 }
 
