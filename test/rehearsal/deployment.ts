@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type Account, type ApiClient, apiClient, logIn } from '../support/client.ts';
 import { run } from './command.ts';
@@ -7,7 +8,7 @@ import { type Emulator, pythonProgram } from './emulator.ts';
 import { startGatewayEdge } from './gateway-edge.ts';
 import { type Assembly, deploy, type Outputs } from './stack.ts';
 import { requireThat } from './step.ts';
-import { credentials, region } from './workspace.ts';
+import { credentials, region, runFolder } from './workspace.ts';
 
 export interface Admin {
   readonly email: string;
@@ -40,7 +41,9 @@ export const operate = (
   input = '',
 ): Promise<string> => {
   const command = ['run', '--silent', 'operator', '--', ...args, '--stack', stackName];
-  return run('npm', command, { env, input, timeout: 60_000 });
+  // It remembers the newest digests there.
+  const state = { XDG_STATE_HOME: join(runFolder, 'operator') };
+  return run('npm', command, { env: { ...env, ...state }, input, timeout: 60_000 });
 };
 
 /** Creates the first administrator as an operator does: the password on standard input. */

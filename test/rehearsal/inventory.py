@@ -18,6 +18,8 @@ LISTINGS = [
     ("cloudwatch", "list_dashboards", {}, "DashboardEntries", "DashboardName"),
     ("sns", "list_topics", {}, "Topics", "TopicArn"),
     ("kms", "list_keys", {}, "Keys", "KeyId"),
+    ("events", "list_rules", {}, "Rules", "Name"),
+    ("s3", "list_buckets", {}, "Buckets", "Name"),
 ]
 
 session = botocore.session.get_session()

@@ -2,8 +2,15 @@ import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { register } from '../support/client.ts';
 import { run } from './command.ts';
-import { createAdmin, openDeployment, requireData, takeInventory } from './deployment.ts';
+import {
+  createAdmin,
+  type Deployment,
+  openDeployment,
+  requireData,
+  takeInventory,
+} from './deployment.ts';
 import { type Emulator, pythonProgram } from './emulator.ts';
+import { lockArchive, sealAndVerify, tamper } from './seal.ts';
 import { type Assembly, destroy, synthesise } from './stack.ts';
 import { requireThat, step } from './step.ts';
 import { environment, root, runFolder } from './workspace.ts';
@@ -28,7 +35,7 @@ const follow = (lines: string, { env }: Emulator): Promise<string> => {
 };
 
 /** What outlives a production stack, in the words of the inventory. */
-const data = /^(dynamodb TableNames|logs logGroups|secretsmanager SecretList) /;
+const data = /^(dynamodb TableNames|kms Keys|logs logGroups|s3 Buckets|secretsmanager SecretList) /;
 
 /** What is in the account that was not there before. */
 const inventorySince = async (emulator: Emulator, before: readonly string[]) =>
@@ -40,7 +47,18 @@ const deployWithData = async (emulator: Emulator, assembly: Assembly) => {
   const admin = await createAdmin(deployment);
   const user = await register(deployment.api, { password: 'of fifteen or more' });
   deployment.edge.stop();
-  return { outputs: deployment.outputs, admin, user };
+  return { deployment, admin, user };
+};
+
+/** Proves the seal of a production stack. */
+const proveSeal = async (deployment: Deployment): Promise<void> => {
+  await step('Lock the objects of the archive', () => lockArchive(deployment), String);
+  await step('Seal the audit trail and verify it', () => sealAndVerify(deployment), String);
+  await step(
+    'Tamper with the table and the archive, and find it',
+    () => tamper(deployment),
+    String,
+  );
 };
 
 type Made = Awaited<ReturnType<typeof deployWithData>>;
@@ -61,7 +79,7 @@ const destroyAndKeep = async (
   return left;
 };
 
-const synthesiseFor = ({ outputs }: Made): Promise<Assembly> => {
+const synthesiseFor = ({ deployment: { outputs } }: Made): Promise<Assembly> => {
   const { UsersTableName: usersTableName = '', AuditTableName: auditTableName = '' } = outputs;
   return synthesise('taking-over', { usersTableName, auditTableName });
 };
@@ -90,10 +108,11 @@ export const keepAndTakeOver = async (
     synthesise('production', { stage: 'production' }),
   );
   const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
+  await proveSeal(made.deployment);
   const [kept, next] = await step(
     'Destroy it by the lines of infra/README.md and find its data kept',
     () => Promise.all([destroyAndKeep(emulator, assembly, before), synthesiseFor(made)]),
-    ([{ length }]) => `${length} tables, secrets and log groups`,
+    ([{ length }]) => `${length} tables, secrets and log groups, the archive and its key`,
   );
   await step('Have a new stack take the tables over, log the user in, and destroy it', async () => {
     await takeOver(emulator, next, made);
@@ -103,8 +122,8 @@ export const keepAndTakeOver = async (
   await step('Delete what was kept by the lines of infra/README.md', async () => {
     await follow(linesWith('delete-table'), emulator);
     const left = await inventorySince(emulator, before);
-    // Secrets Manager keeps a deleted secret for a month.
-    const others = left.filter((name) => !name.startsWith('secretsmanager '));
+    // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
+    const others = left.filter((name) => !/^(kms|s3|secretsmanager) /.test(name));
     requireThat(others.length === 0, `Left behind: ${others.join(', ')}`);
   });
 };

@@ -1,0 +1,141 @@
+/** Has the audit trail of a deployed stack sealed and verified, and tampers with it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { type AuditEntry, makeEntry } from '../../lib/audit/entry.ts';
+import { toItem } from '../../lib/audit/store.ts';
+import { run } from './command.ts';
+import { type Deployment, operate } from './deployment.ts';
+import { pythonProgram } from './emulator.ts';
+import { requireThat } from './step.ts';
+import { sealInterval } from './template.ts';
+import { runFolder } from './workspace.ts';
+
+/** Runs the command line of AWS. @returns what it prints, parsed */
+const aws = async ({ emulator: { env } }: Deployment, ...args: readonly string[]) => {
+  const all = [...args, '--output', 'json'];
+  const printed = await run(pythonProgram('aws'), all, { env, timeout: 60_000 });
+  return printed && JSON.parse(printed);
+};
+
+const refusalOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    ({ message }: Error) => message,
+  );
+
+/** The archive's bucket, for the command line of AWS. */
+const bucketOf = ({ outputs }: Deployment) => ['--bucket', outputs.AuditArchiveBucketName ?? ''];
+
+/**
+ * Locks objects as the template says, if CloudFormation has not: the emulator's leaves that out.
+ * @returns what was done
+ */
+export const lockArchive = async (deployment: Deployment): Promise<string> => {
+  const bucket = bucketOf(deployment);
+  const get = aws(deployment, 's3api', 'get-object-lock-configuration', ...bucket);
+  if (!/ObjectLockConfigurationNotFoundError/.test(await refusalOf(get))) return 'locked';
+  const rule = { DefaultRetention: { Mode: 'COMPLIANCE', Days: 365 } };
+  const lock = JSON.stringify({ ObjectLockEnabled: 'Enabled', Rule: rule });
+  const args = [...bucket, '--object-lock-configuration', lock];
+  await aws(deployment, 's3api', 'put-object-lock-configuration', ...args);
+  return 'the emulator left the lock out, so it was set by the API of S3';
+};
+
+const interval = Number(sealInterval) * 1000;
+
+/** Waits until all that is recorded so far is of a window that is closed. */
+const untilClosed = (): Promise<void> => {
+  const end = Math.ceil(Date.now() / interval) * interval;
+  return wait(end + interval - Date.now());
+};
+
+/**
+ * Has the sealer run as its schedule does, and verifies by the operator's command.
+ * @returns what was verified
+ */
+export const sealAndVerify = async (deployment: Deployment): Promise<string> => {
+  await untilClosed();
+  const query = ['--query', "Functions[?contains(FunctionName, 'SealAudit')].FunctionName"];
+  const [sealer = ''] = await aws(deployment, 'lambda', 'list-functions', ...query);
+  const args = ['--function-name', sealer, join(runFolder, 'sealed.json')];
+  const { FunctionError } = await aws(deployment, 'lambda', 'invoke', ...args);
+  requireThat(!FunctionError, 'The sealer failed: see emulator.log');
+  const printed = await operate(deployment, ['verify-audit']);
+  const [, verified = '', windows = '0'] = /^Verified: ((\d+) window.*)$/m.exec(printed) ?? [];
+  requireThat(Number(windows) > 0 && /^Intact\.$/m.test(printed), `Verified: ${printed}`);
+  return verified;
+};
+
+/** Verifies a trail that is not intact. */
+const requireFound = async (deployment: Deployment, findings: readonly string[]): Promise<void> => {
+  const printed = await refusalOf(operate(deployment, ['verify-audit']));
+  const all = [...findings, ' ended with 1:'];
+  const missing = all.filter((text) => !printed.includes(text));
+  requireThat(missing.length === 0, `Not found: ${missing.join('; ')} in:\n${printed}`);
+};
+
+/** Writes to the table as who has its permissions can, past the service. */
+const writeTable = (
+  deployment: Deployment,
+  puts: readonly object[],
+  deletions: readonly number[],
+): Promise<unknown> => {
+  const TableName = deployment.outputs.AuditTableName;
+  const items = [
+    ...puts.map((item) => ({ Put: { TableName, Item: marshall(item) } })),
+    ...deletions.map((id) => ({ Delete: { TableName, Key: marshall({ id }) } })),
+  ];
+  const args = ['--transact-items', JSON.stringify(items)];
+  return aws(deployment, 'dynamodb', 'transact-write-items', ...args);
+};
+
+/** Changes, deletes and invents an entry, has each found by its id, and undoes it. */
+const tamperWithTable = async (deployment: Deployment): Promise<void> => {
+  const table = ['--table-name', deployment.outputs.AuditTableName ?? ''];
+  const { Items } = await aws(deployment, 'dynamodb', 'scan', ...table);
+  const entries: AuditEntry[] = Items.map((item: Parameters<typeof unmarshall>[0]) =>
+    unmarshall(item),
+  );
+  const [changed, deleted] = entries.filter(({ action }) => action === 'CREATE');
+  if (!changed || !deleted) throw new Error('The table has too few entries to tamper with');
+  const deletion = { action: 'DELETE', resource: 'users', result: 'SUCCESS' } as const;
+  const invented = makeEntry(deletion, { now: new Date('2026-03-01') });
+
+  const forged = [{ ...changed, ip_address: '192.0.2.66' }, toItem(invented, { writeId: 'none' })];
+  await writeTable(deployment, forged, [deleted.id]);
+
+  await requireFound(deployment, [
+    `changed: ${changed.id} `,
+    `ip_address: ${JSON.stringify(changed.ip_address)} -> "192.0.2.66"`,
+    `deleted: ${deleted.id} `,
+    `inserted: ${invented.id} `,
+    'NOT INTACT: 3 findings',
+  ]);
+  await writeTable(deployment, [changed, deleted], [invented.id]);
+};
+
+/** Deletes and overwrites the first digest: it is found, and the sealed version cannot go. */
+const tamperWithArchive = async (deployment: Deployment): Promise<string> => {
+  const [name, file] = ['00000101T000000000Z.digest.json', join(runFolder, 'forged.json')];
+  const object = [...bucketOf(deployment), '--key', `audit-archive/${name}`];
+  const { VersionId } = await aws(deployment, 's3api', 'head-object', ...object);
+  writeFileSync(file, '{"format":1}\n');
+  await aws(deployment, 's3api', 'delete-object', ...object);
+  const once = ['--body', file, '--if-none-match', '*'];
+  await aws(deployment, 's3api', 'put-object', ...object, ...once);
+
+  const version = ['--version-id', VersionId, '--bypass-governance-retention'];
+  const refusal = await refusalOf(aws(deployment, 's3api', 'delete-object', ...object, ...version));
+
+  requireThat(/AccessDenied.*object lock/s.test(refusal), `A locked version: ${refusal}`);
+  await requireFound(deployment, [`altered: ${name} `, 'NOT INTACT: 1 finding']);
+  return `${name} cannot be deleted`;
+};
+
+/** Tampers with all that was sealed. @returns what could not be done */
+export const tamper = async (deployment: Deployment): Promise<string> => {
+  await tamperWithTable(deployment);
+  return tamperWithArchive(deployment);
+};
