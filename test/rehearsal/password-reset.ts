@@ -1,0 +1,108 @@
+/** Resets a password on a deployed service that sends mails, which are read back. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2';
+import { logIn, register } from '../support/client.ts';
+import { type Deployment, operate } from './deployment.ts';
+import type { Emulator } from './emulator.ts';
+import { type Assembly, deploy, synthesise, variant } from './stack.ts';
+import { requireThat, step } from './step.ts';
+import type { Template } from './template.ts';
+import { credentials, region } from './workspace.ts';
+
+const resetUrl = 'https://app.example.com/reset';
+const settings = { mailFrom: 'accounts@example.com', resetUrl, sessions: 'revocable' };
+
+/** Where a URL of Lambda's API has the name of a function. */
+const beforeName = '/2015-03-31/functions/';
+
+/** In AWS the API of Lambda has a host of its own; here it is the emulator's. */
+const invokeAt =
+  (endpoint: string) =>
+  (template: Template): Template => {
+    for (const { Properties } of Object.values(template.Resources)) {
+      const { Variables = {} } = (Properties.Environment ?? {}) as {
+        Variables?: Record<string, { 'Fn::Join': [string, unknown[]] }>;
+      };
+      const parts = Variables.MAIL_FUNCTION_URL?.['Fn::Join'][1];
+      if (!parts) continue;
+      const at = parts.findIndex((part) => typeof part === 'string' && part.includes(beforeName));
+      parts.splice(0, at + 1, endpoint + beforeName);
+    }
+    return template;
+  };
+
+/** As an engineer does before the first mail. */
+const verifyDomain = async ({ env }: Emulator): Promise<void> => {
+  const client = new SESv2Client({ region, endpoint: env.AWS_ENDPOINT_URL ?? '', credentials });
+  await client.send(new CreateEmailIdentityCommand({ EmailIdentity: 'example.com' }));
+  client.destroy();
+};
+
+/** Times to look for mails, and milliseconds in between: the emulator starts a process for each. */
+const maxLooks = 300;
+const interval = 200;
+
+/** Waits for the mails to an address, as text. */
+const mailsTo = async (
+  { port }: Emulator,
+  address: string,
+  count: number,
+): Promise<readonly string[]> => {
+  for (let look = 0; look < maxLooks; look += 1) {
+    const response = await fetch(`http://127.0.0.1:${port}/_ministack/ses/messages`);
+    const { messages } = (await response.json()) as { messages: Record<string, object[]> };
+    const found = Object.values(messages)
+      .flat()
+      .map((one) => JSON.stringify(one))
+      .filter((one) => one.includes(address));
+    if (found.length >= count) return found;
+    await sleep(interval);
+  }
+  throw new Error(`There are no ${count} mails to ${address}`);
+};
+
+const tokenIn = (text = ''): string => /#token=([\w.-]+)/.exec(text)?.[1] ?? '';
+
+const requireStatus = ({ status, text }: { status: number; text: string }, wanted: number): void =>
+  requireThat(status === wanted, `Not ${wanted}, but ${status} ${text}`);
+
+const reset = async (deployment: Deployment): Promise<string> => {
+  const { emulator, api } = deployment;
+  const user = await register(api);
+  const set = (token: string, password: string) =>
+    api('PUT', '/api/password-resets', { json: { token, password } });
+
+  requireStatus(await api('POST', '/api/password-resets', { json: { email: user.email } }), 202);
+  const [mail = ''] = await mailsTo(emulator, user.email, 1);
+  requireThat(mail.includes(`${resetUrl}#token=`), `The mail has no link: ${mail}`);
+  requireStatus(await set(tokenIn(mail), 'set by a mailed link'), 204);
+  requireStatus(await set(tokenIn(mail), 'once more'), 400);
+  requireStatus(await api('GET', '/api/profile', { token: user.token }), 401);
+  await logIn(api, { ...user, password: 'set by a mailed link' });
+
+  const link = await operate(deployment, ['reset-password', user.email]);
+  requireStatus(await set(tokenIn(link), 'set by an operator’s link'), 204);
+  const mails = await mailsTo(emulator, user.email, 3);
+  const notices = mails.filter((one) => one.includes('Your password was changed'));
+  requireThat(notices.length === 2, `There are ${notices.length} mails about changes`);
+  return `${mails.length} mails`;
+};
+
+/** Has the stack send mails, and resets passwords. @returns what is deployed then */
+export const rehearseReset = async (deployment: Deployment): Promise<Assembly> => {
+  const { emulator } = deployment;
+  const assembly = await step('Synthesise the stack with mails', () =>
+    synthesise('mailing', settings),
+  );
+  const adapted = variant(assembly, 'mailed', invokeAt(emulator.env.AWS_ENDPOINT_URL ?? ''));
+  await step('Deploy it, which adds three functions and a queue', async () => {
+    await verifyDomain(emulator);
+    await deploy(adapted, emulator.env);
+  });
+  await step(
+    'Reset a password by a mailed link',
+    () => reset(deployment),
+    (found) => found,
+  );
+  return adapted;
+};
