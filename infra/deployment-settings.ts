@@ -4,6 +4,7 @@ import {
   fromLaxest,
   greaterIsStricter,
   integer,
+  isShorter,
   oneOf,
   type Rule,
   type ServiceVariable,
@@ -162,6 +163,19 @@ const requireKnown = (given: Given): void => {
 /** A setting without a value is undefined, or '' where functions read it. */
 const isGiven = (value: unknown) => value !== undefined && value !== '';
 
+/** Entries leave a table only where they are sealed, and the archive never before the table. */
+const requireKept = (settings: DeploymentSettings): void => {
+  const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
+  if (auditRetentionDays > 0 && auditSeal === 'off') {
+    throw new SettingError('auditRetentionDays', 'must be 0, for ever, where auditSeal is off');
+  }
+  for (const [name, least] of Object.entries({ auditRetentionDays, auditLockDays })) {
+    if (!isShorter(auditArchiveDays, least)) continue;
+    const value = least === 0 ? '0, for ever' : least;
+    throw new SettingError('auditArchiveDays', `must not be below ${name}, which is ${value}`);
+  }
+};
+
 const requireConsistent = (values: Given): void => {
   const settings: readonly [string, StackSetting<unknown>][] = Object.entries(deploymentSettings);
   for (const [name, { together, atMost }] of settings) {
@@ -189,6 +203,7 @@ export const readDeploymentSettings = (
   const values = names.map((name) => [name, read(name, given)]);
   const settings: DeploymentSettings = Object.fromEntries(values);
   requireConsistent(settings);
+  requireKept(settings);
   return settings;
 };
 

@@ -99,7 +99,13 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/auth/register', hashesPasswords: true }],
     permissions: [createsUsers, writesAudit],
     signingSecret: true,
-    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'REGISTRATIONS_PER_ADDRESS', 'SESSIONS'],
+    variables: [
+      'AUDIT_RETENTION_DAYS',
+      'PASSWORD_MIN_LENGTH',
+      'BCRYPT_COST',
+      'REGISTRATIONS_PER_ADDRESS',
+      'SESSIONS',
+    ],
     memory: hashingMemory,
   },
   {
@@ -121,6 +127,7 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: [
+      'AUDIT_RETENTION_DAYS',
       'BCRYPT_COST',
       'LOGIN_ANSWERS',
       'LOGIN_FAILURES_PER_ACCOUNT',
@@ -139,7 +146,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['SESSIONS'],
+    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
   },
   // Before those that invoke it.
@@ -204,7 +211,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
     permissions: [readsSessions, createsUsers, grantsRoles, writesAudit],
     signingSecret: true,
-    variables: ['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'],
+    variables: ['AUDIT_RETENTION_DAYS', 'PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'],
     memory: hashingMemory,
   },
   {
@@ -250,6 +257,7 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: [
+      'AUDIT_RETENTION_DAYS',
       ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS', 'CURRENT_PASSWORD'] as const),
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
@@ -266,7 +274,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['SESSIONS'],
+    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
   },
   {
@@ -275,7 +283,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/users/{id}/revocations' }],
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
     signingSecret: true,
-    variables: ['SESSIONS'],
+    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
   },
   {
@@ -293,7 +301,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['SESSIONS'],
+    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
   },
   {
@@ -343,7 +351,7 @@ export const auditSealer: FunctionDefinition = {
     { table: 'audit', actions: ['dynamodb:BatchGetItem'] },
   ],
   signingSecret: false,
-  variables: [],
+  variables: ['AUDIT_ARCHIVE_DAYS'],
   // The first window of a table that is there already holds all of it, compressed.
   memory: 1024,
 };

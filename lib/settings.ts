@@ -67,6 +67,19 @@ const limit: Rule<number> = {
   strictness: (value) => (value === 0 ? Number.NEGATIVE_INFINITY : -value),
 };
 
+/** Days; 0 for ever. */
+const days = (minimum: number): Rule<number> => {
+  const { form, parse } = integer(minimum, 36_500);
+  return { form: `0, or ${form}`, parse: (text) => (text === '0' ? 0 : parse(text)) };
+};
+
+/** Days for which an entry stays in the audit table at least: sealing may be down for some. */
+export const leastRetention = 30;
+
+/** Compares times in days, of which 0 is for ever. */
+export const isShorter = (one: number, other: number): boolean =>
+  (one || Number.POSITIVE_INFINITY) < (other || Number.POSITIVE_INFINITY);
+
 const anyText: Rule<string> = { form: 'text', parse: (text) => text };
 
 /** Text that keeps a rule, or none, which is ''. */
@@ -153,6 +166,20 @@ export const serviceSettings = {
     rule: orNone('an https URL without fragment, or an http one of localhost', isPageUrl),
     otherwise: '',
     together: 'mailFrom',
+    operator: true,
+  },
+  /** Days after which entries leave the audit table; they must be sealed before. 0: none does. */
+  auditRetentionDays: {
+    variable: 'AUDIT_RETENTION_DAYS',
+    rule: days(leastRetention),
+    otherwise: '0',
+    operator: true,
+  },
+  /** Days after which sealed windows leave the archive, never before their entries; 0: none does. */
+  auditArchiveDays: {
+    variable: 'AUDIT_ARCHIVE_DAYS',
+    rule: days(1),
+    otherwise: '0',
     operator: true,
   },
   /** Whether the in-memory variant is there at all. */

@@ -10,6 +10,7 @@ const openSealing = async (): Promise<Sealing> => ({
   source: auditEntries,
   signer: await kmsSigner(sealerConfig.auditSealKey),
   interval: config.auditSealInterval,
+  archiveDays: config.auditArchiveDays,
 });
 
 /** Kept from run to run of this process. */

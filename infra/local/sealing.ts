@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { folderArchive, removeUnfinished } from '../../lib/audit/seal/folder.ts';
 import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
 import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
-import { graceOf } from '../../lib/audit/seal/sealer.ts';
+import { graceOf, type Sealing } from '../../lib/audit/seal/sealer.ts';
 import { auditEntries } from '../../lib/audit/seal/table.ts';
+import { config } from '../../lib/config.ts';
+import { removeExpired, removeOldWindows } from './expiry.ts';
 import { createPrivately, writePrivately } from './running.ts';
 
 /** The folder of a data folder that has the sealed entries. */
@@ -42,6 +44,21 @@ const untilNextClose = (interval: number, now: number): number => {
 /** Milliseconds that the end of the service waits for a round: it may end anywhere. */
 const stopTimeout = 2000;
 
+/** Seals what is over; and at the start, and then once a day, removes what need not stay. */
+const makeRound = (sealing: Sealing, folder: string) => {
+  let removedOn = '';
+  return async (now: Date): Promise<void> => {
+    await sealAndVerify(sealing, now);
+    const today = now.toISOString().slice(0, 10);
+    if (today === removedOn) return;
+    // Not before it is sealed: a round that fails gets no further than here.
+    if (config.auditRetentionDays > 0) await removeExpired(now.getTime());
+    const archive = { archive: sealing.archive, folder: archiveFolder(folder) };
+    await removeOldWindows(archive, config.auditArchiveDays, now.getTime());
+    removedOn = today;
+  };
+};
+
 /**
  * Seals the audit trail into a data folder, now and whenever a window is over.
  * @param interval seconds
@@ -49,15 +66,16 @@ const stopTimeout = 2000;
  */
 export const startSealing = (folder: string, interval: number): (() => Promise<void>) => {
   const archive = folderArchive(archiveFolder(folder));
-  const sealing = { archive, source: auditEntries, signer: signerIn(folder), interval };
+  const signer = signerIn(folder);
+  const archiveDays = config.auditArchiveDays;
+  const sealing = { archive, source: auditEntries, signer, interval, archiveDays };
+  const round = makeRound(sealing, folder);
   const ending = new AbortController();
   const { signal } = ending;
   const seal = async () => {
     await removeUnfinished(archiveFolder(folder));
     while (!signal.aborted) {
-      await sealAndVerify(sealing, new Date()).catch(
-        (error) => signal.aborted || logFailure(error),
-      );
+      await round(new Date()).catch((error) => signal.aborted || logFailure(error));
       const wait = untilNextClose(interval, Date.now());
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
     }

@@ -1,7 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Rule, settings, type VariableSetting } from '../../lib/settings.ts';
+import {
+  isShorter,
+  type Rule,
+  serviceSettings,
+  settings,
+  type VariableSetting,
+} from '../../lib/settings.ts';
 import { corsOrigins } from '../cors-origins.ts';
 import { createPrivately } from './running.ts';
 
@@ -93,9 +99,30 @@ const read = <T>(
   throw new Error(`${variable} must be ${rule.form}${repeats ? `, not ${text}` : ''}`);
 };
 
+/**
+ * Entries leave a table only where they are sealed, and the archive never before the table.
+ * @throws {Error} when settings say otherwise
+ */
+const requireKept = (env: Environment, folder: string): void => {
+  const { auditRetentionDays: retention, auditArchiveDays: archive } = serviceSettings;
+  const days = read(env, retention);
+  if (days > 0 && folder === 'memory') {
+    throw new Error(
+      `${retention.variable} must be 0 with DATA_DIR=memory, where nothing is sealed`,
+    );
+  }
+  if (isShorter(read(env, archive), days)) {
+    const least = days === 0 ? '0, for ever' : days;
+    throw new Error(
+      `${archive.variable} must not be below ${retention.variable}, which is ${least}`,
+    );
+  }
+};
+
 /** @throws {Error} naming the variable that is out of range */
 export const readLocalSettings = (env: Environment): LocalSettings => {
   const folder = read(env, localSettings.dataFolder);
+  requireKept(env, folder);
   const { jwtSecret, adminEmail, adminPassword } = localSettings;
   const [email, password] = [env[adminEmail.variable], env[adminPassword.variable]];
   return {

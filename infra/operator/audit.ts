@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
-import { faultDetails, logUnwritten, writeEntry } from '../../lib/audit/record.ts';
+import { faultDetails, logUnwritten, newWrite, writeEntry } from '../../lib/audit/record.ts';
 import { DomainError, faultName, httpErrors } from '../../lib/errors.ts';
 import { Failure } from './failure.ts';
 
@@ -32,7 +31,7 @@ const newEntry = ({ author, result = 'SUCCESS', details, ...operation }: Operati
 /** Writes an entry, or prints it. @returns in the second case, a sentence that says so */
 const writeOrPrint = async (operation: Operation): Promise<Failure | undefined> => {
   const entry = newEntry(operation);
-  const write = { writeId: randomUUID() };
+  const write = newWrite(entry);
   try {
     await writeEntry(entry, write);
     return undefined;
@@ -62,7 +61,8 @@ export const recordOperation = async (operation: Operation): Promise<void> => {
  */
 export const recordIntention = async (operation: Operation): Promise<void> => {
   try {
-    await writeEntry(newEntry(operation), { writeId: randomUUID() });
+    const entry = newEntry(operation);
+    await writeEntry(entry, newWrite(entry));
   } catch (cause) {
     throw new Failure(
       `Nothing was done, because the audit entry could not be written (${faultName(cause)}).`,

@@ -1,7 +1,9 @@
+import { actions, results } from '../../lib/audit/actions.ts';
 import { entryNotWritten } from '../../lib/audit/unwritten.ts';
 import type { Command } from './command.ts';
 import { run as createAdmin } from './commands/create-admin.ts';
 import { run as demote } from './commands/demote.ts';
+import { run as exportAudit } from './commands/export-audit.ts';
 import { run as exportUsers } from './commands/export-users.ts';
 import { run as importUsers } from './commands/import-users.ts';
 import { run as listAdmins } from './commands/list-admins.ts';
@@ -160,6 +162,34 @@ From a deployed function:
       'replay-audit service.log --local',
     ],
     run: replayAudit,
+  },
+  'export-audit': {
+    summary: 'write audit entries of table and archive, for an auditor',
+    operands: ['FILE'],
+    options: {
+      since: { type: 'string', value: 'TIME', help: 'entries from then on (RFC 3339, or a date)' },
+      until: { type: 'string', value: 'TIME', help: 'entries before then' },
+      'user-id': { type: 'string', value: 'ID', help: 'what this user did' },
+      action: { type: 'string', value: 'ACTION', help: `one of ${actions.join(', ')}` },
+      result: { type: 'string', value: 'RESULT', help: `one of ${results.join(', ')}` },
+      format: {
+        type: 'string',
+        value: 'FORMAT',
+        help: 'ndjson (default), or csv for spreadsheets',
+      },
+    },
+    help: `Oldest first, each entry once, those included that have left the table. Fields are those of
+the API, and last request_id, of the request's log line. The file must not exist; only you can read
+it. FILE - is standard output.
+
+What was sealed is written as it was sealed, whatever the table has; each file of the archive is
+checked as it is read. Where one is not as it was sealed, nothing is written: see verify-audit.`,
+    examples: [
+      'export-audit entries.ndjson --stack accounts-production',
+      'export-audit tuesday.csv --format csv --since 2026-11-17 --until 2026-11-18 --local',
+      'export-audit user-5.csv --format csv --user-id 5 --stack accounts-production',
+    ],
+    run: exportAudit,
   },
   'upgrade-audit': {
     summary: 'make audit entries of an earlier version known to new indexes',

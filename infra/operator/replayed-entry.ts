@@ -86,12 +86,13 @@ export const parseUnwritten = (
   line: string,
 ): UnwrittenEntry | { readonly fault: string } | undefined => {
   if (!line.includes(entryNotWritten)) return undefined;
-  const { writeId, requestId, entry } = findObject(line) ?? {};
+  const { writeId, requestId, expiresAt, entry } = findObject(line) ?? {};
   if (!isObject(entry)) return { fault: 'has no readable entry: the line may be cut short' };
   if (!isText(writeId)) return { fault: 'has no writeId' };
   const broken = Object.entries(rules).find(([name, holds]) => !holds(entry[name]));
   if (broken) return { fault: `has an entry whose ${broken[0]} is not valid` };
   const known = Object.keys(rules).map((name) => [name, entry[name]]);
   const request = isText(requestId) ? { requestId } : {};
-  return { writeId, ...request, entry: Object.fromEntries(known) };
+  const expiry = isPositive(expiresAt) ? { expiresAt: Number(expiresAt) } : {};
+  return { writeId, ...request, ...expiry, entry: Object.fromEntries(known) };
 };

@@ -58,3 +58,11 @@ export const openSealedTrail = async (trail: SealedTrail | undefined): Promise<O
     ? openLocal(trail.folder, trail.isRunning)
     : openDeployed(trail.bucket, trail.keyArn);
 };
+
+/** The same, or undefined where nothing is sealed. */
+export const findSealedTrail = async (
+  trail: SealedTrail | undefined,
+): Promise<OpenedTrail | undefined> => {
+  const isSealed = trail && ('bucket' in trail || readSealKey(trail.folder) !== undefined);
+  return isSealed ? openSealedTrail(trail) : undefined;
+};

@@ -8,6 +8,7 @@ import {
   Bucket,
   BucketEncryption,
   type CfnBucket,
+  type LifecycleRule,
   ObjectLockRetention,
 } from 'aws-cdk-lib/aws-s3';
 import { settings as libSettings, sealerSettings } from '../../lib/settings.ts';
@@ -28,12 +29,32 @@ const { auditArchiveBucket, auditSealKey } = sealerSettings;
 const prefix = 'audit-archive/';
 
 /**
+ * Days for which an object that was deleted, by the rule or by somebody, stays as an earlier
+ * version: the sealer looks at each within thirty, and says so of one that somebody deleted.
+ */
+const earlierVersionDays = 31;
+
+/** What deletes objects of the archive. @param days after which they are; 0: never */
+const leavesAfter = (days: number): LifecycleRule[] =>
+  days === 0
+    ? []
+    : [
+        {
+          id: 'LeaveArchive',
+          prefix,
+          expiration: Duration.days(days),
+          noncurrentVersionExpiration: Duration.days(earlierVersionDays),
+        },
+        { id: 'RemoveMarks', prefix, expiredObjectDeleteMarker: true },
+      ];
+
+/**
  * The bucket of the sealed entries, where an object is written once.
  * @param keep whether it outlives the stack, with objects that nobody can delete
  */
 const createArchive = (
   stack: Stack,
-  { auditLockDays }: DeploymentSettings,
+  { auditLockDays, auditArchiveDays }: DeploymentSettings,
   { keep }: { keep: boolean },
 ): Bucket => {
   const bucket = new Bucket(stack, 'AuditArchive', {
@@ -42,6 +63,7 @@ const createArchive = (
     enforceSSL: true,
     minimumTLSVersion: 1.2,
     blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    lifecycleRules: leavesAfter(auditArchiveDays),
     ...(keep
       ? {
           objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(auditLockDays)),

@@ -3,10 +3,10 @@ import { createdAtKey } from '../dynamodb/tables.ts';
 import type { AuditEntry } from './entry.ts';
 import { auditEntry } from './entry-schema.ts';
 
-interface Format {
+interface Format<E> {
   /** What stands before the entries. */
   readonly head: string;
-  readonly line: (entry: AuditEntry) => string;
+  readonly line: (entry: E) => string;
 }
 
 const fields = Object.keys(auditEntry.entries) as (keyof AuditEntry)[];
@@ -20,13 +20,27 @@ const toCsv = (value: string | number | null): string => {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 };
 
-export const formats = {
-  ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
-  csv: {
-    head: `${fields.join(',')}\r\n`,
-    line: (entry) => `${fields.map((field) => toCsv(entry[field])).join(',')}\r\n`,
-  },
-} as const satisfies Readonly<Record<string, Format>>;
+/** @param columns the fields of an entry that are written, in the order that it has them */
+const formatsOf = <Column extends string>(columns: readonly Column[]) => {
+  type Entry = Readonly<Record<Column, string | number | null>>;
+  return {
+    ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
+    csv: {
+      head: `${columns.join(',')}\r\n`,
+      line: (entry) => `${columns.map((column) => toCsv(entry[column])).join(',')}\r\n`,
+    },
+  } as const satisfies Readonly<Record<string, Format<Entry>>>;
+};
+
+export const formats = formatsOf(fields);
+
+/** An entry as an operator gets it, with the id of the request that is kept beside it. */
+export interface ExportedEntry extends AuditEntry {
+  readonly request_id: string | null;
+}
+
+/** The forms in which an operator gets entries. */
+export const exportFormats = formatsOf([...fields, 'request_id']);
 
 /** Bytes of a text in JSON, in which a function hands it to API Gateway: 6 MB are the limit. */
 const weightOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;

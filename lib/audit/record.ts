@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { config } from '../config.ts';
 import { storageTime } from '../dynamodb/client.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { logError } from '../log.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
+import { timeToLive } from './retention.ts';
 import { type EntryWrite, insertEntry } from './store.ts';
 import { entryNotWritten } from './unwritten.ts';
 
@@ -39,6 +41,17 @@ export const writeEntry = async (
   throw new Error('No free audit id');
 };
 
+const timeToLiveOf = (entry: AuditEntry) => timeToLive(entry, config.auditRetentionDays);
+
+/**
+ * The first write of an entry.
+ * @throws {ConfigError} when AUDIT_RETENTION_DAYS is out of range
+ */
+export const newWrite = (entry: AuditEntry): EntryWrite => ({
+  writeId: randomUUID(),
+  ...timeToLiveOf(entry),
+});
+
 /** The line from which `replay-audit` of infra/operator writes an entry that could not be written. */
 export const logUnwritten = (error: unknown, write: EntryWrite, entry?: AuditEntry): void =>
   logError(entryNotWritten, { fault: faultName(error), ...write, entry });
@@ -51,11 +64,12 @@ type RecordedAction = Omit<AuditedAction, 'resource'> & Partial<Pick<AuditedActi
  * far as STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, to be replayed.
  */
 export const record = async (action: RecordedAction): Promise<void> => {
-  const write = { writeId: randomUUID(), requestId: action.request_id };
+  let write: EntryWrite = { writeId: randomUUID(), requestId: action.request_id };
   let entry: AuditEntry | undefined;
   try {
     const now = new Date();
     entry = makeEntry({ resource: 'users', ...action }, { now });
+    write = { ...write, ...timeToLiveOf(entry) };
     await writeEntry(entry, { ...write, deadline: performance.now() + recordingTimeout() });
   } catch (error) {
     logUnwritten(error, write, entry);

@@ -33,14 +33,17 @@ export interface EntryWrite {
   readonly writeId: string;
   /** Of the request that is recorded: it leads to the request's log line. */
   readonly requestId?: string | undefined;
+  /** Seconds since 1970, from when on DynamoDB may delete the entry; absent: it stays. */
+  readonly expiresAt?: number | undefined;
 }
 
 /** An entry as the table holds it. */
-export const toItem = (entry: AuditEntry, { writeId, requestId }: EntryWrite) => ({
+export const toItem = (entry: AuditEntry, { writeId, requestId, expiresAt }: EntryWrite) => ({
   ...entry,
   ...indexKeys(entry),
   write_id: writeId,
   ...(requestId ? { request_id: requestId } : {}),
+  ...(expiresAt === undefined ? {} : { [auditTable.timeToLive]: expiresAt }),
 });
 
 /**
@@ -107,7 +110,7 @@ const planFor = (filter: AuditFilter) => {
 };
 
 /** Whether an entry keeps all conditions but those of time. */
-const matching =
+export const matching =
   ({ userId, action, result, resourceId }: AuditFilter) =>
   (entry: Partial<AuditEntry>): boolean =>
     (userId === undefined || entry.user_id === userId) &&

@@ -104,6 +104,8 @@ export const auditTable = {
       sortKey: createdAtAndId,
     },
   ],
+  // Entries have it where AUDIT_RETENTION_DAYS says so.
+  timeToLive: 'expires_at',
 } as const satisfies TableDefinition;
 
 export const tables: readonly TableDefinition[] = [usersTable, auditTable];

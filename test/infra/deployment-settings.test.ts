@@ -39,6 +39,8 @@ describe('readDeploymentSettings', () => {
       currentPassword: 'optional',
       mailFrom: '',
       resetUrl: '',
+      auditRetentionDays: 0,
+      auditArchiveDays: 0,
       usersTableName: undefined,
       auditTableName: undefined,
     });
@@ -221,6 +223,48 @@ describe('readDeploymentSettings', () => {
         `Setting ${missing} must be given together with ${given}`,
       );
     }
+  });
+});
+
+describe('What is said of how long entries are kept', () => {
+  const sealed = { auditSeal: 'on' };
+
+  it.each([
+    [{ ...sealed, auditRetentionDays: '30' }],
+    [{ ...sealed, auditRetentionDays: 365, auditArchiveDays: 365 }],
+    [{ ...sealed, auditRetentionDays: 90, auditArchiveDays: 90, auditLockDays: 90 }],
+    [{ auditRetentionDays: 0, auditArchiveDays: 0 }],
+  ])('%o is taken', (given) => {
+    expect(readDeploymentSettings(given)).toMatchObject(
+      Object.fromEntries(
+        Object.entries(given).map(([name, value]) => [
+          name,
+          name === 'auditSeal' ? value : Number(value),
+        ]),
+      ),
+    );
+  });
+
+  it.each([
+    [
+      { ...sealed, auditRetentionDays: 29 },
+      'auditRetentionDays must be 0, or a whole number from 30 to 36500',
+    ],
+    [{ auditRetentionDays: 30 }, 'auditRetentionDays must be 0, for ever, where auditSeal is off'],
+    [
+      { ...sealed, auditRetentionDays: 400, auditArchiveDays: 399 },
+      'auditArchiveDays must not be below auditRetentionDays, which is 400',
+    ],
+    [
+      { ...sealed, auditArchiveDays: 399 },
+      'auditArchiveDays must not be below auditRetentionDays, which is 0, for ever',
+    ],
+    [
+      { ...sealed, auditRetentionDays: 30, auditArchiveDays: 364 },
+      'auditArchiveDays must not be below auditLockDays, which is 365',
+    ],
+  ])('%o is refused', (given, message) => {
+    expect(() => readDeploymentSettings(given)).toThrow(`Setting ${message}`);
   });
 });
 

@@ -29,6 +29,12 @@ const numbers: readonly [
   ['storagePatience', 'STORAGE_PATIENCE', { minimum: 1, maximum: 10, otherwise: 1 }],
 ];
 
+/** Settings of days, of which 0 means for ever. */
+const durations: readonly [Setting, string, number][] = [
+  ['auditRetentionDays', 'AUDIT_RETENTION_DAYS', 30],
+  ['auditArchiveDays', 'AUDIT_ARCHIVE_DAYS', 1],
+];
+
 const choices: readonly [Setting, string, readonly string[]][] = [
   ['userDirectory', 'USER_DIRECTORY', ['open', 'closed']],
   ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
@@ -98,6 +104,23 @@ describe('A number among the settings', () => {
       }
     },
   );
+});
+
+describe('A number of days among the settings', () => {
+  it.each(durations)('%s is what %s says, or 0 for ever', (setting, variable, least) => {
+    for (const days of [0, least, 36_500]) {
+      expect(configFrom({ [variable]: String(days) })[setting]).toBe(days);
+    }
+    expect(configFrom({})[setting]).toBe(0);
+  });
+
+  it.each(durations)('%s is refused by the name of %s otherwise', (setting, variable, least) => {
+    for (const value of [least - 1 || '00', 36_501, '-0', '1e2', 'never']) {
+      expect(faultOf(setting, { [variable]: String(value) }).message).toBe(
+        `Environment variable ${variable} must be 0, or a whole number from ${least} to 36500`,
+      );
+    }
+  });
 });
 
 describe('A choice among the settings', () => {
@@ -192,7 +215,8 @@ describe('A setting of mails', () => {
 
 describe('configFrom', () => {
   it('covers every setting in these tests', () => {
-    const tested = [...numbers, ...choices, ...tableNames, ...ofMails].map(([setting]) => setting);
+    const all = [...numbers, ...durations, ...choices, ...tableNames, ...ofMails];
+    const tested = all.map(([setting]) => setting);
     // Given by what runs the service, as it is.
     tested.push('mailFunctionUrl');
 
@@ -200,7 +224,7 @@ describe('configFrom', () => {
   });
 
   it('never repeats a refused value, which may be a secret in the wrong place', () => {
-    for (const [setting, variable] of [...numbers, ...choices]) {
+    for (const [setting, variable] of [...numbers, ...durations, ...choices]) {
       const { message, stack } = faultOf(setting, { [variable]: 'hunter2' });
       expect(`${message} ${stack}`).not.toContain('hunter2');
     }

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { lineOf } from '../../lib/audit/seal/line.ts';
+import { sealWindow } from '../../lib/audit/seal/sealer.ts';
 import { isFault } from '../../lib/audit/seal/verify.ts';
 import { pythonProgram } from '../support/python.ts';
 import { counted, seed } from '../support/runs.ts';
-import { type Trail, verifyOf } from '../support/sealed-trail.ts';
+import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
 import { copy, sound, withAll, withEntries, withFiles } from './tampering.ts';
+
+const day = 86_400_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'verifiers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -36,6 +39,25 @@ const tampered = async (): Promise<readonly Trail[]> => {
   );
 };
 
+/** Trails in whose table an entry each is missing, of some days ago, that was there for 30 days. */
+const expiring = async (): Promise<readonly Trail[]> => {
+  const days = 45;
+  const start = sound.now - days * day;
+  const made = makeTrail({ interval: 3600, retentionDays: 30 });
+  const trail = Object.assign(made, { signer: sound.signer, now: start });
+  for (let i = 0; i < days; i += 1) {
+    trail.add();
+    trail.now += day;
+    await sealWindow(trail, new Date(trail.now));
+  }
+  const ids = [...trail.source.items.keys()];
+  return [44, 31, 30, 29, 1].map((age) => {
+    const left = copy(trail);
+    left.source.items.delete(ids[days - age] ?? 0);
+    return left;
+  });
+};
+
 it('A verifier in another language, by the document alone, agrees on what is intact', async () => {
   const python = pythonProgram('python', {
     requirements: 'test/properties/verify_archive.txt',
@@ -43,7 +65,7 @@ it('A verifier in another language, by the document alone, agrees on what is int
   });
   const key = join(folder, 'public-key.pem');
   writeFileSync(key, sound.signer.publicKey.export({ type: 'spki', format: 'pem' }));
-  const trails = await tampered();
+  const trails = [...(await tampered()), ...(await expiring())];
   const verify = counted(async (trail: Trail) => {
     const { findings, windows } = await verifyOf(trail);
     // Keys of indexes are not in lines, which are all that the other one has of the table.
@@ -55,9 +77,11 @@ it('A verifier in another language, by the document alone, agrees on what is int
 
   const folders = trails.map((trail, i) => write(trail, String(i)));
   const program = 'test/properties/verify_archive.py';
-  const output = execFileSync(python, [program, key, ...folders], { encoding: 'utf8' });
+  const args = [program, key, String(Math.trunc(sound.now / 1000)), ...folders];
+  const output = execFileSync(python, args, { encoding: 'utf8' });
   const theirs = output.trimEnd().split('\n');
 
   expect(theirs.map((verdict) => verdict === 'intact')).toEqual(ours);
+  expect(ours.slice(-5)).toEqual([true, true, true, false, false]);
   expect(new Set(ours)).toEqual(new Set([true, false]));
 });

@@ -1,6 +1,7 @@
 """Verifies archives of sealed audit entries by lib/audit/README.md alone.
 
-Usage: verify_archive.py PUBLIC_KEY FOLDER..., one line for each folder: intact, or what is wrong.
+Usage: verify_archive.py PUBLIC_KEY TIME FOLDER..., one line for each folder: intact, or what is wrong.
+TIME, in seconds since 1970, is when what the table has was read.
 A file table.ndjson in a folder has the lines of the entries that are in the table.
 """
 
@@ -18,6 +19,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_public_key
 BEGINNING = "0000-01-01T00:00:00.000Z"
 DIGEST = re.compile(rb'(\{.*),"signature":"([0-9a-f]{128})"\}\n', re.DOTALL)
 LATE = ',"late":true}'
+LEAST_RETENTION = 30 * 86_400
 
 
 class Broken(Exception):
@@ -95,13 +97,21 @@ def replayed_since(time, stored):
     return {each["id"]: each["sha256"] for entry in recent for each in listed_by(entry)}
 
 
-def compare(sealed, digest, table):
+def has_expired(entry, now):
+    """Whether an entry may have left the table by then."""
+    expires_at = entry["beside"].get("expires_at")
+    created_at = datetime.datetime.fromisoformat(entry["created_at"].replace("Z", "+00:00"))
+    return isinstance(expires_at, int) and created_at.timestamp() - 1 + LEAST_RETENTION < expires_at <= now
+
+
+def compare(sealed, digest, table, now):
     by_id = {}
     for line in sealed:
         require(by_id.setdefault(json.loads(line)["id"], line) == line, "an entry was sealed twice")
     stored = {json.loads(line)["id"]: line for line in table.read_text().split("\n")[:-1]}
     for entry, line in by_id.items():
-        require(stored.get(entry) == line, f"{entry} is changed or deleted")
+        has_left = entry not in stored and has_expired(json.loads(line), now)
+        require(has_left or stored.get(entry) == line, f"{entry} is changed or deleted")
     replayed = replayed_since(digest["until"], stored)
     for entry in stored.keys() - by_id.keys():
         is_new = str(json.loads(stored[entry]).get("created_at")) >= read_again_from(digest)
@@ -109,17 +119,17 @@ def compare(sealed, digest, table):
         require(is_new or is_replayed, f"{entry} is inserted")
 
 
-def verify(folder, key):
+def verify(folder, key, now):
     try:
         sealed, digest = walk(folder, key)
         table = folder / "table.ndjson"
         if table.exists():
-            compare(sealed, digest, table)
+            compare(sealed, digest, table, now)
     except Broken as problem:
         return str(problem)
     return "intact"
 
 
 public_key = load_pem_public_key(pathlib.Path(sys.argv[1]).read_bytes())
-for argument in sys.argv[2:]:
-    print(verify(pathlib.Path(argument), public_key))
+for argument in sys.argv[3:]:
+    print(verify(pathlib.Path(argument), public_key, int(sys.argv[2])))

@@ -1,6 +1,7 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
 import { Readable } from 'node:stream';
 import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
+import { timeToLive } from '../../lib/audit/retention.ts';
 import type { Archive } from '../../lib/audit/seal/archive.ts';
 import { hashOf, type Item } from '../../lib/audit/seal/line.ts';
 import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
@@ -105,8 +106,8 @@ export interface Trail extends Sealing {
   replay(ats: readonly number[]): readonly number[];
 }
 
-/** An empty trail, of windows of a minute. */
-export const makeTrail = (): Trail => {
+/** An empty trail, of windows of a minute. @param retentionDays of its entries; 0: for ever */
+export const makeTrail = ({ interval = 60, retentionDays = 0 } = {}): Trail => {
   const source = memoryTable(() => trail.now);
   let made = 0;
   const add: Trail['add'] = (entry, at = trail.now) => {
@@ -115,7 +116,9 @@ export const makeTrail = (): Trail => {
     // The same ids each time, as properties want it.
     const random = (below: number) => made % below;
     const now = new Date(at);
-    const item = toItem(makeEntry(action, { now, random }), { writeId: `write-${made}` });
+    const newEntry = makeEntry(action, { now, random });
+    const write = { writeId: `write-${made}`, ...timeToLive(newEntry, retentionDays) };
+    const item = toItem(newEntry, write);
     source.items.set(item.id, item);
     return item.id;
   };
@@ -123,7 +126,7 @@ export const makeTrail = (): Trail => {
     archive: memoryArchive(),
     source,
     signer: localSigner(makeKey()),
-    interval: 60,
+    interval,
     now: Date.UTC(2026, 10, 22, 12),
     add,
     replay: (ats) => {
@@ -152,5 +155,7 @@ export const verifyAll = async (verification: Verification): Promise<Outcome> =>
   return { findings, ...step.value };
 };
 
-export const verifyOf = ({ archive, source, signer }: Trail, more: Partial<Verification> = {}) =>
-  verifyAll({ archive, source, publicKey: signer.publicKey, ...more });
+export const verifyOf = (
+  { archive, source, signer, now }: Trail,
+  more: Partial<Verification> = {},
+) => verifyAll({ archive, source, publicKey: signer.publicKey, now, ...more });

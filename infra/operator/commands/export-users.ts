@@ -3,13 +3,10 @@ import { isUnmatchable } from '../../../lib/users/password.ts';
 import { scanUsers } from '../../../lib/users/transfer.ts';
 import { type Author, recordIntention } from '../audit.ts';
 import type { Run } from '../command.ts';
+import { exportTo, type Write } from '../export-file.ts';
 import { Failure } from '../failure.ts';
-import { createPrivateFile } from '../files.ts';
 import { catchInterruption } from '../interruption.ts';
 import { startProgress } from '../progress.ts';
-
-/** Takes text, and resolves when there is room for more. */
-type Write = (text: string) => Promise<unknown>;
 
 const lineOf = ({ id, name, email, role, created_at, password_hash: hash }: StoredUser): string => {
   const password_hash = isUnmatchable(hash) ? null : hash;
@@ -36,27 +33,10 @@ const writeAll = async (author: Author, write: Write): Promise<number> => {
   }
 };
 
-const toStandardOutput: Write = (text) =>
-  new Promise((resolve) => process.stdout.write(text, resolve));
-
-const toFile = async (author: Author, name: string): Promise<number> => {
-  const { handle, discard } = await createPrivateFile(name);
-  try {
-    const count = await writeAll(author, (text) => handle.appendFile(text));
-    await handle.sync();
-    await handle.close();
-    return count;
-  } catch (error) {
-    await discard();
-    throw error;
-  }
-};
-
 export const run: Run = async ({ author, operands: [name = ''] }) => {
   if (name === '-' && process.stdout.isTTY) {
     throw new Failure('Password hashes are not shown on a terminal: name a file, or use a pipe.');
   }
-  const count =
-    name === '-' ? await writeAll(author, toStandardOutput) : await toFile(author, name);
+  const count = await exportTo(name, (write) => writeAll(author, write));
   console.error(`Exported ${count.toLocaleString('en')} users.`);
 };

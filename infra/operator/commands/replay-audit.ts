@@ -1,6 +1,6 @@
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { hashOf, type ReplayedEntry } from '../../../lib/audit/seal/line.ts';
-import { toItem } from '../../../lib/audit/store.ts';
+import { type EntryWrite, toItem } from '../../../lib/audit/store.ts';
 import { type Author, recordOperation } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
@@ -40,9 +40,23 @@ const write = async (replay: Replay, { entry, ...kept }: UnwrittenEntry): Promis
   replay.listed = [];
 };
 
+/** Milliseconds within which an entry is sealed that is written now. */
+const sealingTime = 86_400_000;
+
+/** DynamoDB would delete it, perhaps before it is sealed. */
+const isOver = ({ expiresAt = Number.POSITIVE_INFINITY }: EntryWrite): boolean =>
+  expiresAt * 1000 < Date.now() + sealingTime;
+
+const parse = (text: string): ReturnType<typeof parseUnwritten> => {
+  const found = parseUnwritten(text);
+  return found && 'entry' in found && isOver(found)
+    ? { fault: 'has an entry whose time in the table is over' }
+    : found;
+};
+
 const replayLine = async ({ number, text = '', fault }: Line, replay: Replay): Promise<void> => {
   const { tally } = replay;
-  const found = fault ? { fault } : parseUnwritten(text);
+  const found = fault ? { fault } : parse(text);
   if (!found) {
     tally.ignored += 1;
   } else if ('fault' in found) {

@@ -1,3 +1,4 @@
+import { keptSince } from '../../../lib/audit/retention.ts';
 import { windowAt } from '../../../lib/audit/seal/archive.ts';
 import { fingerprintOf, type SignedDigest } from '../../../lib/audit/seal/digest.ts';
 import { compareRemembered, isBehind, remember } from '../../../lib/audit/seal/newest.ts';
@@ -9,38 +10,25 @@ import {
   type Verified,
   verifyTrail,
 } from '../../../lib/audit/seal/verify.ts';
+import { config } from '../../../lib/config.ts';
 import { faultName } from '../../../lib/errors.ts';
 import { recordOperation } from '../audit.ts';
 import type { Invocation, Run } from '../command.ts';
-import { explain, Failure, UsageError } from '../failure.ts';
+import { explain, Failure } from '../failure.ts';
 import { describeFinding } from '../findings.ts';
 import { recallNewest, rememberNewest } from '../newest-digests.ts';
 import { startProgress } from '../progress.ts';
 import { type OpenedTrail, openCopy, openSealedTrail } from '../sealed-trail.ts';
+import { parseTimeRange, type TimeRange } from '../time-range.ts';
 
-const rfc3339 = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?$/;
-
-/** @throws {UsageError} */
-const parseTime = (name: string, value: unknown): string | undefined => {
-  if (value === undefined) return undefined;
-  const time = typeof value === 'string' && rfc3339.test(value) ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(time)) return new Date(time).toISOString();
-  throw new UsageError(
-    `--${name} must be a date such as 2026-11-22, or a time such as 2026-11-22T12:00:00Z.`,
-  );
-};
-
-type Range = Pick<Verification, 'since' | 'until'>;
-
-/** @throws {UsageError} */
-const parseRange = (options: Invocation['options']): Range => {
-  const [since, until] = [parseTime('since', options.since), parseTime('until', options.until)];
-  if (since && until && since >= until) throw new UsageError('--since must be before --until.');
-  return { ...(since ? { since } : {}), ...(until ? { until } : {}) };
-};
+/** Windows that end before then may have left the archive; undefined: none may. */
+const mayLackBefore = () => keptSince(config.auditArchiveDays, Date.now());
 
 /** The same time from the beginning of the window in which it begins. */
-const fromWindow = async ({ archive }: OpenedTrail, { since, ...range }: Range): Promise<Range> => {
+const fromWindow = async (
+  { archive }: OpenedTrail,
+  { since, ...range }: TimeRange,
+): Promise<TimeRange> => {
   const begun = since && (await windowAt(archive, since));
   return { ...range, ...(begun ? { since: begun } : {}) };
 };
@@ -72,10 +60,10 @@ const verify = async (verification: Verification): Promise<Result> => {
 const judgeNewest = async (
   { archive, isLive, publicKey }: OpenedTrail,
   { newest }: Verified,
-  { until }: Range,
+  { until }: TimeRange,
 ): Promise<number> => {
   const remembered = recallNewest(fingerprintOf(publicKey));
-  const compared = remembered && (await compareRemembered(archive, remembered));
+  const compared = remembered && (await compareRemembered(archive, remembered, mayLackBefore()));
   const isOld = isLive && !until && newest && isBehind(newest, new Date());
   const behind: Finding | undefined = isOld ? { kind: 'behind', subject: newest.until } : undefined;
   const findings = [compared, behind].filter((finding) => finding !== undefined);
@@ -83,12 +71,15 @@ const judgeNewest = async (
   return findings.length;
 };
 
-const summarise = (trail: OpenedTrail, { windows, entries, unsealed, newest, faults }: Result) => {
+const summarise = (trail: OpenedTrail, result: Result) => {
+  const { windows, entries, expired, unsealed, unproven, newest, faults } = result;
   const count = (number: number, noun: string) =>
     `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+  const line = (head: string, number: number, what: string) =>
+    number === 0 ? '' : `${head} ${number.toLocaleString('en')}, ${what}\n`;
   console.log(`Key:      ${fingerprintOf(trail.publicKey)} (SHA-256)
 Verified: ${count(windows, 'window')} with ${count(entries, 'entry').replace('entrys', 'entries')}, until ${newest?.until ?? 'nowhere'}
-Unsealed: ${unsealed.toLocaleString('en')}, too new
+${line('Expired: ', expired, 'gone from the table when their time was over')}${line('Unproven:', unproven, 'in the table, and older than the archive')}Unsealed: ${unsealed.toLocaleString('en')}, too new
 ${faults === 0 ? 'Intact.' : `NOT INTACT: ${count(faults, 'finding')}, above.`}`);
 };
 
@@ -97,10 +88,17 @@ const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail> 
     ? openCopy(options.archive, options['public-key'])
     : openSealedTrail(target.sealedTrail);
 
-const verifyRange = async (trail: OpenedTrail, range: Range, offline: boolean): Promise<Result> => {
+const verifyRange = async (
+  trail: OpenedTrail,
+  range: TimeRange,
+  offline: boolean,
+): Promise<Result> => {
   const { archive, publicKey } = trail;
   const source = offline ? {} : { source: auditEntries };
-  const verification = { archive, publicKey, ...source, ...(await fromWindow(trail, range)) };
+  const verification = {
+    ...{ archive, publicKey, ...source, keptSince: mayLackBefore() },
+    ...(await fromWindow(trail, range)),
+  };
   const verified = await verify(verification);
   const faults = verified.faults + (await judgeNewest(trail, verified, range));
   if (verified.windows === 0 && faults === 0) {
@@ -118,7 +116,7 @@ const keepNewest = (newest: SignedDigest): void => {
 };
 
 export const run: Run = async (invocation) => {
-  const range = parseRange(invocation.options);
+  const range = parseTimeRange(invocation.options);
   const offline = Boolean(invocation.options.archive);
   const trail = await openTrail(invocation);
   const result = await verifyRange(trail, range, offline);

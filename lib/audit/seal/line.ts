@@ -38,6 +38,8 @@ export const markLate = (line: string): string => `${line.slice(0, -1)}${lateEnd
 export interface SealedLine {
   readonly id: unknown;
   readonly created_at: unknown;
+  /** Seconds since 1970, when the entry leaves the table; undefined where it stays. */
+  readonly expires_at: unknown;
   readonly late: boolean;
   /** Without the mark of a late one. */
   readonly line: string;
@@ -47,8 +49,8 @@ export interface SealedLine {
 export const readLine = (text: string): SealedLine => {
   const late = text.endsWith(lateEnd);
   const line = late ? `${text.slice(0, -lateEnd.length)}}` : text;
-  const { id, created_at } = JSON.parse(line);
-  return { id, created_at, late, line };
+  const { id, created_at, beside } = JSON.parse(line);
+  return { id, created_at, expires_at: beside?.[auditTable.timeToLive], late, line };
 };
 
 /** The keys of indexes that an item lacks, or has otherwise: some query would not show it. */

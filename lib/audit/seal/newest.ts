@@ -1,6 +1,6 @@
 /** What the newest digest says of digests that may be gone: nothing in the archive itself does. */
 import { type Archive, findFile, readFile } from './archive.ts';
-import { digestName, type SignedDigest } from './digest.ts';
+import { digestName, type SignedDigest, timeInName } from './digest.ts';
 import { sha256 } from './line.ts';
 import { graceOf } from './sealer.ts';
 import type { Finding } from './verify.ts';
@@ -16,15 +16,19 @@ export const remember = ({ from, sha256 }: SignedDigest): Remembered => ({
   sha256,
 });
 
-/** Whether an archive still has the digest that was its newest. */
+/**
+ * Whether an archive still has the digest that was its newest.
+ * @param keptSince windows that end before then may have left it; absent: none may
+ */
 export const compareRemembered = async (
   archive: Archive,
   remembered: Remembered,
+  keptSince = '',
 ): Promise<Finding | undefined> => {
   const { file: subject } = remembered;
   const file = await findFile(archive, subject);
   const content = file && (await readFile(archive, file));
-  if (!content) return { kind: 'shorter', subject };
+  if (!content) return timeInName(subject) < keptSince ? undefined : { kind: 'shorter', subject };
   const isSame = sha256(content).toString('hex') === remembered.sha256;
   return isSame ? undefined : { kind: 'different', subject };
 };

@@ -1,5 +1,6 @@
 import { faultName } from '../../errors.ts';
 import { describeFault, logError } from '../../log.ts';
+import { keptSince } from '../retention.ts';
 import { BrokenTrail, findDigest, windowAt } from './archive.ts';
 import { beginning, type Digest, digestName } from './digest.ts';
 import { type Sealing, sealWindow, timeBefore } from './sealer.ts';
@@ -19,7 +20,7 @@ const hasMidnight = ({ from, until }: Window): boolean => from.slice(0, 10) !== 
 /**
  * The parts to verify with a window that was sealed, of all that is older than two days: each
  * interval of a rotation has its own, so that a window over several has those of all of them.
- * @param start the end of the first window
+ * @param start the end of the first window, or the time before which windows may be gone
  */
 export const olderParts = ({ from, until, interval }: Window, start: string): readonly Part[] => {
   const length = interval * 1000;
@@ -38,14 +39,18 @@ export const olderParts = ({ from, until, interval }: Window, start: string): re
   return end <= parts ? [part(begin, end)] : [part(begin, parts), part(0, end - parts)];
 };
 
-/** All parts to verify with a window. */
-const partsToVerify = async (sealing: Sealing, digest: Digest): Promise<readonly Part[]> => {
+/** All parts to verify with a window. @param kept from when on windows must be there */
+const partsToVerify = async (
+  sealing: Sealing,
+  digest: Digest,
+  kept: string | undefined,
+): Promise<readonly Part[]> => {
   const { from, until } = digest;
   const { archive, signer } = sealing;
   // The first has all that there is.
   if (from === beginning) return [{ since: beginning, until }];
   const first = await findDigest(archive, { name: digestName(beginning) }, signer.publicKey);
-  const older = olderParts(digest, first?.until ?? from);
+  const older = olderParts(digest, first?.until ?? kept ?? from);
   if (!hasMidnight(digest)) return older;
   const since = await windowAt(archive, timeBefore(until, 2 * day));
   return [...older, { since: since ?? beginning, until }];
@@ -61,20 +66,15 @@ const logBroken = (faults: number, named: readonly Finding[]): void =>
   });
 
 /** Verifies what is to be verified with a window, and logs what differs. */
-const verifyWith = async (sealing: Sealing, digest: Digest): Promise<void> => {
-  const { archive, source, signer } = sealing;
-  const { publicKey } = signer;
+const verifyWith = async (sealing: Sealing, digest: Digest, now: number): Promise<void> => {
+  const { archive, source, signer, archiveDays = 0 } = sealing;
+  const kept = keptSince(archiveDays, now);
+  const constant = { archive, source, publicKey: signer.publicKey, keptSince: kept, now };
   const named: Finding[] = [];
   let faults = 0;
-  for (const part of await partsToVerify(sealing, digest)) {
+  for (const part of await partsToVerify(sealing, digest, kept)) {
     const entriesBetween = source.between;
-    for await (const finding of verifyTrail({
-      archive,
-      publicKey,
-      source,
-      entriesBetween,
-      ...part,
-    })) {
+    for await (const finding of verifyTrail({ ...constant, entriesBetween, ...part })) {
       if (!isFault(finding)) continue;
       faults += 1;
       if (faults <= maxNamed) named.push(finding);
@@ -90,7 +90,7 @@ const verifyWith = async (sealing: Sealing, digest: Digest): Promise<void> => {
  */
 export const sealAndVerify = async (sealing: Sealing, now: Date): Promise<void> => {
   const digest = await sealWindow(sealing, now);
-  if (digest) await verifyWith(sealing, digest);
+  if (digest) await verifyWith(sealing, digest, now.getTime());
 };
 
 /** Logs why a round has ended before its end. */

@@ -29,6 +29,8 @@ export interface Sealing {
   readonly signer: Signer;
   /** Seconds: the length of a window. */
   readonly interval: number;
+  /** Days after which windows leave the archive; 0 or absent: never. */
+  readonly archiveDays?: number;
 }
 
 /** Milliseconds that a window stays open past its end, for entries that are being written. */

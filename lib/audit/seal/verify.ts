@@ -1,5 +1,6 @@
 /** Compares the archive with itself, and with the table (lib/audit/README.md, Verification). */
 import type { KeyObject } from 'node:crypto';
+import { hasExpired } from '../retention.ts';
 import { type Archive, type ArchivedFile, linesOf, readEntriesFile, readFile } from './archive.ts';
 import {
   beginning,
@@ -51,8 +52,12 @@ export interface Verified {
   readonly windows: number;
   /** That were sealed. */
   readonly entries: number;
+  /** Of these, how many have left the table because their time was over. */
+  readonly expired: number;
   /** Entries of the table that are not, as they are too new. */
   readonly unsealed: number;
+  /** Those that are older than the archive, where its beginning has left it: nothing proves them. */
+  readonly unproven: number;
   readonly newest: SignedDigest | undefined;
 }
 
@@ -63,6 +68,10 @@ export interface Verification {
   readonly since?: string;
   /** Exclusive. */
   readonly until?: string;
+  /** Windows that end before then may have left the archive; absent: none may. */
+  readonly keptSince?: string | undefined;
+  /** Milliseconds since 1970: what has expired by then may have left the table; absent: the clock. */
+  readonly now?: number;
   /** Absent: the archive is compared with itself only. */
   readonly source?: EntrySource;
   /** How entries of a time are read of it; absent: all are, past the indexes. */
@@ -79,26 +88,54 @@ interface Listing {
   readonly digests: readonly ArchivedFile[];
   /** All others, by name. */
   readonly files: ReadonlyMap<string, ArchivedFile>;
+  /** Names, of both. */
+  readonly altered: readonly string[];
   /** When the first window begins that is not in the list. */
   readonly next?: string;
 }
 
-/** Yields what is altered. */
-async function* list(
+type Range = Pick<Verification, 'since' | 'until' | 'keptSince'>;
+
+const listAll = async (
   archive: Archive,
-  { since = beginning, until = endOfTime }: Pick<Verification, 'since' | 'until'>,
-): AsyncGenerator<Finding, Listing> {
+  { since = beginning, until = endOfTime }: Range,
+): Promise<Listing> => {
   const digests: ArchivedFile[] = [];
   const files = new Map<string, ArchivedFile>();
+  const altered: string[] = [];
   for await (const file of archive.list(compact(since))) {
     const time = isDigestName(file.name) ? timeInName(file.name) : undefined;
-    if (time && time >= until) return { digests, files, next: time };
+    if (time && time >= until) return { digests, files, altered, next: time };
     if (time) digests.push(file);
     else files.set(file.name, file);
-    if (file.altered) yield { kind: 'altered', subject: file.name };
+    if (file.altered) altered.push(file.name);
   }
-  return { digests, files };
-}
+  return { digests, files, altered };
+};
+
+/** The files of a range but for those that may have left the archive, as a whole or in part. */
+const list = async (archive: Archive, range: Range): Promise<Listing> => {
+  const listing = await listAll(archive, range);
+  const { keptSince } = range;
+  if (keptSince === undefined) return listing;
+  const times = listing.digests.map(({ name }) => timeInName(name));
+  // The window in which that time is ends after it.
+  const first = [...times, listing.next ?? endOfTime].findLast((time) => time <= keptSince);
+  const isKept = (name: string) => first === undefined || name >= compact(first);
+  return {
+    ...listing,
+    digests: listing.digests.filter(({ name }) => isKept(name)),
+    altered: listing.altered.filter(isKept),
+  };
+};
+
+/** When the first window of a list must begin; undefined where any may be the first. */
+const startOf = ({ since = beginning, keptSince }: Range, { digests, next }: Listing) => {
+  if (since !== beginning) return undefined;
+  const first = digests[0] ? timeInName(digests[0].name) : next;
+  if (keptSince === undefined || first === beginning) return beginning;
+  return first !== undefined && first <= keptSince ? undefined : keptSince;
+};
 
 interface Window {
   readonly file: ArchivedFile;
@@ -151,6 +188,8 @@ interface Walk {
   open: Gap | undefined;
   windows: number;
   entries: number;
+  /** Entries that have left the table because their time was over. */
+  expired: number;
 }
 
 /** Compares a digest with the one before. */
@@ -167,8 +206,11 @@ function* follow(walk: Walk, digest: SignedDigest, expected: string): Generator<
   }
 }
 
-/** Takes one step along the chain. */
-function* step(walk: Walk, { file, digest, content }: Window, since: string): Generator<Finding> {
+/**
+ * Takes one step along the chain.
+ * @param start when its first window must begin; absent: any time
+ */
+function* step(walk: Walk, { file, digest, content }: Window, start?: string): Generator<Finding> {
   walk.windows += 1;
   if (typeof digest === 'string') {
     yield { kind: digest, subject: file.name };
@@ -177,7 +219,7 @@ function* step(walk: Walk, { file, digest, content }: Window, since: string): Ge
     walk.gaps.push(walk.open);
     return;
   }
-  const expected = walk.newest?.until ?? (since === beginning ? beginning : undefined);
+  const expected = walk.newest?.until ?? start;
   if (expected !== undefined) yield* follow(walk, digest, expected);
   if (walk.open) walk.open.until = digest.from;
   walk.open = undefined;
@@ -195,37 +237,56 @@ interface Compared {
   readonly snapshot: Snapshot;
   readonly from: string;
   readonly until: string;
+  readonly now: number | undefined;
 }
 
 const itemOf = async (source: EntrySource, id: unknown): Promise<Item | undefined> =>
   typeof id === 'number' && Number.isSafeInteger(id) ? (await source.byIds([id]))[0] : undefined;
 
+/** An entry of a line as the table has it now; undefined when it is not there. */
+const storedLine = async (
+  { source, from, until }: Compared,
+  { id, created_at }: SealedLine,
+  found: Seen | undefined,
+): Promise<string | undefined> => {
+  const time = String(created_at);
+  const isHeld = time >= from && time < until;
+  const item = isHeld && !found ? undefined : await itemOf(source, id);
+  return item && lineOf(item);
+};
+
 async function* compareLine(
-  { source, snapshot, from, until }: Compared,
-  { id, created_at, late, line }: SealedLine,
+  compared: Compared,
+  sealed: SealedLine,
+  walk: Walk,
 ): AsyncGenerator<Finding> {
+  const { snapshot, now = Date.now() } = compared;
+  const { id, late, line: before } = sealed;
   const subject = idText(id);
   const found = snapshot.find(id);
   if (late && !found?.met) yield { kind: 'late', subject };
   snapshot.meet(id);
-  if (found?.hash === sha256(line).toString('hex')) return;
-  const time = String(created_at);
-  const isHeld = found || (time >= from && time < until);
-  const item = isHeld && !found ? undefined : await itemOf(source, id);
-  const after = item && lineOf(item);
-  if (after === undefined) yield { kind: 'deleted', subject, before: line };
-  else if (after !== line) yield { kind: 'changed', subject, before: line, after };
+  if (found?.hash === sha256(before).toString('hex')) return;
+  const after = await storedLine(compared, sealed, found);
+  if (after !== undefined) {
+    if (after !== before) yield { kind: 'changed', subject, before, after };
+  } else if (hasExpired(sealed, now)) walk.expired += 1;
+  else yield { kind: 'deleted', subject, before };
 }
 
-/** Fills a snapshot. */
+/** Fills a snapshot. @returns how many entries are too old for it */
 async function* takeSnapshot(
   { source, entriesBetween, progress }: Verification,
   { snapshot, from, until }: Compared,
-): AsyncGenerator<Finding> {
+): AsyncGenerator<Finding, number> {
   let count = 0;
+  let older = 0;
   for await (const item of entriesBetween?.(from, until) ?? source?.all() ?? []) {
     const time = String(item.created_at);
-    if (from !== beginning && time < from) continue;
+    if (from !== beginning && time < from) {
+      older += 1;
+      continue;
+    }
     if (until !== endOfTime && time >= until) continue;
     snapshot.add(item);
     count += 1;
@@ -235,6 +296,7 @@ async function* takeSnapshot(
       yield { kind: 'hidden', subject: idText(item.id), before: wrong.join(', ') };
     }
   }
+  return older;
 }
 
 async function* lateLinesOf({ digest, content }: Window): AsyncGenerator<SealedLine> {
@@ -244,11 +306,7 @@ async function* lateLinesOf({ digest, content }: Window): AsyncGenerator<SealedL
 
 /** The windows after those that were asked for. */
 async function* windowsAfter(verification: Verification, since: string): AsyncGenerator<Window> {
-  const names = list(verification.archive, { since });
-  let listed = await names.next();
-  // What is altered there is not asked for.
-  while (!listed.done) listed = await names.next();
-  yield* readWindows(verification, listed.value);
+  yield* readWindows(verification, await listAll(verification.archive, { since }));
 }
 
 /** Meets entries that were sealed after the windows that were asked for. */
@@ -260,7 +318,7 @@ const meetLater = async (
   const [someUnmet] = until === endOfTime ? [] : snapshot.unmet();
   if (!someUnmet) return;
   for await (const window of windowsAfter(verification, until)) {
-    for (const _ of step(walk, window, until));
+    for (const _ of step(walk, window));
     for await (const { id, line } of lateLinesOf(window)) {
       if (snapshot.find(id)?.hash === sha256(line).toString('hex')) snapshot.meet(id);
     }
@@ -321,17 +379,58 @@ async function* walkWindows(
   walk: Walk,
   compared: Compared | undefined,
 ): AsyncGenerator<Finding> {
-  const { since = beginning, progress } = verification;
+  const { progress } = verification;
   const { next } = listing;
+  const start = startOf(verification, listing);
   for await (const window of readWindows(verification, listing)) {
-    yield* step(walk, window, since);
+    yield* step(walk, window, start);
     progress?.(walk.windows / listing.digests.length, walk.entries);
     if (!compared || !window.content) continue;
-    for await (const line of linesOf(window.content)) yield* compareLine(compared, line);
+    for await (const line of linesOf(window.content)) yield* compareLine(compared, line, walk);
   }
-  const end = walk.newest?.until;
+  const end = walk.newest?.until ?? start;
   if (next && end && !walk.open && end < next) {
     yield { kind: 'missing', subject: end, before: `until ${next}` };
+  }
+}
+
+const newWalk = (): Walk => ({
+  ...{ newest: undefined, gaps: [], open: undefined },
+  ...{ windows: 0, entries: 0, expired: 0 },
+});
+
+/**
+ * From which time on entries are compared: what is older is of a window before, or of none.
+ * @returns undefined when no window begins in the time, so that there is nothing to compare
+ */
+const comparedFrom = (verification: Verification, listing: Listing): string | undefined => {
+  if (startOf(verification, listing) === beginning) return beginning;
+  const [first] = listing.digests;
+  return first && timeInName(first.name);
+};
+
+/** Walks a list with the table beside it. */
+async function* compareWindows(
+  verification: Verification,
+  listing: Listing,
+  { source, from }: Pick<Compared, 'source' | 'from'>,
+): AsyncGenerator<Finding, Verified> {
+  const walk = newWalk();
+  const snapshot = openSnapshot();
+  try {
+    const until = listing.next ?? endOfTime;
+    const compared = { source, snapshot, from, until, now: verification.now };
+    const older = yield* takeSnapshot(verification, compared);
+    snapshot.sort();
+    yield* walkWindows(verification, listing, walk, compared);
+    const { newest, windows, entries, expired } = walk;
+    await meetLater(verification, walk, compared);
+    const unsealed = yield* judgeUnmet(compared, walk);
+    // Of a part, those that are older are in the windows before it.
+    const unproven = verification.since === undefined ? older : 0;
+    return { windows, entries, expired, unsealed, unproven, newest };
+  } finally {
+    snapshot.close();
   }
 }
 
@@ -342,28 +441,14 @@ async function* walkWindows(
  * @throws whatever archive and table throw
  */
 export async function* verifyTrail(verification: Verification): AsyncGenerator<Finding, Verified> {
-  const { archive, source, since = beginning } = verification;
-  const listing = yield* list(archive, verification);
-  const walk: Walk = { newest: undefined, gaps: [], open: undefined, windows: 0, entries: 0 };
-  const [first] = listing.digests;
-  const from = since === beginning ? since : first && timeInName(first.name);
-  // No window begins in that time, so that nothing of the table is to be compared.
-  if (!source || from === undefined) {
-    yield* walkWindows(verification, listing, walk, undefined);
-    return { ...walk, unsealed: 0 };
+  const { archive, source } = verification;
+  const listing = await list(archive, verification);
+  for (const subject of listing.altered) yield { kind: 'altered', subject };
+  const from = comparedFrom(verification, listing);
+  if (source && from !== undefined) {
+    return yield* compareWindows(verification, listing, { source, from });
   }
-  const snapshot = openSnapshot();
-  try {
-    // What is older than the first of these windows is of the window before.
-    const compared = { source, snapshot, from, until: listing.next ?? endOfTime };
-    yield* takeSnapshot(verification, compared);
-    snapshot.sort();
-    yield* walkWindows(verification, listing, walk, compared);
-    const { newest } = walk;
-    await meetLater(verification, walk, compared);
-    const unsealed = yield* judgeUnmet(compared, walk);
-    return { windows: walk.windows, entries: walk.entries, unsealed, newest };
-  } finally {
-    snapshot.close();
-  }
+  const walk = newWalk();
+  yield* walkWindows(verification, listing, walk, undefined);
+  return { ...walk, unsealed: 0, unproven: 0 };
 }

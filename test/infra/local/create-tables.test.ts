@@ -13,11 +13,11 @@ describe('createTables', () => {
     return [TimeToLiveStatus, AttributeName];
   };
 
-  it('has the engine delete what has expired, of the tables that say so', async () => {
+  it('has the engine delete what has expired', async () => {
     const { users, audit } = await useOwnTables();
 
     expect(await timeToLive(users)).toEqual(['ENABLED', 'expires_at']);
-    expect(await timeToLive(audit)).toEqual(['DISABLED', undefined]);
+    expect(await timeToLive(audit)).toEqual(['ENABLED', 'expires_at']);
   });
 
   it('does so for tables that were made without, and is content with those that have it', async () => {

@@ -40,6 +40,8 @@ const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
     PasswordMinLength: '1',
     BcryptCost: '4',
     Sessions: 'stateless',
+    AuditRetentionDays: '0',
+    AuditArchiveDays: '0',
     ...more,
   };
   const members = Object.entries(outputs).map(member).join('');

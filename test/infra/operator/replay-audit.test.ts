@@ -95,6 +95,19 @@ describe('replay-audit', () => {
     );
   });
 
+  it('keeps the time to live of an entry, and refuses one whose time is over', async () => {
+    const agent = uniqueAgent();
+    const soon = Math.floor(Date.now() / 1000) + 3600;
+    const later = soon + 30 * 86_400;
+    const line = (expiresAt: number) => JSON.stringify({ ...logged(newEntry(agent)), expiresAt });
+
+    const { status, stdout, stderr } = await replay(service, [line(later), line(soon)]);
+
+    expect([status, stdout]).toEqual([1, summary(1, 0, 1)]);
+    expect(stderr).toContain('Line 2: has an entry whose time in the table is over.');
+    expect(await entriesBy(service, agent)).toMatchObject([{ expires_at: later }]);
+  });
+
   it('twice leaves one entry even where another entry has its id', async () => {
     const [agent, other] = [uniqueAgent(), uniqueAgent()];
     const entry = newEntry(agent);

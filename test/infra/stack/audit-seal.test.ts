@@ -48,6 +48,8 @@ describe('The seal of the audit trail', () => {
     expect(Object.fromEntries(outputs)).toMatchObject({
       AuditArchiveBucketName: 'AuditArchive',
       AuditSealKeyArn: 'AuditSealKey',
+      AuditRetentionDays: '0',
+      AuditArchiveDays: '0',
     });
   });
 });
@@ -100,6 +102,29 @@ describe('The archive', () => {
     });
   });
 
+  it('keeps objects for ever, or as long as the settings say, and deleted ones a month more', () => {
+    const days = { auditRetentionDays: 30, auditArchiveDays: 400 };
+
+    expect(bucket(production)?.Properties).not.toHaveProperty('LifecycleConfiguration');
+    expect(bucket({ ...production, ...days })?.Properties.LifecycleConfiguration).toEqual({
+      Rules: [
+        {
+          Id: 'LeaveArchive',
+          Prefix: 'audit-archive/',
+          Status: 'Enabled',
+          ExpirationInDays: 400,
+          NoncurrentVersionExpiration: { NoncurrentDays: 31 },
+        },
+        {
+          Id: 'RemoveMarks',
+          Prefix: 'audit-archive/',
+          Status: 'Enabled',
+          ExpiredObjectDeleteMarker: true,
+        },
+      ],
+    });
+  });
+
   it('is emptied in development, so that the stack can go', () => {
     expect(bucket()?.Properties).not.toHaveProperty('ObjectLockEnabled');
     expect(bucket()?.DeletionPolicy).toBe('Delete');
@@ -143,6 +168,15 @@ describe('The sealer', () => {
     ]);
   });
 
+  it('and who writes entries are told for how many days what is kept', () => {
+    const days = { ...on, auditRetentionDays: 30, auditArchiveDays: 400 };
+    const variablesOf = (id: string) =>
+      find('AWS::Lambda::Function', id, days)?.Properties.Environment.Variables;
+
+    expect(variablesOf('SealAuditFunction')).toMatchObject({ AUDIT_ARCHIVE_DAYS: '400' });
+    expect(variablesOf('LoginFunction')).toMatchObject({ AUDIT_RETENTION_DAYS: '30' });
+  });
+
   it('is the only function that touches archive and key', () => {
     const policies = [...resourcesOf(synthesise(on), 'AWS::IAM::Policy')];
     const touching = policies.filter(([, policy]) =>
@@ -167,6 +201,7 @@ describe('The sealer', () => {
       AUDIT_ARCHIVE_BUCKET: 'AuditArchive',
       AUDIT_SEAL_KEY: 'AuditSealKey',
       AUDIT_SEAL_INTERVAL: '300',
+      AUDIT_ARCHIVE_DAYS: '0',
     });
   });
 });

@@ -107,6 +107,8 @@ const told = {
   // What is off has no function.
   V1_USERS: 'on',
   DOCS: 'on',
+  // Another one is taken only where entries are sealed.
+  AUDIT_RETENTION_DAYS: '0',
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
   MAIL_FROM: 'accounts@example.com',

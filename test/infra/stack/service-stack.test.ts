@@ -29,6 +29,8 @@ describe('the stack', () => {
       PasswordMinLength: '1',
       BcryptCost: '10',
       Sessions: 'stateless',
+      AuditRetentionDays: '0',
+      AuditArchiveDays: '0',
     });
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
   });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { actions } from '../../../lib/audit/actions.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
+import { timeToLive } from '../../../lib/audit/retention.ts';
 import { type AuditFilter, insertEntry, listEntries, toItem } from '../../../lib/audit/store.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { scanAudit } from '../../support/stored-items.ts';
@@ -45,6 +46,18 @@ describe('insertEntry', () => {
     expect(answers).toEqual([true, true]);
     const stored = await scanAudit(inject('engine'), table);
     expect(stored.filter(({ id }) => id === written.id)).toHaveLength(1);
+  });
+
+  it('writes a time to live where it has one, and no byte more where it has none', () => {
+    const [written, writeId] = [entry(), randomUUID()];
+    const item = toItem(written, { writeId });
+
+    expect(Object.keys(item)).not.toContain('expires_at');
+    expect(toItem(written, { writeId, ...timeToLive(written, 0) })).toEqual(item);
+    expect(toItem(written, { writeId, ...timeToLive(written, 30) })).toEqual({
+      ...item,
+      expires_at: Math.floor(Date.parse(written.created_at) / 1000) + 30 * 86_400,
+    });
   });
 
   it('leaves the entry that has the id as it is, and says so', async () => {

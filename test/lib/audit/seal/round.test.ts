@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { digestName } from '../../../../lib/audit/seal/digest.ts';
+import { beginning, digestName, timeInName } from '../../../../lib/audit/seal/digest.ts';
 import { logFailure, olderParts, sealAndVerify } from '../../../../lib/audit/seal/round.ts';
 import { makeTrail } from '../../../support/sealed-trail.ts';
 
 const minute = 60_000;
-const day = 86_400_000;
+const hour = 60 * minute;
+const day = 24 * hour;
 const iso = (time: number) => new Date(time).toISOString();
 
 const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
@@ -19,6 +20,23 @@ const makeRounds = () => {
     await sealAndVerify(trail, new Date(trail.now));
   };
   return { trail, round };
+};
+
+/** A trail of which entries leave after 30 days, and windows after 40. */
+const makeKept = () =>
+  Object.assign(makeTrail({ interval: 3600, retentionDays: 30 }), { archiveDays: 40 });
+
+/** What DynamoDB and the rule of the bucket do, where a window is sealed each day. */
+const leaveByRule = ({ source, archive, now }: ReturnType<typeof makeKept>): void => {
+  const age = (time: unknown) => now - Date.parse(String(time));
+  for (const [id, { created_at }] of source.items) {
+    if (age(created_at) > 30 * day) source.items.delete(id);
+  }
+  for (const name of archive.files.keys()) {
+    const begun = timeInName(name);
+    const written = begun === beginning ? makeTrail().now : Date.parse(begun) + day;
+    if (now - written > 40 * day + 2 * hour) archive.files.delete(name);
+  }
 };
 
 describe('A round of the sealer', () => {
@@ -58,6 +76,25 @@ describe('A round of the sealer', () => {
     for (let i = 0; i < 10; i += 1) await round();
 
     expect(events()).toEqual([]);
+  });
+
+  it('says nothing of what has left by rule, and names what has left before its time', async () => {
+    const trail = makeKept();
+    const round = async () => {
+      trail.add();
+      trail.now += day;
+      await sealAndVerify(trail, new Date(trail.now));
+      leaveByRule(trail);
+    };
+    for (let days = 0; days < 90; days += 1) await round();
+    expect(events()).toEqual([]);
+    expect(trail.archive.files.size).toBeLessThan(90);
+
+    const early = [...trail.source.items.keys()].at(-1) ?? 0;
+    trail.source.items.delete(early);
+    await round();
+
+    expect(events()).toMatchObject([{ findings: [{ kind: 'deleted', subject: String(early) }] }]);
   });
 
   it('says so when it cannot go on, because the newest digest is not as it was', async () => {

@@ -1,0 +1,183 @@
+import { actions, results } from '../../../lib/audit/actions.ts';
+import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
+import { keptSince } from '../../../lib/audit/retention.ts';
+import { BrokenTrail } from '../../../lib/audit/seal/archive.ts';
+import { beginning } from '../../../lib/audit/seal/digest.ts';
+import type { Item } from '../../../lib/audit/seal/line.ts';
+import { readTrail } from '../../../lib/audit/seal/read.ts';
+import { auditEntries } from '../../../lib/audit/seal/table.ts';
+import { type AuditFilter, attributes, matching } from '../../../lib/audit/store.ts';
+import { config } from '../../../lib/config.ts';
+import { recordIntention } from '../audit.ts';
+import type { Invocation, Run } from '../command.ts';
+import { exportTo, type Write } from '../export-file.ts';
+import { Failure, UsageError } from '../failure.ts';
+import { type GatheredEntries, gatherEntries } from '../gathered-entries.ts';
+import { catchInterruption, type Interruption } from '../interruption.ts';
+import { type Progress, startProgress } from '../progress.ts';
+import { findSealedTrail } from '../sealed-trail.ts';
+import { parseTimeRange } from '../time-range.ts';
+
+type Options = Invocation['options'];
+
+const parseUserId = (value: Options[string]): number | undefined => {
+  if (value === undefined) return undefined;
+  const id = Number(value);
+  if (/^-?\d+$/.test(String(value)) && Number.isSafeInteger(id)) return id;
+  throw new UsageError('--user-id must be an integer.');
+};
+
+const parseWord = <T extends string>(
+  options: Options,
+  name: string,
+  words: readonly T[],
+): T | undefined => {
+  const value = options[name];
+  const word = words.find((one) => one === value);
+  if (value === undefined || word !== undefined) return word;
+  throw new UsageError(`--${name} must be one of ${words.join(', ')}.`);
+};
+
+interface Export {
+  readonly filter: AuditFilter;
+  readonly format: keyof typeof exportFormats;
+}
+
+/** @throws {UsageError} */
+const parseExport = (options: Options): Export => {
+  const formats = Object.keys(exportFormats) as Export['format'][];
+  const filter = {
+    userId: parseUserId(options['user-id']),
+    action: parseWord(options, 'action', actions),
+    result: parseWord(options, 'result', results),
+    ...parseTimeRange(options),
+  };
+  return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
+};
+
+/** What stands in a field, as it can be written; whatever no entry has, as JSON. */
+const plain = (value: unknown) =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? null);
+
+const exported = (item: Item, requestId: unknown): ExportedEntry => {
+  const fields = attributes.map((name) => [name, plain(item[name])]);
+  return { ...Object.fromEntries(fields), request_id: plain(requestId) };
+};
+
+const isWanted = (filter: AuditFilter) => {
+  const { since = '', until = '~' } = filter;
+  const matches = matching(filter);
+  return (item: Item): boolean => {
+    const time = String(item.created_at);
+    return time >= since && time < until && matches(item);
+  };
+};
+
+/** What goes on while entries are gathered and written. */
+interface Work {
+  readonly entries: GatheredEntries;
+  readonly progress: Progress;
+  readonly interruption: Interruption;
+}
+
+const advance = ({ entries, progress, interruption }: Work, fraction: number | undefined) => {
+  if (interruption.requested) throw new Failure('Interrupted: the export is not complete.');
+  progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
+};
+
+/** Gathers what was sealed. It goes before what the table has, which somebody may have changed. */
+const gatherSealed = async (
+  { target }: Invocation,
+  { since, until, ...filter }: AuditFilter,
+  work: Work,
+): Promise<void> => {
+  const trail = await findSealedTrail(target.sealedTrail);
+  if (!trail) return;
+  const matches = isWanted({ ...filter, since, until });
+  let fraction = 0;
+  const lines = readTrail({
+    ...trail,
+    ...(since ? { since } : {}),
+    ...(until ? { until } : {}),
+    keptSince: keptSince(config.auditArchiveDays, Date.now()),
+    progress: (read) => {
+      fraction = read;
+    },
+  });
+  for await (const { line } of lines) {
+    const { beside, ...item } = JSON.parse(line);
+    if (matches(item)) work.entries.add(exported(item, beside?.request_id));
+    advance(work, fraction);
+  }
+};
+
+/** Gathers what the table has besides: what is not sealed yet, or not at all. */
+const gatherStored = async (filter: AuditFilter, work: Work): Promise<void> => {
+  const { since = beginning, until = '~' } = filter;
+  const matches = isWanted(filter);
+  for await (const item of auditEntries.between(since, until)) {
+    if (matches(item)) work.entries.add(exported(item, item.request_id));
+    advance(work, undefined);
+  }
+};
+
+/** Entries that are written at a time. */
+const batchSize = 1000;
+
+const writeEntries = async ({ format }: Export, work: Work, write: Write): Promise<void> => {
+  const { head, line } = exportFormats[format];
+  const { entries } = work;
+  let written = 0;
+  let text: string = head;
+  for (const entry of entries.inOrder()) {
+    text += line(entry);
+    written += 1;
+    if (written % batchSize > 0) continue;
+    await write(text);
+    text = '';
+    advance(work, written / entries.count);
+  }
+  await write(text);
+};
+
+const explainBroken = (error: unknown): never => {
+  if (!(error instanceof BrokenTrail)) throw error;
+  throw new Failure(
+    `${error.message}: nothing was exported. See verify-audit; --since and --until leave a time out.`,
+    { cause: error },
+  );
+};
+
+/** @returns how many entries were written */
+const exportEntries = async (
+  invocation: Invocation,
+  wanted: Export,
+  write: Write,
+): Promise<number> => {
+  const entries = gatherEntries();
+  const [progress, interruption] = [startProgress(process.stderr), catchInterruption()];
+  const work = { entries, progress, interruption };
+  const { filter, format } = wanted;
+  try {
+    await gatherSealed(invocation, filter, work).catch(explainBroken);
+    await gatherStored(filter, work);
+    const details = { format, filter, entries: entries.count };
+    const { author } = invocation;
+    await recordIntention({ author, action: 'EXPORT', resource: 'audit-logs', details });
+    await writeEntries(wanted, work, write);
+    return entries.count;
+  } finally {
+    progress.end();
+    interruption.release();
+    entries.close();
+  }
+};
+
+export const run: Run = async (invocation) => {
+  const { operands, options } = invocation;
+  const wanted = parseExport(options);
+  const count = await exportTo(operands[0] ?? '', (write) =>
+    exportEntries(invocation, wanted, write),
+  );
+  console.error(`Exported ${count.toLocaleString('en')} entries.`);
+};

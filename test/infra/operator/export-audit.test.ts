@@ -1,0 +1,261 @@
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
+import { bucketArchive } from '../../../lib/audit/seal/bucket.ts';
+import { kmsSigner } from '../../../lib/audit/seal/kms-key.ts';
+import { sealWindow } from '../../../lib/audit/seal/sealer.ts';
+import { auditEntries } from '../../../lib/audit/seal/table.ts';
+import { startAwsArchive } from '../../support/aws-archive.ts';
+import { logIn, register } from '../../support/client.ts';
+import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
+import { engineClient, type Item, scan } from '../../support/stored-items.ts';
+import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
+import { awsForThisTest } from './aws.ts';
+
+const service = await operatedServiceForThisFile({ AUDIT_SEAL_INTERVAL: '1' });
+const { api, folder, environment } = service;
+const { USERS_TABLE = '', AUDIT_TABLE: TableName = '' } = environment;
+const engine = engineClient(inject('engine'));
+const archive: SealedArchive = archiveIn(folder);
+const users: number[] = [];
+
+/** The service stands still: entries of commands come besides, and are not sealed. */
+beforeAll(async () => {
+  for (let i = 0; i < 3; i += 1) {
+    const user = await register(api);
+    users.push(user.id);
+    await logIn(api, user);
+    await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
+  }
+  expect(await becomesSealed(service, archive)).toBe(true);
+  await service.stop();
+  await exportAudit('-');
+});
+
+let made = 0;
+const newFile = (): string => {
+  made += 1;
+  return join(folder, `export-${made}`);
+};
+
+const exportAudit = (...args: readonly string[]) =>
+  operate(['export-audit', ...args, `--local=${folder}`], {
+    environment: {
+      AWS_ENDPOINT_URL_DYNAMODB: inject('engine'),
+      USERS_TABLE,
+      AUDIT_TABLE: TableName,
+    },
+  });
+
+/** What it writes. */
+const entriesOf = async (...args: readonly string[]): Promise<readonly ExportedEntry[]> => {
+  const file = newFile();
+  const { status, stderr } = await exportAudit(file, ...args);
+  const text = readFileSync(file, 'utf8');
+  const entries = text
+    .split('\n')
+    .slice(0, -1)
+    .map((line): ExportedEntry => JSON.parse(line));
+  expect([status, stderr]).toEqual([0, `Exported ${entries.length} entries.\n`]);
+  return entries;
+};
+
+const stored = async (): Promise<readonly Item[]> => {
+  const items = await scan(inject('engine'), TableName);
+  return [...items].sort((a, b) => (String(a.created_at_id) < String(b.created_at_id) ? -1 : 1));
+};
+
+const asExported = (item: Item) => {
+  const { id, user_id, action, resource, resource_id, ip_address, user_agent, ...rest } = item;
+  const { result, details, created_at, request_id = null } = rest;
+  return {
+    ...{ id, user_id, action, resource, resource_id, ip_address, user_agent },
+    ...{ result, details, created_at, request_id },
+  };
+};
+
+/** An entry of the table that is put back at the end of the test. */
+const borrow = async (wanted: (item: Item) => boolean): Promise<Item> => {
+  const item = (await stored()).find(wanted);
+  if (!item) throw new Error('There is no such entry');
+  onTestFinished(async () => {
+    await engine.send(new PutCommand({ TableName, Item: item }));
+  });
+  return item;
+};
+const byUser =
+  (user: number | undefined) =>
+  ({ user_id, action }: Item): boolean =>
+    user_id === user && action === 'CREATE';
+
+describe('export-audit', () => {
+  it('writes each entry once, oldest first, the request last, whether sealed or not', async () => {
+    const before = await stored();
+
+    const entries = await entriesOf();
+
+    expect(entries).toEqual(before.map(asExported));
+    // The export before this one has left an entry, which is not sealed.
+    expect(Object.keys(entries[0] ?? {}).at(-1)).toBe('request_id');
+    expect(entries.filter(({ request_id }) => request_id)).not.toEqual([]);
+    const sealed = new Set(archive.ids());
+    expect(new Set(entries.map(({ id }) => sealed.has(id)))).toEqual(new Set([true, false]));
+  });
+
+  it('leaves an entry with its filter, the number of entries and the operator', async () => {
+    const [user] = users;
+
+    const { length } = await entriesOf('--user-id', String(user), '--action', 'LOGIN');
+
+    expect((await service.entries()).at(-1)).toMatchObject(
+      operatorEntry('export-audit', {
+        action: 'EXPORT',
+        resource: 'audit-logs',
+        details: { format: 'ndjson', filter: { userId: user, action: 'LOGIN' }, entries: length },
+      }),
+    );
+    expect(length).toBe(2);
+  });
+
+  it('takes from the archive what has left the table, or is no longer as it was sealed', async () => {
+    const [gone, changed] = await Promise.all(
+      users.slice(0, 2).map((user) => borrow(byUser(user))),
+    );
+    const of = (item: Item | undefined) => ({ TableName, Key: { id: item?.id } });
+    await engine.send(new DeleteCommand(of(gone)));
+    await engine.send(
+      new UpdateCommand({
+        ...of(changed),
+        UpdateExpression: 'SET ip_address = :other',
+        ExpressionAttributeValues: { ':other': '192.0.2.66' },
+      }),
+    );
+
+    const entries = await entriesOf('--action', 'CREATE');
+
+    for (const item of [gone, changed]) {
+      expect(entries.filter(({ id }) => id === item?.id)).toEqual([asExported(item ?? {})]);
+    }
+  });
+
+  it.each([
+    ['of a result', () => ['--result', 'FAILURE'], ({ result }: Item) => result === 'FAILURE'],
+    [
+      'of a user and an action',
+      () => ['--user-id', String(users[1]), '--action', 'LOGIN'],
+      ({ user_id, action }: Item) => user_id === users[1] && action === 'LOGIN',
+    ],
+  ])('writes the entries %s alone', async (_, args, isWanted) => {
+    const wanted = (await stored()).filter(isWanted);
+
+    expect(await entriesOf(...args())).toEqual(wanted.map(asExported));
+    expect(wanted.length).toBeGreaterThan(0);
+  });
+
+  it('writes the entries from one time on and before another', async () => {
+    const all = await stored();
+    const [since, until] = [all[2], all[6]].map((item) => String(item?.created_at));
+    const wanted = all.filter(
+      ({ created_at }) => String(created_at) >= String(since) && String(created_at) < String(until),
+    );
+
+    const entries = await entriesOf('--since', since ?? '', '--until', until ?? '');
+
+    expect(entries).toEqual(wanted.map(asExported));
+  });
+
+  it('writes CSV as the API does, with a column more', async () => {
+    const wanted = (await stored()).filter(byUser(users[0])).map(asExported);
+    const file = newFile();
+
+    await exportAudit(file, '--format', 'csv', '--user-id', String(users[0]), '--action', 'CREATE');
+
+    const [head, ...lines] = readFileSync(file, 'utf8').split('\r\n');
+    expect(head).toMatch(/^id,user_id,.*,created_at,request_id$/);
+    const { line } = exportFormats.csv;
+    expect(lines.map((text) => `${text}\r\n`)).toEqual([
+      ...wanted.map((entry) => line(entry as unknown as ExportedEntry)),
+      '\r\n',
+    ]);
+  });
+
+  it('makes a file that only its owner reads, and overwrites none', async () => {
+    const [file, precious] = [newFile(), newFile()];
+    writeFileSync(precious, 'precious');
+
+    await exportAudit(file);
+    const { status, stderr } = await exportAudit(precious);
+
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(status).toBe(1);
+    expect(stderr).toContain('exists already: choose another name');
+    expect(readFileSync(precious, 'utf8')).toBe('precious');
+  });
+
+  it.each([
+    ['a digest that is gone', () => archive.names()[1] ?? '', /^The window of \S+Z is missing/],
+    [
+      'entries that are gone',
+      () => archive.digests().find(({ entries }) => entries.count > 0)?.entries.file ?? '',
+      /is not as it was sealed/,
+    ],
+  ])('writes nothing beside %s, and says so', async (_, nameOf, message) => {
+    const name = nameOf();
+    const [from, to] = [join(archive.folder, name), join(folder, name)];
+    renameSync(from, to);
+    onTestFinished(() => renameSync(to, from));
+    const file = newFile();
+
+    const { status, stderr } = await exportAudit(file);
+
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain('nothing was exported');
+    expect([status, existsSync(file)]).toEqual([1, false]);
+  });
+
+  it('reads a deployed archive in its bucket', async () => {
+    const seal = await startAwsArchive();
+    onTestFinished(seal.stop);
+    const outputs = { AuditArchiveBucketName: 'trail', AuditSealKeyArn: 'key' };
+    const aws = await awsForThisTest(service, outputs);
+    const variables = { ...aws.environment, ...seal.environment };
+    for (const [name, value] of Object.entries({ ...variables, AUDIT_TABLE: TableName })) {
+      vi.stubEnv(name, value);
+    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const signer = await kmsSigner('key');
+    const sealing = { archive: bucketArchive('trail'), source: auditEntries, signer, interval: 1 };
+    await sealWindow(sealing, new Date());
+    const gone = await borrow(byUser(users[2]));
+    await engine.send(new DeleteCommand({ TableName, Key: { id: gone.id } }));
+
+    const { stdout } = await operate(['export-audit', '-', '--stack', 'accounts'], {
+      environment: variables,
+    });
+
+    const ids = stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line): number => JSON.parse(line).id);
+    expect(ids).toContain(gone.id);
+    expect(ids).toHaveLength(new Set(ids).size);
+  });
+
+  it.each([
+    [['--user-id', 'five'], '--user-id must be an integer'],
+    [['--action', 'GRANT'], '--action must be one of CREATE, READ'],
+    [['--result', 'success'], '--result must be one of SUCCESS, FAILURE'],
+    [['--format', 'xml'], '--format must be one of ndjson, csv'],
+    [['--since', 'noon'], '--since must be a date'],
+    [['--since', '2026-02-02', '--until', '2026-02-01'], '--since must be before --until'],
+  ])('refuses %o, and makes no file', async (args, message) => {
+    const file = newFile();
+
+    const { status, stderr } = await exportAudit(file, ...args);
+
+    expect(stderr).toContain(message);
+    expect([status, existsSync(file)]).toEqual([2, false]);
+  });
+});
