@@ -42,8 +42,6 @@ const choices: readonly [Setting, string, readonly string[]][] = [
   ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
   ['docs', 'DOCS', ['on', 'off']],
-  ['sessions', 'SESSIONS', ['stateless', 'revocable']],
-  ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
 ];
 
 const tableNames: readonly [Setting, string][] = [

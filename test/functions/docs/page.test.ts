@@ -10,6 +10,8 @@ import { serviceForThisFile } from '../../support/acceptance.ts';
 const { api } = await serviceForThisFile({
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
+  MAIL_FROM: 'accounts@example.com',
+  RESET_URL: 'https://app.example.com/reset',
 });
 const { text: page, headers } = await api('GET', '/docs');
 const document: OpenApiDocument = (await api('GET', '/openapi.json')).body;
