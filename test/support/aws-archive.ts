@@ -10,6 +10,10 @@ interface Version {
   readonly content?: Buffer;
 }
 
+/** How a request fails: before it is done, after it, or by an answer. */
+export const awsFaults = ['reset', 'lost answer', 'internal error'] as const;
+type AwsFault = (typeof awsFaults)[number];
+
 export interface AwsArchive {
   /** Variables that lead the SDK here. */
   readonly environment: Readonly<Record<string, string>>;
@@ -23,6 +27,8 @@ export interface AwsArchive {
   }[];
   /** Puts a version over an object, or marks it as deleted, past all conditions. */
   overwrite(key: string, content?: Buffer): void;
+  /** Has every request fail, or the first attempt of each; absent: none. */
+  impose(fault?: AwsFault, only?: 'firstAttempt'): void;
   stop(): Promise<void>;
 }
 
@@ -107,11 +113,43 @@ const serveKey = (
   return { Signature: signature.toString('base64') };
 };
 
+/** Which requests fail. */
+const faultRule = () => {
+  let [fault, isFirstOnly]: [AwsFault | undefined, boolean] = [undefined, false];
+  const seen = new Set<string>();
+  return {
+    impose: (imposed?: AwsFault, only?: 'firstAttempt') => {
+      [fault, isFirstOnly] = [imposed, only !== undefined];
+      seen.clear();
+    },
+    faultOf: ({ method, url, headers }: IncomingMessage): AwsFault | undefined => {
+      const request = [method, url, headers['x-amz-target']].join(' ');
+      if (isFirstOnly && seen.has(request)) return undefined;
+      seen.add(request);
+      return fault;
+    },
+  };
+};
+
+/** @returns whether that was all; otherwise it is done, and the answer may be lost */
+const failsBefore = (
+  fault: AwsFault | undefined,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+): boolean => {
+  if (fault === 'reset') socket.resetAndDestroy();
+  if (fault === 'internal error') response.writeHead(500).end();
+  if (fault === 'lost answer') response.end = () => response.destroy();
+  return fault === 'reset' || fault === 'internal error';
+};
+
 export const startAwsArchive = async (): Promise<AwsArchive> => {
   const pair = generateKeyPairSync('ed25519');
   const objects: Objects = new Map();
   const requests: { line: string; ifNoneMatch?: string | undefined }[] = [];
+  const { impose, faultOf } = faultRule();
   const server = createServer(async (incoming, response) => {
+    if (failsBefore(faultOf(incoming), incoming, response)) return undefined;
     const url = new URL(incoming.url ?? '', 'http://localhost');
     const ifNoneMatch = incoming.headers['if-none-match'];
     requests.push({ line: `${incoming.method} ${url.pathname}`, ifNoneMatch });
@@ -131,6 +169,7 @@ export const startAwsArchive = async (): Promise<AwsArchive> => {
     publicKey: pair.publicKey,
     objects,
     requests,
+    impose,
     overwrite: (key, content) => {
       const version = { id: randomUUID(), ...(content ? { content } : {}) };
       objects.set(key, [...(objects.get(key) ?? []), version]);

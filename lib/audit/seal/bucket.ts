@@ -9,6 +9,14 @@ import {
 import type { Archive, ArchivedFile } from './archive.ts';
 import { collect, maxInMemory, type Spool } from './spool.ts';
 
+/** Milliseconds: an answer that does not come is no reason to wait for as long as a run may take. */
+const requestHandler = {
+  connectionTimeout: 5000,
+  requestTimeout: 60_000,
+  throwOnRequestTimeout: true,
+  socketTimeout: 60_000,
+};
+
 /** What the names of the archive begin with in its bucket. */
 export const archivePrefix = 'audit-archive/';
 
@@ -82,7 +90,7 @@ const bodyOf = async (content: Buffer | Spool) => {
  * @throws the SDK's errors from its methods
  */
 export const bucketArchive = (bucket: string): Archive => {
-  const client = new S3Client();
+  const client = new S3Client({ requestHandler });
   return {
     list: (from) => filesOf(listVersions(client, bucket, archivePrefix + from)),
     open: async ({ name, version }) => {
