@@ -28,16 +28,20 @@ const describeOption = ([name, { value, help }]: [string, CommandOption]): strin
 const describeOptions = (options: Readonly<Record<string, CommandOption>>): string =>
   Object.entries(options).map(describeOption).join('\n');
 
-/** More of them would not leave room for the target in the same line. */
-const manyOptions = 2;
+/** Characters of a line of usage. */
+const width = 100;
 
 const synopsis = (name: string, { operands, options = {} }: Command): string => {
   const own = Object.entries(options).map(([option, { value }]) =>
     value ? `[--${option} ${value}]` : `[--${option}]`,
   );
-  const target = '(--stack NAME | --local[=FOLDER])';
-  const line = [program, name, ...operands, ...own].join(' ');
-  return `${line}${own.length > manyOptions ? '\n      ' : ''} ${target}`;
+  const lines = [program];
+  for (const word of [name, ...operands, ...own, '(--stack NAME | --local[=FOLDER])']) {
+    const line = `${lines.at(-1)} ${word}`;
+    if (line.length <= width) lines[lines.length - 1] = line;
+    else lines.push(`      ${word}`);
+  }
+  return lines.join('\n');
 };
 
 /** The help of one command. */
