@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { type BundlingOptions, NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -105,19 +106,27 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
   ];
 };
 
-/** Keeps the messages that a function has failed on three times, to be looked into. */
-const createDeadLetters = (scope: Construct): Queue => {
-  const queue = new Queue(scope, 'DeadLetters', {
+/** Keeps the messages that a function has failed on three times, with why. */
+const createUnsent = (scope: Construct): Queue => {
+  const queue = new Queue(scope, 'Unsent', {
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
     retentionPeriod: Duration.days(14),
   });
   Validations.of(queue).acknowledge({
     id: 'AwsSolutions-SQS3',
-    reason: 'It is the dead-letter queue.',
+    reason: 'It is the dead-letter queue of a function.',
   });
   return queue;
 };
+
+/** How Lambda invokes a function again that others do not wait for. */
+const retrying = (unsent: Queue) => ({
+  retryAttempts: 2,
+  // What is asked for later is asked for anew.
+  maxEventAge: Duration.hours(1),
+  onFailure: new SqsDestination(unsent),
+});
 
 const describe = ({ routes, background }: FunctionDefinition): string =>
   background ? 'Mails' : routes.map(({ method, path }) => `${method} ${path}`).join(', ');
@@ -128,7 +137,7 @@ export class ServiceFunction extends Construct {
   readonly lambda: NodejsFunction;
   readonly logGroup: LogGroup;
   /** Of one that is invoked by others, which do not wait for it. */
-  readonly deadLetters: Queue | undefined;
+  readonly unsent: Queue | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
@@ -139,7 +148,7 @@ export class ServiceFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
     this.logGroup.grantWrite(role);
-    this.deadLetters = definition.background ? createDeadLetters(this) : undefined;
+    this.unsent = definition.background ? createUnsent(this) : undefined;
     this.lambda = new NodejsFunction(this, 'Function', {
       description: scheduled?.description ?? describe(definition),
       entry: `${root}${definition.entry}`,
@@ -155,7 +164,7 @@ export class ServiceFunction extends Construct {
       logGroup: this.logGroup,
       environment: environmentOf(props),
       ...(reservedConcurrency ? { reservedConcurrentExecutions: reservedConcurrency } : {}),
-      ...(this.deadLetters ? { deadLetterQueue: this.deadLetters } : {}),
+      ...(this.unsent ? retrying(this.unsent) : {}),
     });
     const statements = statementsOf(Stack.of(this), props);
     for (const statement of statements) this.lambda.addToRolePolicy(statement);

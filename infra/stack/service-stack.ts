@@ -50,7 +50,7 @@ const tablesOf = (
 
 /** Where the messages are on which the function that mails has failed. */
 const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<string, string>> => {
-  const queue = functions.find(({ deadLetters }) => deadLetters)?.deadLetters;
+  const queue = functions.find(({ unsent }) => unsent)?.unsent;
   return queue ? { UnsentMailsQueueUrl: queue.queueUrl } : {};
 };
 

@@ -8,6 +8,7 @@ LISTINGS = [
     ("cloudformation", "describe_stacks", {}, "Stacks", "StackName"),
     ("apigatewayv2", "get_apis", {}, "Items", "Name"),
     ("lambda", "list_functions", {}, "Functions", "FunctionName"),
+    ("sqs", "list_queues", {}, "QueueUrls", None),
     ("dynamodb", "list_tables", {}, "TableNames", None),
     ("secretsmanager", "list_secrets", {"IncludePlannedDeletion": True}, "SecretList", "Name"),
     ("iam", "list_roles", {}, "Roles", "RoleName"),
@@ -32,6 +33,6 @@ for service, operation, arguments, field, name in LISTINGS:
         else [getattr(client, operation)(**arguments)]
     )
     for page in pages:
-        for item in page[field]:
+        for item in page.get(field, []):
             names.append(f"{service} {field} {item[name] if name else item}")
 print(json.dumps(sorted(names)))

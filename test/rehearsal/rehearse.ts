@@ -19,6 +19,7 @@ import {
 } from './deployment.ts';
 import { certificateFile } from './edge.ts';
 import { type Emulator, installEmulator, startEmulator } from './emulator.ts';
+import { rehearseReset } from './password-reset.ts';
 import { rotateInTraffic } from './rotation.ts';
 import {
   type Assembly,
@@ -131,7 +132,8 @@ const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void>
     ({ passed, skipped }) => `${passed} passed, ${skipped} skipped, as locally`,
   );
   if (isLong) await rotate(deployment, admin);
-  const assembly = await redeploy(deployment, first, admin);
+  await redeploy(deployment, first, admin);
+  const assembly = await rehearseReset(deployment);
   deployment.edge.stop();
   await step(
     'Destroy the stack and find nothing left',

@@ -22,11 +22,15 @@ export const unsentMails = (
   functions: readonly ServiceFunction[],
   { lostNotices }: { lostNotices: Metric },
 ): Metric[] =>
-  functions.flatMap(({ lambda, deadLetters }) =>
-    deadLetters
+  functions.flatMap(({ lambda, unsent }) =>
+    unsent
       ? [
-          deadLetters.metricApproximateNumberOfMessagesVisible({ period, label: 'kept' }),
-          lambda.metric('DeadLetterErrors', { period, statistic: 'Sum', label: 'not kept' }),
+          unsent.metricApproximateNumberOfMessagesVisible({ period, label: 'kept' }),
+          lambda.metric('DestinationDeliveryFailures', {
+            period,
+            statistic: 'Sum',
+            label: 'not kept',
+          }),
           lostNotices,
         ]
       : [],

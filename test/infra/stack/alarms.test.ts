@@ -214,8 +214,8 @@ describe('The alarm topic', () => {
     });
 
     expect(metrics).toEqual([
-      ['ApproximateNumberOfMessagesVisible', 'MailDeadLetters'],
-      ['DeadLetterErrors', 'MailFunction'],
+      ['ApproximateNumberOfMessagesVisible', 'MailUnsent'],
+      ['DestinationDeliveryFailures', 'MailFunction'],
       ['LostNotices'],
     ]);
     expect(alarms().has('UnsentMailsAlarm')).toBe(false);

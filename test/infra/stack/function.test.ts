@@ -43,6 +43,11 @@ const sendingMail = ['accounts@example.com', 'example.com'].map(
   (identity) => `ses:SendEmail on ${identities}/${identity}`,
 );
 
+/** As the CDK allows whatever sends to a queue. */
+const keepingUnsent = ['SendMessage', 'GetQueueAttributes', 'GetQueueUrl'].map(
+  (action) => `sqs:${action} on MailUnsent`,
+);
+
 const tableIds = { users: 'UsersTable', audit: 'AuditTable' } as const;
 
 /** What its definition says that it needs, which the code of the function is compared with below. */
@@ -57,7 +62,7 @@ const own = (
   }),
   ...(signingSecret ? ['secretsmanager:GetSecretValue on SigningSecret'] : []),
   ...(mails && on ? ['lambda:InvokeFunction on MailFunction'] : []),
-  ...(background ? ['sqs:SendMessage on MailDeadLetters', ...sendingMail] : []),
+  ...(background ? [...keepingUnsent, ...sendingMail] : []),
 ];
 
 const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
@@ -222,13 +227,18 @@ describe('The function that mails', () => {
   });
 
   it('is invoked again by itself, and what it fails on is kept for 14 days, encrypted', () => {
-    const queue = resourcesOf(mailing, 'AWS::SQS::Queue').get('MailDeadLetters')?.Properties;
-    const lambda = resourcesOf(mailing, 'AWS::Lambda::Function').get('MailFunction')?.Properties;
+    const queue = resourcesOf(mailing, 'AWS::SQS::Queue').get('MailUnsent')?.Properties;
+    const [config] = resourcesOf(mailing, 'AWS::Lambda::EventInvokeConfig').values();
+    const { DestinationConfig, FunctionName, ...rest } = config?.Properties ?? {};
 
-    expect(target(lambda.DeadLetterConfig.TargetArn)).toBe('MailDeadLetters');
+    expect(target(FunctionName)).toBe('MailFunction');
+    expect(target(DestinationConfig.OnFailure.Destination)).toBe('MailUnsent');
+    expect(rest).toEqual({
+      MaximumEventAgeInSeconds: 3600,
+      MaximumRetryAttempts: 2,
+      Qualifier: '$LATEST',
+    });
     expect(queue).toEqual({ MessageRetentionPeriod: 14 * 86_400, SqsManagedSseEnabled: true });
-    // Lambda's own: two more attempts within six hours.
-    expect([...resourcesOf(mailing, 'AWS::Lambda::EventInvokeConfig').keys()]).toEqual([]);
   });
 
   it('is invoked by no route', () => {
