@@ -5,9 +5,11 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { operations } from '../../lib/contract/operations.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
+import { mailSettings } from '../support/mailbox.ts';
 import { startBrowser } from './chromium.ts';
 
-const { url } = await serviceForThisFile();
+/** With every operation that there is. */
+const { url } = await serviceForThisFile({ SESSIONS: 'revocable', ...mailSettings });
 const browser = await startBrowser();
 afterAll(() => browser.close());
 afterEach(async () => {

@@ -5,13 +5,13 @@ import { buildDocument, type OpenApiDocument } from '../../../lib/contract/docum
 import { renderPage } from '../../../lib/docs/page.ts';
 import { errorCodes } from '../../../lib/errors.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
+import { mailSettings } from '../../support/mailbox.ts';
 
 /** With every setting that adds error codes. */
 const { api } = await serviceForThisFile({
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
-  MAIL_FROM: 'accounts@example.com',
-  RESET_URL: 'https://app.example.com/reset',
+  ...mailSettings,
 });
 const { text: page, headers } = await api('GET', '/docs');
 const document: OpenApiDocument = (await api('GET', '/openapi.json')).body;
