@@ -28,8 +28,12 @@ export interface EntrySource {
 
 type StoredItem = Readonly<Record<string, AttributeValue>>;
 
-/** Text, null and exact integers as they are; whatever no entry has, as DynamoDB writes it. */
-const nativeValue = (value: AttributeValue): unknown => {
+/**
+ * Text, null and exact integers as they are; whatever no entry has, as DynamoDB writes it. The SDK
+ * loses the value of an attribute `__proto__`: its name alone is told, with null.
+ */
+const nativeValue = (value: AttributeValue | undefined): unknown => {
+  if (value === undefined) return null;
   if (value.S !== undefined) return value.S;
   if (value.NULL) return null;
   const number = Number(value.N);

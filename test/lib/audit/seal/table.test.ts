@@ -1,3 +1,4 @@
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AuditEntry, makeEntry } from '../../../../lib/audit/entry.ts';
@@ -78,6 +79,20 @@ describe('The entries of the audit table', () => {
       `{"id":${id},"user_id":{"N":"1.5"},"details":{"SS":["x"]},"created_at":7,"beside":{"extra":{"M":{"deep":{"L":[{"N":"1"}]}}}}}`,
     );
     expect(wrongIndexKeys(found ?? {})).not.toEqual([]);
+  });
+
+  it('are read with an attribute of whatever name, and their line tells that it is there', async () => {
+    const id = 2 ** 52 + 1;
+    const odd = '"__proto__":{"S":"x"}';
+    const Item = JSON.parse(`{"id":{"N":"${id}"},${odd},"deep":{"M":{${odd}}}}`);
+    const TableName = process.env.AUDIT_TABLE ?? '';
+    await engineClient(inject('engine')).send(new PutItemCommand({ TableName, Item }));
+
+    const [found] = await auditEntries.byIds([id]);
+
+    expect(lineOf(found ?? {})).toBe(
+      `{"id":${id},"beside":{"__proto__":null,"deep":{"M":{"__proto__":{"S":"x"}}}}}`,
+    );
   });
 
   it('that nobody has are left out', async () => {
