@@ -14,7 +14,7 @@ export interface Digest {
     readonly file: string;
     readonly sha256: string;
     readonly count: number;
-    /** How many of them came after their own window was closed. */
+    /** How many of them bear a time that is not of this window. */
     readonly late: number;
     /** created_at of the oldest and the newest; null when there is none. */
     readonly oldest: string | null;

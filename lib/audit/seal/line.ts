@@ -32,7 +32,7 @@ export const hashOf = (item: Item): string => sha256(lineOf(item)).toString('hex
 
 const lateEnd = ',"late":true}';
 
-/** The same line, of an entry that came after its window was closed. */
+/** The same line, of an entry whose time is not of the window that seals it. */
 export const markLate = (line: string): string => `${line.slice(0, -1)}${lateEnd}`;
 
 export interface SealedLine {

@@ -18,6 +18,7 @@ import {
   type Signer,
   signDigest,
 } from './digest.ts';
+import { type LateEntries, openLateEntries } from './late.ts';
 import { hashOf, type Item, lineOf, markLate, type ReplayedEntry, replayedBy } from './line.ts';
 import { type Spool, spool } from './spool.ts';
 import type { EntrySource } from './table.ts';
@@ -79,23 +80,22 @@ async function* backwards(
 }
 
 /**
- * The ids of entries since a time that are sealed: windows that end after it hold all of them. What
- * cannot be read counts as not sealed, so that it is sealed once more.
+ * Notes the entries since a time that are sealed: windows that end after it hold all of them. Late
+ * ones may bear any time. What cannot be read counts as not sealed, so that it is sealed once more.
  */
-const idsSealedSince = async (
+const noteSealed = async (
   sealing: Sealing,
   since: string,
   newest: SignedDigest,
-): Promise<ReadonlySet<unknown>> => {
-  const ids = new Set<unknown>();
+  late: LateEntries,
+): Promise<void> => {
   for await (const digest of backwards(sealing, newest, since)) {
     const file = await readEntriesFile(sealing.archive, digest);
-    for await (const { id, created_at } of file ? linesOf(file) : []) {
-      if (String(created_at) >= since) ids.add(id);
+    for await (const line of file ? linesOf(file) : []) {
+      if (line.late || String(line.created_at) >= since) late.noteSealed(line.id);
     }
     await file?.close();
   }
-  return ids;
 };
 
 /** Entries of a replay, as they were when it wrote them. */
@@ -128,40 +128,68 @@ interface Window {
   readonly newest: SignedDigest | undefined;
 }
 
-/** The lines of a window: its entries by time, then by time those that came late. */
-async function* linesOfWindow(
-  sealing: Sealing,
-  { from, until, newest }: Window,
+/** Whether the time of an entry is as its index key says, for which it was read. */
+const isOnTime = ({ created_at }: Item, { from, until }: Window): boolean =>
+  typeof created_at === 'string' && created_at >= from && created_at < until;
+
+/** What a window finds out about entries that are not of its time. */
+interface Beside {
+  readonly late: LateEntries;
+  /** What entries of the window list as replayed. */
+  readonly replayed: ReplayedEntry[];
+}
+
+/** The lines of a window's entries by time, but for those whose own time is another one. */
+async function* linesOnTime(
+  { source }: Sealing,
+  window: Window,
+  { late, replayed }: Beside,
   tally: Tally,
 ): AsyncGenerator<string> {
-  const replayed: ReplayedEntry[] = [];
-  for await (const item of sealing.source.between(from, until)) {
+  for await (const item of source.between(window.from, window.until)) {
     replayed.push(...replayedBy(item));
-    count(tally, String(item.created_at));
-    yield `${lineOf(item)}\n`;
-  }
-  if (!newest) return;
-  const since = timeBefore(from, recheckOf(sealing.interval));
-  const sealed = await idsSealedSince(sealing, since, newest);
-  const late = new Map<unknown, Item>();
-  const addLate = (item: Item) => {
-    if (String(item.created_at) < from && !sealed.has(item.id)) late.set(item.id, item);
-  };
-  for await (const item of sealing.source.between(since, from)) addLate(item);
-  for (const item of await readReplayed(sealing, replayed)) addLate(item);
-  for (const item of [...late.values()].sort(byTime)) {
-    tally.late += 1;
-    count(tally, String(item.created_at));
-    yield `${markLate(lineOf(item))}\n`;
+    if (isOnTime(item, window)) {
+      count(tally, String(item.created_at));
+      yield `${lineOf(item)}\n`;
+    } else late.add(item);
   }
 }
 
-const byTime = (a: Item, b: Item): number =>
-  a.created_at === b.created_at
-    ? Number(a.id) - Number(b.id)
-    : String(a.created_at) < String(b.created_at)
-      ? -1
-      : 1;
+/** Adds what came after its window was closed. */
+const addLate = async (
+  sealing: Sealing,
+  { since, from }: { since: string; from: string },
+  { late, replayed }: Beside,
+): Promise<void> => {
+  for await (const item of sealing.source.between(since, from)) late.add(item);
+  for (const item of await readReplayed(sealing, replayed)) {
+    if (String(item.created_at) < from) late.add(item);
+  }
+};
+
+/** The lines of a window: its entries by time, then by time those of other times. */
+async function* linesOfWindow(
+  sealing: Sealing,
+  window: Window,
+  tally: Tally,
+): AsyncGenerator<string> {
+  const { from, newest } = window;
+  const since = timeBefore(from, recheckOf(sealing.interval));
+  const beside: Beside = { late: openLateEntries(), replayed: [] };
+  try {
+    if (newest) await noteSealed(sealing, since, newest, beside.late);
+    yield* linesOnTime(sealing, window, beside, tally);
+    // Before the first window there is nothing.
+    if (newest) await addLate(sealing, { since, from }, beside);
+    for (const { created_at, line } of beside.late.inOrder()) {
+      tally.late += 1;
+      count(tally, created_at);
+      yield `${markLate(line)}\n`;
+    }
+  } finally {
+    beside.late.close();
+  }
+}
 
 /** To be closed. */
 const compress = (lines: AsyncIterable<string>): Promise<Spool> =>
