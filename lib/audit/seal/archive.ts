@@ -2,7 +2,14 @@
 import type { KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { digestName, isDigestName, readDigest, type SignedDigest, timeInName } from './digest.ts';
+import {
+  type Digest,
+  digestName,
+  isDigestName,
+  readDigest,
+  type SignedDigest,
+  timeInName,
+} from './digest.ts';
 import { readLine, type SealedLine } from './line.ts';
 import { collect, type Spool, spool } from './spool.ts';
 
@@ -61,6 +68,10 @@ export class BrokenTrail extends Error {
   override readonly name = 'BrokenTrail';
 }
 
+/** @param name of the file */
+export const notAsSealed = (name: string): BrokenTrail =>
+  new BrokenTrail(`${name} is not as it was sealed`);
+
 /** A digest; undefined when it is not there or not as its sealer left it. */
 export const findDigest = async (
   archive: Archive,
@@ -79,7 +90,7 @@ export const findDigest = async (
  */
 export const readEntriesFile = async (
   archive: Archive,
-  { entries }: SignedDigest,
+  { entries }: Pick<Digest, 'entries'>,
   files: ReadonlyMap<string, ArchivedFile> = new Map(),
 ): Promise<Spool | undefined> => {
   const bytes = await archive.open(files.get(entries.file) ?? { name: entries.file });

@@ -3,8 +3,10 @@ import {
   type Archive,
   BrokenTrail,
   findDigest,
+  findFile,
   linesOf,
   listDigests,
+  notAsSealed,
   piped,
   readEntriesFile,
 } from './archive.ts';
@@ -19,7 +21,15 @@ import {
   signDigest,
 } from './digest.ts';
 import { type LateEntries, openLateEntries } from './late.ts';
-import { hashOf, type Item, lineOf, markLate, type ReplayedEntry, replayedBy } from './line.ts';
+import {
+  hashOf,
+  type Item,
+  lineOf,
+  markLate,
+  type ReplayedEntry,
+  replayedBy,
+  sha256,
+} from './line.ts';
 import { type Spool, spool } from './spool.ts';
 import type { EntrySource } from './table.ts';
 
@@ -195,6 +205,31 @@ async function* linesOfWindow(
 const compress = (lines: AsyncIterable<string>): Promise<Spool> =>
   spool(piped(lines, createGzip()));
 
+/** @throws {BrokenTrail} when the file of its entries that is there is not what was to be written */
+const expectEntries = async (archive: Archive, digest: Digest): Promise<void> => {
+  const { file: name } = digest.entries;
+  const file = await findFile(archive, name);
+  const content = file && (await readEntriesFile(archive, digest, new Map([[name, file]])));
+  if (!content) throw notAsSealed(name);
+  await content.close();
+};
+
+/**
+ * @param signed the file that was to be written, where one of its name is there
+ * @returns whether that is of another sealer; it is our own where the response to a write was lost
+ * @throws {BrokenTrail} when no sealer wrote it
+ */
+const isAnothers = async (
+  archive: Archive,
+  { name, content }: { name: string; content: Buffer },
+  { publicKey }: Signer,
+): Promise<boolean> => {
+  const file = await findFile(archive, name);
+  const stored = file && (await findDigest(archive, file, publicKey));
+  if (!stored) throw notAsSealed(name);
+  return stored.sha256 !== sha256(content).toString('hex');
+};
+
 /** @returns the digest; undefined when another sealer was faster */
 const writeWindow = async (
   { archive, signer, interval }: Sealing,
@@ -213,10 +248,10 @@ const writeWindow = async (
       : null,
     key: fingerprintOf(signer.publicKey),
   };
-  // One that is there already has the same content: its name says so.
-  await archive.create(digest.entries.file, file);
-  const isFirst = await archive.create(digestName(from), await signDigest(digest, signer));
-  return isFirst ? digest : undefined;
+  if (!(await archive.create(digest.entries.file, file))) await expectEntries(archive, digest);
+  const [name, content] = [digestName(from), await signDigest(digest, signer)];
+  if (await archive.create(name, content)) return digest;
+  return (await isAnothers(archive, { name, content }, signer)) ? undefined : digest;
 };
 
 /**

@@ -1,4 +1,8 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { BrokenTrail } from '../../../../lib/audit/seal/archive.ts';
+import { digestName, entriesName } from '../../../../lib/audit/seal/digest.ts';
+import { sha256 } from '../../../../lib/audit/seal/line.ts';
 import { readTrail } from '../../../../lib/audit/seal/read.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { makeTrail, type Trail } from '../../../support/sealed-trail.ts';
@@ -44,4 +48,67 @@ describe('An entry', () => {
       ]);
     },
   );
+});
+
+describe('A file of entries that lies there before the sealer writes it', () => {
+  /** A trail whose next window is empty; its file of entries can be told before. */
+  const sealedOnce = async () => {
+    const trail = makeTrail();
+    const first = await sealLater(trail);
+    const file = gzipSync('');
+    const name = entriesName(first?.until ?? '', sha256(file).toString('hex'));
+    return { trail, file, name };
+  };
+
+  it('is used where it is what was to be written', async () => {
+    const { trail, file, name } = await sealedOnce();
+    trail.archive.files.set(name, file);
+
+    expect((await sealLater(trail))?.entries.file).toBe(name);
+  });
+
+  it('is named and not signed where it is something else, and the next entry goes past it', async () => {
+    const { trail, name } = await sealedOnce();
+    trail.archive.files.set(name, gzipSync('junk'));
+
+    await expect(sealLater(trail)).rejects.toThrow(
+      new BrokenTrail(`${name} is not as it was sealed`),
+    );
+
+    const id = trail.add();
+    await sealLater(trail, 2 * minute);
+    expect(await sealedBy(trail)).toEqual([[id, false]]);
+  });
+});
+
+describe('A digest that lies there before the sealer writes it', () => {
+  it('is another sealer’s where it is signed', async () => {
+    const trail = makeTrail();
+    const { create } = trail.archive;
+    trail.archive.create = async (name, content) => {
+      trail.archive.create = create;
+      if (!name.endsWith('.gz')) throw new Error('A digest goes first');
+      await sealWindow(trail, new Date(trail.now + minute));
+      return create(name, content);
+    };
+
+    expect(await sealLater(trail)).toBeUndefined();
+    expect(await sealLater(trail, 9 * minute)).toMatchObject({
+      from: expect.stringMatching('^2026'),
+    });
+  });
+
+  it('is named where it is not signed', async () => {
+    const trail = makeTrail();
+    const { create } = trail.archive;
+    const name = digestName('0000-01-01T00:00:00.000Z');
+    trail.archive.create = async (...file) => {
+      trail.archive.files.set(name, Buffer.from('{}'));
+      return create(...file);
+    };
+
+    await expect(sealLater(trail)).rejects.toThrow(
+      new BrokenTrail(`${name} is not as it was sealed`),
+    );
+  });
 });
