@@ -50,6 +50,16 @@ export const findFile = async (
   return undefined;
 };
 
+/** Files from a name on, by name. */
+export const listFiles = async (
+  archive: Archive,
+  from: string,
+): Promise<ReadonlyMap<string, ArchivedFile>> => {
+  const files = new Map<string, ArchivedFile>();
+  for await (const file of archive.list(from)) files.set(file.name, file);
+  return files;
+};
+
 /** Digests in the order of their windows, from a name on. */
 export const listDigests = async (archive: Archive, from: string): Promise<ArchivedFile[]> => {
   const digests: ArchivedFile[] = [];

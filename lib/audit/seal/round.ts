@@ -83,13 +83,21 @@ const verifyWith = async (sealing: Sealing, digest: Digest, now: number): Promis
   if (faults > 0) logBroken(faults, named);
 };
 
+/** Names digests that no sealer signed. */
+const logSkipped = (names: readonly string[]): void => {
+  const named = names
+    .slice(0, maxNamed)
+    .map((subject) => ({ kind: 'unreadable', subject }) as const);
+  logBroken(names.length, named);
+};
+
 /**
  * Seals what is over, and verifies a part of what was sealed before. A difference is a log line,
  * `audit-trail-broken`.
  * @throws what {@link sealWindow} and the store throw
  */
 export const sealAndVerify = async (sealing: Sealing, now: Date): Promise<void> => {
-  const digest = await sealWindow(sealing, now);
+  const digest = await sealWindow(sealing, now, logSkipped);
   if (digest) await verifyWith(sealing, digest, now.getTime());
 };
 

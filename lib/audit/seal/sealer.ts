@@ -1,11 +1,12 @@
 import { createGzip } from 'node:zlib';
 import {
   type Archive,
-  BrokenTrail,
+  type ArchivedFile,
   findDigest,
   findFile,
   linesOf,
   listDigests,
+  listFiles,
   notAsSealed,
   piped,
   readEntriesFile,
@@ -16,6 +17,7 @@ import {
   digestName,
   entriesName,
   fingerprintOf,
+  isDigestName,
   type SignedDigest,
   type Signer,
   signDigest,
@@ -62,32 +64,77 @@ const closedUntil = (interval: number, now: Date): string => {
   return new Date(Math.floor((now.getTime() - graceOf(interval)) / length) * length).toISOString();
 };
 
-/** @throws {BrokenTrail} when it is not as its sealer left it */
-const newestDigest = async (
+/** What a run finds in the archive. */
+interface Found {
+  /** The last digest that a sealer signed. */
+  readonly newest: SignedDigest | undefined;
+  /** Names of digests after it, which no sealer signed. */
+  readonly skipped: readonly string[];
+  /** Files of the last days, by name. */
+  readonly recent: ReadonlyMap<string, ArchivedFile>;
+}
+
+/** Digests that no sealer signed and that a run goes past: more are no junk, but of another key. */
+const maxSkipped = 1000;
+
+/** @throws {BrokenTrail} when the last of too many is none */
+const lastSigned = async (
   { archive, signer }: Sealing,
-  now: Date,
-): Promise<SignedDigest | undefined> => {
-  const recent = await listDigests(archive, digestName(timeBefore(now.toISOString(), 2 * day)));
-  const newest = recent.at(-1) ?? (await listDigests(archive, digestName(beginning))).at(-1);
-  if (!newest) return undefined;
-  const digest = await findDigest(archive, newest, signer.publicKey);
-  if (!digest) throw new BrokenTrail(`${newest.name} is missing or changed`);
-  return digest;
+  digests: readonly ArchivedFile[],
+): Promise<Omit<Found, 'recent'>> => {
+  const skipped: string[] = [];
+  for (const file of digests.toReversed()) {
+    const newest = await findDigest(archive, file, signer.publicKey);
+    if (newest) return { newest, skipped };
+    skipped.push(file.name);
+    if (skipped.length > maxSkipped) throw notAsSealed(skipped[0] ?? '');
+  }
+  return { newest: undefined, skipped };
 };
+
+/** @throws {BrokenTrail} when there are digests, and none is signed by the key */
+const findNewest = async (sealing: Sealing, now: Date): Promise<Found> => {
+  const { archive } = sealing;
+  const present = digestName(now.toISOString());
+  const recent = await listFiles(archive, digestName(timeBefore(now.toISOString(), 2 * day)));
+  const digests = [...recent.values()].filter(({ name }) => isDigestName(name));
+  const found = await lastSigned(sealing, digests);
+  if (found.newest) return { ...found, recent };
+  const all = await lastSigned(sealing, await listDigests(archive, digestName(beginning)));
+  // Junk of a time to come may lie there before the first run; what is older was signed once.
+  const [older] = all.newest ? [] : all.skipped.filter((name) => name <= present);
+  if (older) throw notAsSealed(older);
+  return { ...all, recent };
+};
+
+/** A file by what its list says, which tells the first of its versions. */
+const fileIn = async (
+  { archive }: Sealing,
+  { recent }: Pick<Found, 'recent'>,
+  name: string,
+): Promise<ArchivedFile | undefined> => recent.get(name) ?? (await findFile(archive, name));
 
 /** Digests from one back to the first that ends after a time, or to one that cannot be read. */
 async function* backwards(
-  { archive, signer }: Sealing,
-  newest: SignedDigest,
+  sealing: Sealing,
+  { newest, recent }: Window,
   since: string,
 ): AsyncGenerator<SignedDigest> {
+  const { archive, signer } = sealing;
   let digest: SignedDigest | undefined = newest;
   while (digest && digest.until > since) {
     yield digest;
     if (!digest.previous) return;
-    digest = await findDigest(archive, { name: digest.previous.file }, signer.publicKey);
+    const file = await fileIn(sealing, { recent }, digest.previous.file);
+    digest = file && (await findDigest(archive, file, signer.publicKey));
   }
 }
+
+const entriesOf = async (sealing: Sealing, { recent }: Window, digest: SignedDigest) => {
+  const { file: name } = digest.entries;
+  const file = await fileIn(sealing, { recent }, name);
+  return file && readEntriesFile(sealing.archive, digest, new Map([[name, file]]));
+};
 
 /**
  * Notes the entries since a time that are sealed: windows that end after it hold all of them. Late
@@ -95,12 +142,12 @@ async function* backwards(
  */
 const noteSealed = async (
   sealing: Sealing,
+  window: Window,
   since: string,
-  newest: SignedDigest,
   late: LateEntries,
 ): Promise<void> => {
-  for await (const digest of backwards(sealing, newest, since)) {
-    const file = await readEntriesFile(sealing.archive, digest);
+  for await (const digest of backwards(sealing, window, since)) {
+    const file = await entriesOf(sealing, window, digest);
     for await (const line of file ? linesOf(file) : []) {
       if (line.late || String(line.created_at) >= since) late.noteSealed(line.id);
     }
@@ -132,10 +179,9 @@ const count = (tally: Tally, createdAt: string): void => {
 };
 
 /** What a run seals, and the digest that it builds on. */
-interface Window {
+interface Window extends Pick<Found, 'newest' | 'recent'> {
   readonly from: string;
   readonly until: string;
-  readonly newest: SignedDigest | undefined;
 }
 
 /** Whether the time of an entry is as its index key says, for which it was read. */
@@ -187,7 +233,7 @@ async function* linesOfWindow(
   const since = timeBefore(from, recheckOf(sealing.interval));
   const beside: Beside = { late: openLateEntries(), replayed: [] };
   try {
-    if (newest) await noteSealed(sealing, since, newest, beside.late);
+    if (newest) await noteSealed(sealing, window, since, beside.late);
     yield* linesOnTime(sealing, window, beside, tally);
     // Before the first window there is nothing.
     if (newest) await addLate(sealing, { since, from }, beside);
@@ -255,24 +301,47 @@ const writeWindow = async (
 };
 
 /**
+ * What the next window goes on from.
+ * @throws {BrokenTrail} when the digest that comes next in the archive is none
+ */
+const findStart = async (
+  sealing: Sealing,
+  now: Date,
+  onSkipped: (names: readonly string[]) => void,
+): Promise<Omit<Window, 'until'>> => {
+  const { newest, skipped, recent } = await findNewest(sealing, now);
+  const from = newest?.until ?? beginning;
+  const next = digestName(from);
+  const others = skipped.filter((name) => name !== next);
+  if (others.length > 0) onSkipped(others);
+  if (others.length < skipped.length) throw notAsSealed(next);
+  return { from, newest, recent };
+};
+
+/**
  * Seals all that is over and not sealed, as one window; without an entry too. It keeps nothing from
  * run to run and may end anywhere: the file of entries counts once a digest names it, and the name
  * of a digest is taken once.
+ * @param onSkipped is told the names of digests after the newest, which no sealer signed
  * @returns the newest digest's window; undefined when nothing is over since the one before, or
  *   another sealer was faster
  * @throws {BrokenTrail} when what it would build on is not as a sealer left it; DomainError
  *   STORAGE_FAULT, and the errors of archive and signer
  */
-export const sealWindow = async (sealing: Sealing, now: Date): Promise<Digest | undefined> => {
+export const sealWindow = async (
+  sealing: Sealing,
+  now: Date,
+  onSkipped: (names: readonly string[]) => void = () => undefined,
+): Promise<Digest | undefined> => {
   const { interval } = sealing;
-  const newest = await newestDigest(sealing, now);
-  const from = newest?.until ?? beginning;
+  const start = await findStart(sealing, now, onSkipped);
   const until = closedUntil(interval, now);
-  if (until <= from) {
-    if (Date.parse(from) > now.getTime()) throw new Error(`The clock is before ${from}`);
+  if (until <= start.from) {
+    if (Date.parse(start.from) > now.getTime())
+      throw new Error(`The clock is before ${start.from}`);
     return undefined;
   }
-  const window = { from, until, newest };
+  const window = { ...start, until };
   const tally: Tally = { count: 0, late: 0, oldest: null, newest: null };
   const file = await compress(linesOfWindow(sealing, window, tally));
   try {

@@ -97,6 +97,19 @@ describe('A round of the sealer', () => {
     expect(events()).toMatchObject([{ findings: [{ kind: 'deleted', subject: String(early) }] }]);
   });
 
+  it('seals past a digest that no sealer signed, and names it each time', async () => {
+    const { trail, round } = makeRounds();
+    const subject = '20991231T000000000Z.digest.json';
+    await round();
+    trail.archive.files.set(subject, Buffer.from('{}'));
+
+    for (let i = 0; i < 2; i += 1) await round();
+
+    const broken = { event: 'audit-trail-broken', faults: 1, findings: [{ subject }] };
+    expect(events()).toMatchObject([broken, broken]);
+    expect(trail.archive.files.size).toBe(7);
+  });
+
   it('says so when it cannot go on, because the newest digest is not as it was', async () => {
     const { trail, round } = makeRounds();
     await round();

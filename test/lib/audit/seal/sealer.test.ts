@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BrokenTrail } from '../../../../lib/audit/seal/archive.ts';
+import { BrokenTrail, notAsSealed } from '../../../../lib/audit/seal/archive.ts';
 import { digestName, entriesName } from '../../../../lib/audit/seal/digest.ts';
 import { sha256 } from '../../../../lib/audit/seal/line.ts';
+import { localSigner, makeKey } from '../../../../lib/audit/seal/local-key.ts';
 import { readTrail } from '../../../../lib/audit/seal/read.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { makeTrail, type Trail } from '../../../support/sealed-trail.ts';
@@ -110,5 +111,59 @@ describe('A digest that lies there before the sealer writes it', () => {
     await expect(sealLater(trail)).rejects.toThrow(
       new BrokenTrail(`${name} is not as it was sealed`),
     );
+  });
+});
+
+describe('The sealer', () => {
+  it('goes past digests that no sealer signed, and tells their names', async () => {
+    const trail = makeTrail();
+    const junk = ['20261122T120030000Z.digest.json', '20991231T000000000Z.digest.json'];
+    const first = await sealLater(trail);
+    for (const name of junk) trail.archive.files.set(name, Buffer.from('{}'));
+    const told: string[] = [];
+    trail.now += minute;
+
+    const next = await sealWindow(trail, new Date(trail.now), (names) => told.push(...names));
+
+    expect(next?.from).toBe(first?.until);
+    expect(told.sort()).toEqual(junk);
+  });
+
+  it('begins no new chain where digests are there that are not of its key', async () => {
+    const trail = makeTrail();
+    await sealLater(trail);
+    const newest = await sealLater(trail);
+    trail.archive.files.delete(digestName('0000-01-01T00:00:00.000Z'));
+    const other = { ...trail, signer: localSigner(makeKey()) };
+
+    await expect(sealLater(other)).rejects.toThrow(notAsSealed(digestName(newest?.from ?? '')));
+  });
+
+  it('begins no new chain where it has sealed before, however often it is run', async () => {
+    const trail = { ...makeTrail(), memory: {} };
+    await sealLater(trail);
+    const newest = await sealLater(trail);
+    trail.archive.files.clear();
+
+    for (let run = 0; run < 3; run += 1) {
+      const gone = `${digestName(newest?.from ?? '')} is not there any more`;
+      await expect(sealLater(trail)).rejects.toThrow(new BrokenTrail(gone));
+    }
+    expect(trail.archive.files.size).toBe(0);
+  });
+
+  it('seals as late what was written after its clock had run ahead and was set right', async () => {
+    const trail = makeTrail();
+    await sealLater(trail, 0);
+    trail.now += 20 * minute;
+    await sealLater(trail, 0);
+    await sealLater(trail);
+    trail.now -= 21 * minute - 5000;
+    const id = trail.add();
+    await expect(sealLater(trail)).rejects.toMatchObject({ name: 'ClockBehind' });
+
+    await sealLater(trail, 25 * minute);
+
+    expect(await sealedBy(trail)).toEqual([[id, true]]);
   });
 });
