@@ -216,7 +216,8 @@ or a fault, it goes on when it is run again. A start of the service on this mach
     },
     help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted,
 inserted or late, and files of the archive that are missing, unreadable, wrongly signed, moved or
-forked; says how many entries are too new to be sealed.
+forked; says how many entries are too new to be sealed. Where nothing of the time is sealed that
+--since and --until ask for, it cannot tell; where digests end before it does, they are behind.
 
 It remembers the newest digest of each key, in $XDG_STATE_HOME/accounts-service (or, unset, in
 ~/.local/state/accounts-service), and says when it is gone or another one. Run it regularly, on a

@@ -1,6 +1,6 @@
 import { keptSince } from '../../../lib/audit/retention.ts';
-import { windowAt } from '../../../lib/audit/seal/archive.ts';
-import { fingerprintOf, type SignedDigest } from '../../../lib/audit/seal/digest.ts';
+import { findDigest, listDigests } from '../../../lib/audit/seal/archive.ts';
+import { fingerprintOf, type SignedDigest, timeInName } from '../../../lib/audit/seal/digest.ts';
 import { compareRemembered, isBehind, remember } from '../../../lib/audit/seal/newest.ts';
 import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import {
@@ -24,13 +24,23 @@ import { parseTimeRange, type TimeRange } from '../time-range.ts';
 /** Windows that end before then may have left the archive; undefined: none may. */
 const mayLackBefore = () => keptSince(config.auditArchiveDays, Date.now());
 
-/** The same time from the beginning of the window in which it begins. */
+/**
+ * The same time from the beginning of the window in which it begins.
+ * @throws {Failure} when nothing of it is sealed
+ */
 const fromWindow = async (
-  { archive }: OpenedTrail,
+  { archive, publicKey }: OpenedTrail,
   { since, ...range }: TimeRange,
 ): Promise<TimeRange> => {
-  const begun = since && (await windowAt(archive, since));
-  return { ...range, ...(begun ? { since: begun } : {}) };
+  if (!since) return range;
+  const digests = await listDigests(archive, '');
+  const window = digests.findLast(({ name }) => timeInName(name) <= since);
+  if (!window) return range;
+  const newest = window === digests.at(-1) && (await findDigest(archive, window, publicKey));
+  if (newest && newest.until <= since) {
+    throw new Failure(`Nothing of that time is sealed: the newest window ends at ${newest.until}.`);
+  }
+  return { ...range, since: timeInName(window.name) };
 };
 
 interface Result extends Verified {
@@ -64,7 +74,8 @@ const judgeNewest = async (
 ): Promise<number> => {
   const remembered = recallNewest(fingerprintOf(publicKey));
   const compared = remembered && (await compareRemembered(archive, remembered, mayLackBefore()));
-  const isOld = isLive && !until && newest && isBehind(newest, new Date());
+  // Of an archive to which nothing is added, only a time that is asked for must be there.
+  const isOld = (isLive || until) && newest && isBehind(newest, { now: Date.now(), until });
   const behind: Finding | undefined = isOld ? { kind: 'behind', subject: newest.until } : undefined;
   const findings = [compared, behind].filter((finding) => finding !== undefined);
   for (const finding of findings) console.log(describeFinding(finding));

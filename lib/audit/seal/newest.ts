@@ -33,6 +33,14 @@ export const compareRemembered = async (
   return isSame ? undefined : { kind: 'different', subject };
 };
 
-/** Whether sealing has stood still for two windows. */
-export const isBehind = ({ until, interval }: SignedDigest, now: Date): boolean =>
-  now.getTime() - Date.parse(until) > 3 * interval * 1000 + graceOf(interval);
+/**
+ * Whether sealing has stood still for two windows, before a time that is asked for.
+ * @param until exclusive; absent: none is, and now it must not stand still
+ */
+export const isBehind = (
+  { until: end, interval }: SignedDigest,
+  { now, until }: { now: number; until?: string | undefined },
+): boolean => {
+  const due = new Date(now - 3 * interval * 1000 - graceOf(interval)).toISOString();
+  return end < (until !== undefined && until < due ? until : due);
+};

@@ -166,13 +166,26 @@ describe('verify-audit', () => {
     const source = { ...auditEntries, between: async function* () {} };
     await sealWindow({ ...sealing, source }, new Date('2026-01-02'));
 
-    const { status, stdout } = await operate(['verify-audit', '--stack', 'accounts'], {
-      environment: { ...environment, ...seal.environment, XDG_STATE_HOME: state },
-    });
+    const verifyStack = (...args: readonly string[]) =>
+      operate(['verify-audit', '--stack', 'accounts', ...args], {
+        environment: { ...environment, ...seal.environment, XDG_STATE_HOME: state },
+      });
 
-    expect(stdout).toMatch(/^behind: 2026-01-01T23:59:59.000Z is the end of the newest window/);
-    expect(stdout).toMatch(/\nUnsealed: [1-9]\d*, too new\n/);
-    expect(status).toBe(1);
+    const all = await verifyStack();
+    const until = await verifyStack('--until', '2026-02-01');
+    const within = await verifyStack('--until', '2026-01-01');
+    const after = await verifyStack('--since', '2026-01-02', '--until', '2099-01-01');
+
+    for (const { status, stdout } of [all, until]) {
+      expect(stdout).toMatch(/^behind: 2026-01-01T23:59:59.000Z is the end of the newest window/);
+      expect(status).toBe(1);
+    }
+    expect(all.stdout).toMatch(/\nUnsealed: [1-9]\d*, too new\n/);
+    expect([within.status, within.stdout]).toEqual([0, expect.stringContaining('\nIntact.\n')]);
+    expect([after.status, after.stdout]).toEqual([2, '']);
+    expect(after.stderr).toBe(
+      'Nothing of that time is sealed: the newest window ends at 2026-01-01T23:59:59.000Z.\n',
+    );
   });
 
   it('ends with 2 when the stack does not seal', async () => {
