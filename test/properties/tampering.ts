@@ -2,13 +2,15 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { entriesName, readDigest, signDigest } from '../../lib/audit/seal/digest.ts';
-import { type Item, indexKeyNames, sha256 } from '../../lib/audit/seal/line.ts';
+import { type Item, indexKeyNames, lineOf, sha256 } from '../../lib/audit/seal/line.ts';
 import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
 import { sealWindow } from '../../lib/audit/seal/sealer.ts';
 import type { Finding } from '../../lib/audit/seal/verify.ts';
+import { toItem } from '../../lib/audit/store.ts';
 import { makeTrail, memoryArchive, memoryTable, type Trail } from '../support/sealed-trail.ts';
 
 const minute = 60_000;
+const iso = (time: number) => new Date(time).toISOString();
 
 /** A trail of some windows with entries, late and replayed ones, and then some without. */
 const makeSound = async (): Promise<Trail> => {
@@ -70,6 +72,9 @@ export interface Expected {
 }
 export type Tamper = (trail: Trail) => Expected | Promise<Expected>;
 
+/** The newest digest. */
+export const last = digests.at(-1) ?? '';
+
 const names = [...new Set([...sound.source.items.values()].flatMap((item) => Object.keys(item)))];
 const notInLine: readonly string[] = indexKeyNames;
 
@@ -128,6 +133,44 @@ const insertEntry = fc.integer({ min: 20 * minute, max: 90 * minute }).map(
     },
 );
 
+/** Times that no entry can have that is not sealed yet: to come, or of another form. */
+const insertUntimely = fc
+  .oneof(
+    fc.integer({ min: 2 * minute, max: 90 * minute }).map((ahead) => iso(sound.now + ahead)),
+    fc.constantFrom('9999-12-31T23:59:59.999Z', 'zzzz', '2099', '2026-11-22T12:17:59Z', '~'),
+  )
+  .map(
+    (created_at): Tamper =>
+      ({ source }) => {
+        const made = makeTrail();
+        const id = made.add({ action: 'DELETE' }, sound.now + 1);
+        const item = made.source.items.get(id) as ReturnType<typeof toItem>;
+        const entry = { ...item, created_at };
+        source.items.set(id, toItem(entry, { writeId: 'forged' }));
+        return { id, found: { [id]: ['inserted'] } };
+      },
+  );
+
+/** Has an entry of the past sealed as if it were of a window in which it is not. */
+const sealElsewhere = fc.integer({ min: 20 * minute, max: 90 * minute }).map(
+  (age): Tamper =>
+    async ({ archive, source, signer, now }) => {
+      const made = makeTrail();
+      const id = made.add({ action: 'DELETE' }, now - age);
+      if (source.items.has(id)) return {};
+      const item = made.source.items.get(id) as Item;
+      const { signature: _, sha256: __, ...body } = digestOf(sound.archive.files, last);
+      const file = gzipSync(`${lineOf(item)}\n`);
+      const hash = sha256(file).toString('hex');
+      const name = entriesName(body.from, hash);
+      const entries = { ...body.entries, file: name, sha256: hash, count: 1 };
+      source.items.set(id, item);
+      archive.files.set(name, file);
+      archive.files.set(last, await signDigest({ ...body, entries }, signer));
+      return { id, found: { [id]: ['misplaced'] } };
+    },
+);
+
 const flipByte = fc.record({ file: anyFile, at: fc.nat(), bit: fc.nat(7) }).map(
   ({ file, at, bit }): Tamper =>
     ({ archive }) => {
@@ -157,9 +200,6 @@ const removeFile = fc.constantFrom(...entriesOf.values()).map(
       return { files: [file], found: { [file]: ['unreadable'] } };
     },
 );
-
-/** The newest digest. */
-export const last = digests.at(-1) ?? '';
 
 const removeDigest = anyDigest.map(
   (digest): Tamper =>
@@ -243,7 +283,10 @@ const signAgain = fc.constant<Tamper>(async ({ archive }) => {
   return { files: digests, found };
 });
 
-export const withEntries = [editEntry, editEntry, addAttribute, removeEntry, insertEntry];
+export const withEntries = [
+  ...[editEntry, editEntry, addAttribute, removeEntry],
+  ...[insertEntry, insertUntimely, sealElsewhere],
+];
 export const withFiles = [
   flipByte,
   flipByte,

@@ -47,13 +47,17 @@ def read_digest(file, key):
     return json.loads(unsigned), match[2].decode(), sha256(content)
 
 
-def read_lines(folder, entries):
+def read_lines(folder, digest):
+    entries = digest["entries"]
     file = folder / entries["file"]
     require(file.exists(), f"{file.name} is missing")
     content = file.read_bytes()
     require(sha256(content) == entries["sha256"], f"{file.name} is changed")
     lines = gzip.decompress(content).decode().split("\n")[:-1]
     require(len(lines) == entries["count"], f"{file.name} has other entries")
+    for line in lines:
+        is_within = digest["from"] <= str(json.loads(line).get("created_at")) < digest["until"]
+        require(is_within or line.endswith(LATE), f"{file.name} has an entry of another window")
     return [line[: -len(LATE)] + "}" if line.endswith(LATE) else line for line in lines]
 
 
@@ -68,7 +72,7 @@ def walk(folder, key):
         require(digest["previous"] == previous, f"{file.name} does not follow")
         until = digest["until"]
         previous = {"file": file.name, "sha256": checksum, "signature": signature}
-        sealed += read_lines(folder, digest["entries"])
+        sealed += read_lines(folder, digest)
     require(digest, "there is no digest")
     return sealed, digest
 

@@ -19,6 +19,8 @@ export interface Snapshot {
   find(id: unknown): Seen | undefined;
   /** Notes that the archive has an entry. */
   meet(id: unknown): void;
+  /** Notes that an entry was sealed late. @returns false when that was noted before */
+  noteLate(id: unknown): boolean;
   /** Entries that the archive has not, oldest first. */
   unmet(): Iterable<Seen>;
   /** Takes it away. */
@@ -26,7 +28,8 @@ export interface Snapshot {
 }
 
 /** An id as text, whatever stands in its place. */
-export const idText = (id: unknown): string => (typeof id === 'string' ? id : JSON.stringify(id));
+export const idText = (id: unknown): string =>
+  typeof id === 'string' ? id : (JSON.stringify(id) ?? 'absent');
 
 const seen = (row: unknown): Seen => {
   const { id, created_at, hash, met } = row as Record<string, unknown>;
@@ -41,10 +44,12 @@ export const openSnapshot = (): Snapshot => {
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
     CREATE TABLE scanned (id TEXT, created_at TEXT, hash TEXT);
     CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, hash TEXT, met INTEGER) WITHOUT ROWID;
+    CREATE TABLE late (id TEXT PRIMARY KEY) WITHOUT ROWID;
     BEGIN`);
   const insert = database.prepare('INSERT INTO scanned VALUES (?, ?, ?)');
   const select = database.prepare('SELECT * FROM entries WHERE id = ?');
   const update = database.prepare('UPDATE entries SET met = 1 WHERE id = ?');
+  const insertLate = database.prepare('INSERT OR IGNORE INTO late VALUES (?)');
   const rest = database.prepare('SELECT * FROM entries WHERE met = 0 ORDER BY created_at, id');
   return {
     add: (item) => {
@@ -61,6 +66,7 @@ export const openSnapshot = (): Snapshot => {
     meet: (id) => {
       update.run(idText(id));
     },
+    noteLate: (id) => Number(insertLate.run(idText(id)).changes) === 1,
     *unmet() {
       for (const row of rest.iterate()) yield seen(row);
     },

@@ -22,6 +22,7 @@ export const findingKinds = {
   late: 'came late, and was sealed then',
   changed: 'is not what was sealed',
   deleted: 'was sealed and is not in the table',
+  misplaced: 'was sealed in a window in which it is not',
   inserted: 'is in the table, but was not sealed in its time',
   unclear: 'may have been sealed: what would say so cannot be read',
   hidden: 'lacks keys of indexes or has wrong ones, so that not every query shows it',
@@ -255,16 +256,31 @@ const storedLine = async (
   return item && lineOf(item);
 };
 
+/** What follows from a line and the window in which it was sealed. */
+function* checkLine(
+  snapshot: Snapshot,
+  { from, until }: SignedDigest,
+  { id, created_at, late }: SealedLine,
+): Generator<Finding> {
+  const subject = idText(id);
+  if (late) {
+    if (snapshot.noteLate(id)) yield { kind: 'late', subject };
+    return;
+  }
+  const time = String(created_at);
+  if (time >= from && time < until) return;
+  yield { kind: 'misplaced', subject, before: `${time} is not from ${from} until ${until}` };
+}
+
 async function* compareLine(
   compared: Compared,
   sealed: SealedLine,
   walk: Walk,
 ): AsyncGenerator<Finding> {
   const { snapshot, now = Date.now() } = compared;
-  const { id, late, line: before } = sealed;
+  const { id, line: before } = sealed;
   const subject = idText(id);
   const found = snapshot.find(id);
-  if (late && !found?.met) yield { kind: 'late', subject };
   snapshot.meet(id);
   if (found?.hash === sha256(before).toString('hex')) return;
   const after = await storedLine(compared, sealed, found);
@@ -372,21 +388,41 @@ async function* judgeUnmet(compared: Compared, walk: Walk): AsyncGenerator<Findi
   return unsealed;
 }
 
-/** Follows the windows of a list, and compares their entries with the table, if there is one. */
+/** What is known while windows are walked. */
+interface Walking {
+  readonly walk: Walk;
+  readonly snapshot: Snapshot;
+  /** Absent: there is no table to compare with. */
+  readonly compared?: Compared;
+}
+
+/** Checks the entries of a window, and compares them with the table, if there is one. */
+async function* walkLines(
+  { walk, snapshot, compared }: Walking,
+  digest: SignedDigest,
+  content: Spool,
+): AsyncGenerator<Finding> {
+  for await (const line of linesOf(content)) {
+    yield* checkLine(snapshot, digest, line);
+    if (compared) yield* compareLine(compared, line, walk);
+  }
+}
+
+/** Follows the windows of a list, with their entries. */
 async function* walkWindows(
   verification: Verification,
   listing: Listing,
-  walk: Walk,
-  compared: Compared | undefined,
+  walking: Walking,
 ): AsyncGenerator<Finding> {
   const { progress } = verification;
+  const { walk } = walking;
   const { next } = listing;
   const start = startOf(verification, listing);
   for await (const window of readWindows(verification, listing)) {
     yield* step(walk, window, start);
     progress?.(walk.windows / listing.digests.length, walk.entries);
-    if (!compared || !window.content) continue;
-    for await (const line of linesOf(window.content)) yield* compareLine(compared, line, walk);
+    const { digest, content } = window;
+    if (content && typeof digest === 'object') yield* walkLines(walking, digest, content);
   }
   const end = walk.newest?.until ?? start;
   if (next && end && !walk.open && end < next) {
@@ -413,25 +449,20 @@ const comparedFrom = (verification: Verification, listing: Listing): string | un
 async function* compareWindows(
   verification: Verification,
   listing: Listing,
-  { source, from }: Pick<Compared, 'source' | 'from'>,
+  { source, snapshot, from }: Pick<Compared, 'source' | 'snapshot' | 'from'>,
 ): AsyncGenerator<Finding, Verified> {
   const walk = newWalk();
-  const snapshot = openSnapshot();
-  try {
-    const until = listing.next ?? endOfTime;
-    const compared = { source, snapshot, from, until, now: verification.now };
-    const older = yield* takeSnapshot(verification, compared);
-    snapshot.sort();
-    yield* walkWindows(verification, listing, walk, compared);
-    const { newest, windows, entries, expired } = walk;
-    await meetLater(verification, walk, compared);
-    const unsealed = yield* judgeUnmet(compared, walk);
-    // Of a part, those that are older are in the windows before it.
-    const unproven = verification.since === undefined ? older : 0;
-    return { windows, entries, expired, unsealed, unproven, newest };
-  } finally {
-    snapshot.close();
-  }
+  const until = listing.next ?? endOfTime;
+  const compared = { source, snapshot, from, until, now: verification.now };
+  const older = yield* takeSnapshot(verification, compared);
+  snapshot.sort();
+  yield* walkWindows(verification, listing, { walk, snapshot, compared });
+  const { newest, windows, entries, expired } = walk;
+  await meetLater(verification, walk, compared);
+  const unsealed = yield* judgeUnmet(compared, walk);
+  // Of a part, those that are older are in the windows before it.
+  const unproven = verification.since === undefined ? older : 0;
+  return { windows, entries, expired, unsealed, unproven, newest };
 }
 
 /**
@@ -445,10 +476,15 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
   const listing = await list(archive, verification);
   for (const subject of listing.altered) yield { kind: 'altered', subject };
   const from = comparedFrom(verification, listing);
-  if (source && from !== undefined) {
-    return yield* compareWindows(verification, listing, { source, from });
+  const snapshot = openSnapshot();
+  try {
+    if (source && from !== undefined) {
+      return yield* compareWindows(verification, listing, { source, snapshot, from });
+    }
+    const walk = newWalk();
+    yield* walkWindows(verification, listing, { walk, snapshot });
+    return { ...walk, unsealed: 0, unproven: 0 };
+  } finally {
+    snapshot.close();
   }
-  const walk = newWalk();
-  yield* walkWindows(verification, listing, walk, undefined);
-  return { ...walk, unsealed: 0, unproven: 0 };
 }
