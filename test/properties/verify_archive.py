@@ -77,11 +77,21 @@ def walk(folder, key):
     return sealed, digest
 
 
-def read_again_from(digest):
-    """Entries since then may still be sealed, with the next window."""
-    seconds = max(6 * digest["interval"], 60)
-    end = datetime.datetime.fromisoformat(digest["until"].replace("Z", "+00:00")) - datetime.timedelta(seconds=seconds)
-    return end.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def seconds_of(time):
+    """Since 1970."""
+    return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
+
+
+def is_timely(time, digest, now):
+    """Whether the service may have written an entry of a time."""
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z", str(time)):
+        return False
+    return seconds_of(time) <= now + min(60, digest["interval"])
+
+
+def is_read_again(time, digest):
+    """Whether an entry of a time may still be sealed, with the next window."""
+    return seconds_of(time) >= seconds_of(digest["until"]) - max(6 * digest["interval"], 60)
 
 
 def listed_by(entry):
@@ -94,18 +104,19 @@ def listed_by(entry):
         return []
 
 
-def replayed_since(time, stored):
+def replayed_after(digest, stored, now):
     """Hashes of lines that a replay lists which is not sealed yet, by id."""
     entries = map(json.loads, stored.values())
-    recent = [entry for entry in entries if str(entry.get("created_at")) >= time]
+    timely = [entry for entry in entries if is_timely(entry.get("created_at"), digest, now)]
+    recent = [entry for entry in timely if entry["created_at"] >= digest["until"]]
     return {each["id"]: each["sha256"] for entry in recent for each in listed_by(entry)}
 
 
 def has_expired(entry, now):
     """Whether an entry may have left the table by then."""
     expires_at = entry["beside"].get("expires_at")
-    created_at = datetime.datetime.fromisoformat(entry["created_at"].replace("Z", "+00:00"))
-    return isinstance(expires_at, int) and created_at.timestamp() - 1 + LEAST_RETENTION < expires_at <= now
+    created_at = seconds_of(entry["created_at"])
+    return isinstance(expires_at, int) and created_at - 1 + LEAST_RETENTION < expires_at <= now
 
 
 def compare(sealed, digest, table, now):
@@ -116,11 +127,12 @@ def compare(sealed, digest, table, now):
     for entry, line in by_id.items():
         has_left = entry not in stored and has_expired(json.loads(line), now)
         require(has_left or stored.get(entry) == line, f"{entry} is changed or deleted")
-    replayed = replayed_since(digest["until"], stored)
+    replayed = replayed_after(digest, stored, now)
     for entry in stored.keys() - by_id.keys():
-        is_new = str(json.loads(stored[entry]).get("created_at")) >= read_again_from(digest)
+        time = json.loads(stored[entry]).get("created_at")
+        require(is_timely(time, digest, now), f"{entry} is inserted")
         is_replayed = replayed.get(entry) == sha256(stored[entry].encode())
-        require(is_new or is_replayed, f"{entry} is inserted")
+        require(is_replayed or is_read_again(time, digest), f"{entry} is inserted")
 
 
 def verify(folder, key, now):

@@ -12,7 +12,7 @@ import {
   timeInName,
 } from './digest.ts';
 import { type Item, lineOf, replayedBy, type SealedLine, sha256, wrongIndexKeys } from './line.ts';
-import { recheckOf, timeBefore } from './sealer.ts';
+import { graceOf, recheckOf, timeBefore } from './sealer.ts';
 import { idText, openSnapshot, type Seen, type Snapshot } from './snapshot.ts';
 import type { Spool } from './spool.ts';
 import type { EntrySource } from './table.ts';
@@ -341,13 +341,25 @@ const meetLater = async (
   }
 };
 
+const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Whether the service may have written an entry of a time: none is to come, or of another form. */
+type IsTimely = (time: string) => boolean;
+
+const timelyAt =
+  (now: number, interval: number): IsTimely =>
+  (time) =>
+    timeForm.test(time) && Date.parse(time) <= now + graceOf(interval);
+
 /** Hashes of entries that `replay-audit` wrote after the newest window, by id. */
 const replayedSince = async (
   { source }: Compared,
-  time: string,
+  since: string,
+  isTimely: IsTimely,
 ): Promise<ReadonlyMap<string, string>> => {
   const replayed = new Map<string, string>();
-  for await (const item of source.between(time, endOfTime)) {
+  for await (const item of source.between(since, endOfTime)) {
+    if (!isTimely(String(item.created_at))) continue;
     for (const { id, sha256 } of replayedBy(item)) replayed.set(idText(id), sha256);
   }
   return replayed;
@@ -360,12 +372,14 @@ const judge = async (
   compared: Compared,
   { newest, gaps }: Walk,
 ): Promise<(e: Seen) => Judgement> => {
-  const end = newest?.until ?? beginning;
-  const recheck = timeBefore(end, recheckOf(newest?.interval ?? 0));
-  const replayed = await replayedSince(compared, end);
+  const { until: end, interval } = newest ?? { until: beginning, interval: 60 };
+  const recheck = timeBefore(end, recheckOf(interval));
+  const isTimely = timelyAt(compared.now ?? Date.now(), interval);
+  const replayed = await replayedSince(compared, end, isTimely);
   return ({ id, created_at: time, hash }) => {
     if (gaps.some(({ from, until }) => time >= from && time < until)) return 'unclear';
-    if (time >= recheck || replayed.get(id) === hash) return 'unsealed';
+    const isAwaited = time >= recheck || replayed.get(id) === hash;
+    if (isAwaited && isTimely(time)) return 'unsealed';
     const mayBeLate = gaps.some(({ until, mayHoldLate }) => mayHoldLate && time < until);
     return mayBeLate ? 'unclear' : 'inserted';
   };
