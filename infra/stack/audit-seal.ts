@@ -104,6 +104,9 @@ const statementsFor = (bucket: Bucket, key: Key): PolicyStatement[] => [
     actions: ['s3:GetObject', 's3:GetObjectVersion', 's3:PutObject'],
     resources: [bucket.arnForObjects(`${prefix}*`)],
   }),
+  // Without it S3 says of an object that is not there that it may not be read. It has no condition,
+  // as a read of an object bears no prefix to compare.
+  new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
   new PolicyStatement({
     actions: ['s3:ListBucketVersions'],
     resources: [bucket.bucketArn],

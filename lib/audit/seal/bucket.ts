@@ -93,7 +93,9 @@ export const bucketArchive = (bucket: string): Archive => {
   const client = new S3Client({ requestHandler });
   return {
     list: (from) => filesOf(listVersions(client, bucket, archivePrefix + from)),
-    open: async ({ name, version }) => {
+    open: async ({ name, version, altered }) => {
+      // Nothing but marks that it is deleted.
+      if (altered && version === undefined) return undefined;
       const object = { Bucket: bucket, Key: archivePrefix + name };
       try {
         const { Body } = await client.send(

@@ -1,7 +1,7 @@
 import { faultName } from '../../errors.ts';
 import { describeFault, logError } from '../../log.ts';
 import { keptSince } from '../retention.ts';
-import { BrokenTrail, findDigest, windowAt } from './archive.ts';
+import { BrokenTrail, findDigest, findFile, windowAt } from './archive.ts';
 import { beginning, type Digest, digestName } from './digest.ts';
 import { type Sealing, sealWindow, timeBefore } from './sealer.ts';
 import { type Finding, isFault, type Verification, verifyTrail } from './verify.ts';
@@ -49,7 +49,8 @@ const partsToVerify = async (
   const { archive, signer } = sealing;
   // The first has all that there is.
   if (from === beginning) return [{ since: beginning, until }];
-  const first = await findDigest(archive, { name: digestName(beginning) }, signer.publicKey);
+  const file = await findFile(archive, digestName(beginning));
+  const first = file && (await findDigest(archive, file, signer.publicKey));
   const older = olderParts(digest, first?.until ?? kept ?? from);
   if (!hasMidnight(digest)) return older;
   const since = await windowAt(archive, timeBefore(until, 2 * day));

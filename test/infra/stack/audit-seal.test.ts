@@ -159,6 +159,7 @@ describe('The sealer', () => {
       ['Allow s3:GetObject on AuditArchive/audit-archive/*', undefined],
       ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
       ['Allow s3:PutObject on AuditArchive/audit-archive/*', undefined],
+      ['Allow s3:ListBucket on AuditArchive', undefined],
       [
         'Allow s3:ListBucketVersions on AuditArchive',
         { StringEquals: { 's3:prefix': 'audit-archive/' } },

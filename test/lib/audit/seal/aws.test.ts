@@ -89,6 +89,16 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(finding).toBeUndefined();
   });
 
+  it('is read by first versions when late entries are looked for', async () => {
+    const { source } = await sealedTrail(4);
+    for (const key of aws.objects.keys()) aws.overwrite(key);
+
+    const now = new Date(makeTrail().now + 5 * 60_000);
+    const digest = await sealWindow({ archive, source, signer, interval: 60 }, now);
+
+    expect(digest?.entries).toMatchObject({ late: 0 });
+  });
+
   it('goes on from its newest digest even where that is marked as deleted', async () => {
     const { source } = await sealedTrail(3);
     const newest = (await listDigests(archive, '')).at(-1)?.name ?? '';
