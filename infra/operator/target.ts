@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { serviceSettings } from '../../lib/settings.ts';
 import { localAccount } from '../local/account.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
 import { lockFolder, wasLocked } from '../local/folder-lock.ts';
@@ -94,6 +95,15 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
   return { operator: localAccount(), ...(file ? { signingSecret: { file } } : {}), close };
 };
 
+/**
+ * What commands take the settings of a service to be that does not run, beside what their own
+ * environment says. To end sessions does no harm where they are stateless; not to, where they are not.
+ */
+const likelySettings = (): Readonly<Record<string, string>> => {
+  const { variable } = serviceSettings.sessions;
+  return process.env[variable] ? {} : { [variable]: 'revocable' };
+};
+
 /** Starts the engine on the folder of a service that does not run, for as long as the command. */
 const startOnFolder = async (folder: string): Promise<Target> => {
   const elsewhere = process.env.AWS_ENDPOINT_URL_DYNAMODB;
@@ -110,8 +120,7 @@ const startOnFolder = async (folder: string): Promise<Target> => {
   const file = secretFile(folder);
   const tables = { usersTable: USERS_TABLE, auditTable: AUDIT_TABLE };
   const secret = existsSync(file) ? { secretFile: file } : {};
-  // What the commands must know of its settings, they are told by their own environment.
-  const service = { endpoint: engine.endpoint, ...tables, ...secret, settings: {} };
+  const service = { endpoint: engine.endpoint, ...tables, ...secret, settings: likelySettings() };
   return useLocal(service, engine.stop);
 };
 

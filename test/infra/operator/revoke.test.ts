@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { outcome, refusal } from '../../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
+  operate as operateIn,
   operatedServiceForThisFile,
   operatedServiceForThisTest,
   operatorEntry,
@@ -67,5 +68,40 @@ describe('Where sessions are revocable', () => {
 
     expect(stdout).toContain('Its sessions are ended.');
     await expectEnded({ ...account, token });
+  });
+});
+
+describe('On the data of a service that does not run', () => {
+  /** A service that has ended, and how a command reaches its data. */
+  const endedService = async () => {
+    const ended = await operatedServiceForThisTest({ SESSIONS: 'revocable' });
+    const account = await register(ended.api);
+    await ended.stop();
+    const { USERS_TABLE = '', AUDIT_TABLE = '' } = ended.environment;
+    const tables = { USERS_TABLE, AUDIT_TABLE, AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
+    const run = (command: string, environment = {}) =>
+      operateIn([command, account.email, `--local=${ended.folder}`], {
+        environment: { ...tables, ...environment },
+      });
+    const ends = async () =>
+      (await ended.users()).find(({ id }) => id === account.id)?.session_number ?? 0;
+    return { run, ends };
+  };
+
+  it('commands end sessions, unless their environment says that they are stateless', async () => {
+    const { run, ends } = await endedService();
+
+    const statuses: [number | null, unknown][] = [];
+    for (const command of ['revoke', 'promote', 'demote']) {
+      statuses.push([(await run(command)).status, await ends()]);
+    }
+    const { status, stderr } = await run('revoke', { SESSIONS: 'stateless' });
+
+    expect(statuses).toEqual([
+      [0, 1],
+      [0, 2],
+      [0, 3],
+    ]);
+    expect([status, stderr, await ends()]).toEqual([1, expect.stringMatching(/^Sessions are/), 3]);
   });
 });
