@@ -3,7 +3,7 @@ import { config } from '../config.ts';
 import { describeFault, logError } from '../log.ts';
 import { handOver } from '../mail/hand-over.ts';
 import { noticeNotHandedOver } from '../mail/unsent.ts';
-import { emailKey, type User } from '../users/user.ts';
+import type { User } from '../users/user.ts';
 
 /** Which request does something, and where it comes from. */
 export interface Source {
@@ -22,7 +22,8 @@ export const noticeChange = async (
   source: Source,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
-  const isMoved = emailKey(email) !== emailKey(before.email);
+  // In any letter of it: who reads an address by other rules than ours takes it for another.
+  const isMoved = email !== before.email;
   const changed = [
     ...(password === undefined ? [] : (['password'] as const)),
     ...(isMoved ? (['email'] as const) : []),

@@ -68,7 +68,7 @@ export const noticeMail = (message: NoticeMessage, { resetUrl }: { resetUrl: str
   const things = changed.map((field) => names[field]).join(' and the ');
   const verb = changed.length > 1 ? 'were' : 'was';
   const advice = changed.includes('email')
-    ? `If it was not you, write to those who run ${site} at once: this address does not lead to the account any more.`
+    ? `If it was not you, write to those who run ${site} at once: this address may not lead to the account any more.`
     : `If it was not you, ask for a new password at ${site} at once.`;
   return write(`Your ${things} ${verb} changed`, [
     `The ${things} of the account ${email} at ${site} ${verb} changed ${origin(message)}.`,

@@ -102,10 +102,14 @@ const requireGrantor = (user: User, { role }: UserUpdate, { grantor }: Author) =
   return [];
 };
 
+/** What voids the link that was mailed to an address with the change of it, as it may come back. */
+const voidingLink = (user: User, { email = user.email }: UserUpdate) =>
+  email === user.email || config.mailFunctionUrl === '' ? [] : [{ Update: voidingReset(user.id) }];
+
 /** Whether a write was made; not, because the user changed meanwhile; or perhaps it changed it. */
 type Written = 'yes' | 'no' | 'perhaps';
 
-/** Writes an update that leaves the email item as it is, together with what is required. */
+/** Writes an update that leaves the email item as it is, together with what goes with it. */
 const updateAndRequire = async (
   user: StoredUser,
   update: UserUpdate,
@@ -114,13 +118,14 @@ const updateAndRequire = async (
   const [userChanged, grantorIsNoAdmin] = await transact([
     { Update: updateWhileAsRead(user, update, author) },
     ...requireGrantor(user, update, author),
+    ...voidingLink(user, update),
   ]);
   if (userChanged) return 'no';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   return 'yes';
 };
 
-/** Writes an update that leaves the email item as it is and requires nothing else. */
+/** Writes an update that leaves the email item as it is and goes alone. */
 const updateAlone = async (
   user: StoredUser,
   update: UserUpdate,
@@ -142,7 +147,8 @@ const updateAlone = async (
  */
 const updateInPlace = (user: StoredUser, update: UserUpdate, author: Author): Promise<Written> => {
   const endsOwnSession = author.itself && endsSessions(user, update);
-  return endsOwnSession || requireGrantor(user, update, author).length > 0
+  const others = [...requireGrantor(user, update, author), ...voidingLink(user, update)];
+  return endsOwnSession || others.length > 0
     ? updateAndRequire(user, update, author)
     : updateAlone(user, update, author);
 };
@@ -165,8 +171,7 @@ const updateWithEmail = async (
       },
     },
     ...requireGrantor(user, update, author),
-    // The address may come back, and with it what its link is bound to.
-    ...(config.mailFunctionUrl === '' ? [] : [{ Update: voidingReset(user.id) }]),
+    ...voidingLink(user, update),
   ]);
   if (userChanged || addressChanged) return 'no';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');

@@ -149,12 +149,15 @@ describe.each([
     expect(outcome(await reset(token))).toEqual(invalid);
   });
 
-  it('refuses a link once the address was changed and changed back', async () => {
+  it.each([
+    ['to another', () => uniqueEmail()],
+    ['in letter case alone', (email: string) => email.toUpperCase()],
+  ])('refuses a link once the address was changed %s, and changed back', async (_, other) => {
     const user = await register(api);
     const token = await requestToken(user.email);
     const move = (email: string) =>
       api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { email } });
-    await move(uniqueEmail());
+    await move(other(user.email));
     await move(user.email);
 
     expect(outcome(await reset(token))).toEqual(invalid);
@@ -299,6 +302,17 @@ describe('Word of a change of how an account is entered', async () => {
     expect(JSON.stringify(mailbox.mails)).not.toContain(email);
   });
 
+  it('of the letter case of its address is mailed to it as it was', async () => {
+    const user = await register(api);
+
+    await change(user.id, { email: user.email.toUpperCase() });
+    await change(user.id, { password: 'another one' });
+
+    await mailbox.mailsTo(user.email.toUpperCase());
+    const [mail] = mailbox.mails.filter(({ to }) => to.includes(user.email));
+    expect(mail?.subject).toBe('Your email address was changed');
+  });
+
   it('of both is one mail', async () => {
     const user = await register(api);
 
@@ -313,10 +327,10 @@ describe('Word of a change of how an account is entered', async () => {
   it('of nothing of the kind is none', async () => {
     const user = await register(api);
 
-    await change(user.id, { name: 'New', email: user.email.toUpperCase(), role: 'user' });
+    await change(user.id, { name: 'New', email: user.email, role: 'user' });
     await change(user.id, { password: 'another one' });
 
-    const mails = await mailbox.mailsTo(user.email.toUpperCase());
+    const mails = await mailbox.mailsTo(user.email);
     expect(mails.map(({ subject }) => subject)).toEqual(['Your password was changed']);
   });
 });
