@@ -34,7 +34,8 @@ const sealedTrail = async (windows: number) => {
     now += 60_000;
     await sealWindow({ archive, source, signer, interval: 60 }, new Date(now));
   }
-  return { source, verify: () => verifyAll({ archive, source, publicKey: signer.publicKey }) };
+  const { publicKey } = signer;
+  return { source, verify: () => verifyAll({ archive, source, publicKey, now }) };
 };
 
 describe('A trail in a bucket, signed by a key of KMS', () => {
