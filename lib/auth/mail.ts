@@ -7,7 +7,7 @@ import type { MailMessage, NoticeMessage, ResetMessage } from '../mail/message.t
 import { isMailable, send } from '../mail/send.ts';
 import { noticeMail, resetMail } from '../mail/texts.ts';
 import { mailNotSent } from '../mail/unsent.ts';
-import { makeMailedToken, markMailed } from '../users/resets.ts';
+import { makeMailedToken, markMailed, releaseMail } from '../users/resets.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { exceedsNoticeLimit } from './login-protection.ts';
 
@@ -25,7 +25,13 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
   const token = await makeMailedToken(user, request_id);
   if (token === undefined) return;
   const link = { email: user.email, resetUrl: config.resetUrl, token };
-  await send(user.email, resetMail(message, link));
+  try {
+    await send(user.email, resetMail(message, link));
+  } catch (error) {
+    // If this fails too, it is taken up again when the claim has ended.
+    await releaseMail(user, request_id).catch(() => undefined);
+    throw error;
+  }
   // From here on nothing has the message come again: that would be a second mail.
   await markMailed(user, request_id).catch((error: unknown) =>
     logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
@@ -44,7 +50,7 @@ const mailNotice = async (message: NoticeMessage): Promise<void> => {
 
 /**
  * Mails what a message asks for. A message that comes again is not mailed again once its link was.
- * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, or the SDK's
+ * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
  */
 export const mail = (message: MailMessage): Promise<void> =>
   message.kind === 'reset' ? mailReset(message) : mailNotice(message);

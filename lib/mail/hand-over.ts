@@ -11,7 +11,7 @@ import { config } from '../config.ts';
 import { DomainError, namedError } from '../errors.ts';
 import type { MailMessage } from './message.ts';
 
-/** Milliseconds for one attempt, and attempts: a message that comes twice is mailed once. */
+/** Milliseconds for one attempt, and attempts: if its message comes twice, a link is mailed once. */
 const requestTime = 1000;
 const maxAttempts = 2;
 

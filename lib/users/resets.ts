@@ -2,10 +2,11 @@
  * The one link of a user that sets a new password (functions/README.md, Password reset). Its item
  * has a digest of the newest token, and what the mails are limited by.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
+import { namedError } from '../errors.ts';
 import {
   getItem,
   getItems,
@@ -26,16 +27,23 @@ interface StoredReset {
   readonly user_state?: string;
   /** The request that was mailed last, or is to be. */
   readonly request_id?: string;
-  /** Whether its mail was sent. */
+  /** Another one each time that a request is taken up. */
+  readonly claim?: string;
+  /** Until when nobody else mails that request. */
+  readonly claimed_until?: number;
+  /** Whether nothing more is to be done for it. */
   readonly sent?: true;
-  /** When mails were made, of the last hour. */
-  readonly mailed_at?: readonly number[];
+  /** The requests of the last hour for which mails were made, and when. */
+  readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
 }
 
 /** Seconds. */
 const tokenLifetime = 30 * 60;
 const minute = 60;
 const hour = 60 * minute;
+
+/** How long a request is being mailed at most: longer than the function that mails may run. */
+const lease = 50;
 
 /** Mails of an account in an hour. */
 const mailsPerHour = 5;
@@ -88,72 +96,113 @@ export const makeResetToken = async (
   return token;
 };
 
-/** When mails were made with the next one; undefined when there must not be one. */
-const timesWith = (item: StoredReset, requestId: string, now: number) => {
-  const { request_id, sent, mailed_at = [] } = item;
-  // A retry of a request whose mail was not sent is no further one.
-  if (request_id === requestId) return sent ? undefined : mailed_at;
-  // Times ahead are of a clock that was set back since.
-  const recent = mailed_at.filter((at) => at > now - hour && at <= now + minute);
-  const isTooSoon = recent.length >= mailsPerHour || recent.some((at) => at > now - minute);
-  return isTooSoon ? undefined : [...recent, now];
-};
+/** Whether a request is being mailed; not by a time ahead, of a clock that was set back since. */
+const isClaimed = ({ claimed_until = 0 }: StoredReset, now: number): boolean =>
+  claimed_until > now && claimed_until <= now + lease + minute;
 
 /**
- * Makes a link to be mailed for a request, unless that was mailed already, or the account has had
- * one within a minute or five within an hour.
+ * The mails of the last hour with that of a request; undefined when it must not be mailed.
+ * @throws {Error} MailUnderWay while it is
+ */
+const mailsWith = (item: StoredReset, requestId: string, now: number) => {
+  const { request_id, sent, mailed = [] } = item;
+  if (request_id === requestId) {
+    if (!sent && isClaimed(item, now)) throw namedError('MailUnderWay');
+    // A retry of a request whose mail was not sent is no further one.
+    return sent ? undefined : mailed;
+  }
+  // One that comes again after a newer one: its link would void the newer one's.
+  if (mailed.some((one) => one.request_id === requestId)) return undefined;
+  // Times ahead are of a clock that was set back since.
+  const recent = mailed.filter(({ at }) => at > now - hour && at <= now + minute);
+  const isTooSoon = recent.length >= mailsPerHour || recent.some(({ at }) => at > now - minute);
+  return isTooSoon ? undefined : [...recent, { request_id: requestId, at: now }];
+};
+
+/** @returns false when the condition does not hold */
+const sendIf = async (command: UpdateCommand): Promise<boolean> => {
+  try {
+    await send(command);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return false;
+  }
+};
+
+/** Writes a token for a request, unless the item has been taken up since it was read. */
+const claimMail = async (
+  user: StoredUser,
+  requestId: string,
+  { claim, mails, now }: { claim: string | undefined; mails: StoredReset['mailed']; now: number },
+): Promise<string | undefined> => {
+  const token = makeToken(user.id);
+  const { UpdateExpression, ExpressionAttributeValues } = newToken(user, token, now);
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: resetKey(user.id),
+    UpdateExpression: `${UpdateExpression}, request_id = :request, mailed = :mails, claim = :claim, claimed_until = :lease REMOVE sent`,
+    ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
+    ExpressionAttributeValues: {
+      ...ExpressionAttributeValues,
+      ...{ ':request': requestId, ':mails': mails },
+      ...{ ':claim': randomUUID(), ':lease': now + lease },
+      ...(claim === undefined ? {} : { ':seen': claim }),
+    },
+  });
+  return (await sendIf(command)) ? token : undefined;
+};
+
+/** Rounds in which others may take the account up first. */
+const maxRounds = 3;
+
+/**
+ * Takes a request up: makes a link to be mailed for it, unless it was mailed already, a newer one was
+ * taken up since, or the account has had a mail within a minute or five within an hour.
  * @returns undefined when there is nothing to mail
  * @throws {DomainError} STORAGE_FAULT
+ * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
  */
 export const makeMailedToken = async (
   user: StoredUser,
   requestId: string,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<string | undefined> => {
-  const item: StoredReset = (await getItem(resetKey(user.id))) ?? {};
-  const times = timesWith(item, requestId, seconds(now));
-  if (!times) return undefined;
-  const token = makeToken(user.id);
-  const { UpdateExpression, ExpressionAttributeValues } = newToken(user, token, seconds(now));
-  const seen = item.request_id;
-  const unchanged = seen === undefined ? 'attribute_not_exists(request_id)' : 'request_id = :seen';
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: resetKey(user.id),
-    UpdateExpression: `${UpdateExpression}, request_id = :request, mailed_at = :times REMOVE sent`,
-    // Otherwise another mail is made at this moment.
-    ConditionExpression:
-      seen === requestId ? `${unchanged} AND attribute_not_exists(sent)` : unchanged,
-    ExpressionAttributeValues: {
-      ...ExpressionAttributeValues,
-      ...{ ':request': requestId, ':times': times },
-      ...(seen === undefined ? {} : { ':seen': seen }),
-    },
-  });
-  try {
-    await send(command);
-    return token;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return undefined;
+  for (let round = 0; round < maxRounds; round += 1) {
+    const item: StoredReset = (await getItem(resetKey(user.id))) ?? {};
+    const mails = mailsWith(item, requestId, seconds(now));
+    if (!mails) return undefined;
+    const seen = { claim: item.claim, mails, now: seconds(now) };
+    const token = await claimMail(user, requestId, seen);
+    if (token) return token;
   }
+  throw namedError('MailUnderWay');
 };
 
-/** Keeps in mind that a request's mail was sent. @throws {DomainError} STORAGE_FAULT */
-export const markMailed = async ({ id }: StoredUser, requestId: string): Promise<void> => {
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: resetKey(id),
-    UpdateExpression: 'SET sent = :true',
-    ConditionExpression: 'request_id = :request',
-    ExpressionAttributeValues: { ':true': true, ':request': requestId },
-  });
-  try {
-    await send(command);
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+const updateMail = async (
+  { id }: StoredUser,
+  ExpressionAttributeValues: Readonly<Record<string, unknown>>,
+  expressions: { readonly UpdateExpression: string; readonly ConditionExpression: string },
+): Promise<void> => {
+  const item = { TableName: config.usersTable, Key: resetKey(id) };
+  await sendIf(new UpdateCommand({ ...item, ...expressions, ExpressionAttributeValues }));
 };
+
+/** Keeps in mind that nothing more is to be done for a request. @throws {DomainError} STORAGE_FAULT */
+export const markMailed = (user: StoredUser, requestId: string): Promise<void> =>
+  updateMail(
+    user,
+    { ':true': true, ':request': requestId },
+    { UpdateExpression: 'SET sent = :true', ConditionExpression: 'request_id = :request' },
+  );
+
+/** Has a request that could not be mailed taken up again at once. @throws {DomainError} STORAGE_FAULT */
+export const releaseMail = (user: StoredUser, requestId: string): Promise<void> =>
+  updateMail(
+    user,
+    { ':request': requestId },
+    { UpdateExpression: 'REMOVE claimed_until', ConditionExpression: 'request_id = :request' },
+  );
 
 /** A token that is good, and its user as read with it. */
 export interface FoundReset {

@@ -7,6 +7,7 @@ import {
   makeMailedToken,
   makeResetToken,
   markMailed,
+  releaseMail,
   useReset,
 } from '../../../lib/users/resets.ts';
 import { findStoredUser, insertUser } from '../../../lib/users/store.ts';
@@ -208,14 +209,50 @@ describe('The links that are mailed', () => {
     expect(await mailed(user, 'one', 3500)).toBe(false);
   });
 
+  it('are not made anew for a request that was mailed before another was', async () => {
+    const user = await newUser();
+    await mailed(user, 'one', 0);
+    const newest = (await makeMailedToken(user, 'two', at(600))) ?? '';
+    await markMailed(user, 'two');
+
+    expect(await mailed(user, 'one', 1200)).toBe(false);
+    expect(await findReset(newest, at(1201))).toBeDefined();
+  });
+
+  it('are not made for a request while it is being mailed, which has it come again', async () => {
+    const user = await newUser();
+    const token = (await makeMailedToken(user, 'one', at(0))) ?? '';
+
+    await expect(makeMailedToken(user, 'one', at(49))).rejects.toMatchObject({
+      name: 'MailUnderWay',
+    });
+
+    expect(await findReset(token, at(49))).toBeDefined();
+    expect(await makeMailedToken(user, 'one', at(50))).toBeDefined();
+  });
+
+  it('are one when a request comes several times at the same moment', async () => {
+    const user = await newUser();
+
+    const outcomes = await Promise.allSettled(
+      ['a', 'a', 'a', 'a'].map((request) => makeMailedToken(user, request, at(0))),
+    );
+
+    const made = outcomes.filter(({ status }) => status === 'fulfilled');
+    expect(made).toEqual([{ status: 'fulfilled', value: expect.stringMatching(/^\d+\./) }]);
+  });
+
   it('are made anew for a request whose mail was not sent, and count once', async () => {
     const user = await newUser();
     const first = await makeMailedToken(user, 'one', at(0));
+    await releaseMail(user, 'one');
     const second = await makeMailedToken(user, 'one', at(30));
 
     expect(second).toBeDefined();
     expect(second).not.toBe(first);
-    expect((await itemOf(user))?.mailed_at).toEqual([start.getTime() / 1000]);
+    expect((await itemOf(user))?.mailed).toEqual([
+      { request_id: 'one', at: start.getTime() / 1000 },
+    ]);
   });
 
   it('are one of several that are asked for at the same moment', async () => {

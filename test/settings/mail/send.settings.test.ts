@@ -101,6 +101,17 @@ describe('The function that mails', () => {
     expect(mailsTo(user.email)).toHaveLength(1);
   });
 
+  it('mails a request once that comes several times at the same moment', async () => {
+    const user = await newUser();
+    const message = asked(user.email);
+
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => handler(message)));
+    await handler(message);
+
+    expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeLessThan(3);
+    expect(mailsTo(user.email)).toHaveLength(1);
+  });
+
   it('mails a request that comes again because SES had refused it', async () => {
     const user = await newUser();
     const message = asked(user.email);

@@ -121,7 +121,7 @@ describe.each([
     engine.send(
       new UpdateCommand({
         ...{ TableName, Key: { pk: `reset#${id}` } },
-        UpdateExpression: 'REMOVE mailed_at',
+        UpdateExpression: 'REMOVE mailed',
       }),
     );
 
