@@ -1,4 +1,5 @@
 import { createGzip } from 'node:zlib';
+import { namedError } from '../../errors.ts';
 import {
   type Archive,
   type ArchivedFile,
@@ -49,7 +50,7 @@ export interface Sealing {
 /** Milliseconds that a window stays open past its end, for entries that are being written. */
 export const graceOf = (interval: number): number => Math.min(interval, 60) * 1000;
 
-/** Milliseconds before a window that are read once more with it: indexes lag. */
+/** Milliseconds before a window that are read once more with it, at least: indexes lag. */
 export const recheckOf = (interval: number): number => Math.max(6 * interval, 60) * 1000;
 
 const day = 86_400_000;
@@ -114,21 +115,43 @@ const fileIn = async (
   name: string,
 ): Promise<ArchivedFile | undefined> => recent.get(name) ?? (await findFile(archive, name));
 
-/** Digests from one back to the first that ends after a time, or to one that cannot be read. */
-async function* backwards(
+/** Digests from the newest back to the first that ends after a time, or to one that cannot be read. */
+const digestsSince = async (
   sealing: Sealing,
   { newest, recent }: Window,
   since: string,
-): AsyncGenerator<SignedDigest> {
+): Promise<readonly SignedDigest[]> => {
   const { archive, signer } = sealing;
+  const digests: SignedDigest[] = [];
   let digest: SignedDigest | undefined = newest;
   while (digest && digest.until > since) {
-    yield digest;
-    if (!digest.previous) return;
-    const file = await fileIn(sealing, { recent }, digest.previous.file);
+    digests.push(digest);
+    const { previous }: SignedDigest = digest;
+    const file = previous ? await fileIn(sealing, { recent }, previous.file) : undefined;
     digest = file && (await findDigest(archive, file, signer.publicKey));
   }
+  return digests;
+};
+
+/** What is read once more with a window: windows that are sealed. */
+interface Recheck {
+  readonly since: string;
+  /** All that end after then. */
+  readonly digests: readonly SignedDigest[];
 }
+
+/**
+ * Six intervals before a window; and the whole of a window that reaches into them, as it may have
+ * been closed by a clock that ran ahead. The first window has all that was there, and is not read
+ * as a whole again.
+ */
+const recheckBefore = async (sealing: Sealing, window: Window): Promise<Recheck> => {
+  const since = timeBefore(window.from, recheckOf(sealing.interval));
+  const digests = await digestsSince(sealing, window, since);
+  const oldest = digests.at(-1);
+  const isWhole = oldest?.previous && oldest.from < since;
+  return { since: isWhole ? oldest.from : since, digests };
+};
 
 const entriesOf = async (sealing: Sealing, { recent }: Window, digest: SignedDigest) => {
   const { file: name } = digest.entries;
@@ -143,10 +166,10 @@ const entriesOf = async (sealing: Sealing, { recent }: Window, digest: SignedDig
 const noteSealed = async (
   sealing: Sealing,
   window: Window,
-  since: string,
+  { since, digests }: Recheck,
   late: LateEntries,
 ): Promise<void> => {
-  for await (const digest of backwards(sealing, window, since)) {
+  for (const digest of digests) {
     const file = await entriesOf(sealing, window, digest);
     for await (const line of file ? linesOf(file) : []) {
       if (line.late || String(line.created_at) >= since) late.noteSealed(line.id);
@@ -230,10 +253,11 @@ async function* linesOfWindow(
   tally: Tally,
 ): AsyncGenerator<string> {
   const { from, newest } = window;
-  const since = timeBefore(from, recheckOf(sealing.interval));
+  const recheck = await recheckBefore(sealing, window);
+  const { since } = recheck;
   const beside: Beside = { late: openLateEntries(), replayed: [] };
   try {
-    if (newest) await noteSealed(sealing, window, since, beside.late);
+    await noteSealed(sealing, window, recheck, beside.late);
     yield* linesOnTime(sealing, window, beside, tally);
     // Before the first window there is nothing.
     if (newest) await addLate(sealing, { since, from }, beside);
@@ -325,8 +349,8 @@ const findStart = async (
  * @param onSkipped is told the names of digests after the newest, which no sealer signed
  * @returns the newest digest's window; undefined when nothing is over since the one before, or
  *   another sealer was faster
- * @throws {BrokenTrail} when what it would build on is not as a sealer left it; DomainError
- *   STORAGE_FAULT, and the errors of archive and signer
+ * @throws {BrokenTrail} when what it would build on is not as a sealer left it; Error `ClockBehind`
+ *   when the newest window lies in the future; DomainError STORAGE_FAULT, and the errors of archive and signer
  */
 export const sealWindow = async (
   sealing: Sealing,
@@ -337,8 +361,7 @@ export const sealWindow = async (
   const start = await findStart(sealing, now, onSkipped);
   const until = closedUntil(interval, now);
   if (until <= start.from) {
-    if (Date.parse(start.from) > now.getTime())
-      throw new Error(`The clock is before ${start.from}`);
+    if (Date.parse(start.from) > now.getTime()) throw namedError('ClockBehind');
     return undefined;
   }
   const window = { ...start, until };

@@ -6,6 +6,7 @@ import { sha256 } from '../../../../lib/audit/seal/line.ts';
 import { localSigner, makeKey } from '../../../../lib/audit/seal/local-key.ts';
 import { readTrail } from '../../../../lib/audit/seal/read.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
+import { faultName } from '../../../../lib/errors.ts';
 import { makeTrail, type Trail } from '../../../support/sealed-trail.ts';
 
 const minute = 60_000;
@@ -139,19 +140,6 @@ describe('The sealer', () => {
     await expect(sealLater(other)).rejects.toThrow(notAsSealed(digestName(newest?.from ?? '')));
   });
 
-  it('begins no new chain where it has sealed before, however often it is run', async () => {
-    const trail = { ...makeTrail(), memory: {} };
-    await sealLater(trail);
-    const newest = await sealLater(trail);
-    trail.archive.files.clear();
-
-    for (let run = 0; run < 3; run += 1) {
-      const gone = `${digestName(newest?.from ?? '')} is not there any more`;
-      await expect(sealLater(trail)).rejects.toThrow(new BrokenTrail(gone));
-    }
-    expect(trail.archive.files.size).toBe(0);
-  });
-
   it('seals as late what was written after its clock had run ahead and was set right', async () => {
     const trail = makeTrail();
     await sealLater(trail, 0);
@@ -160,7 +148,7 @@ describe('The sealer', () => {
     await sealLater(trail);
     trail.now -= 21 * minute - 5000;
     const id = trail.add();
-    await expect(sealLater(trail)).rejects.toMatchObject({ name: 'ClockBehind' });
+    await expect(sealLater(trail)).rejects.toSatisfy((error) => faultName(error) === 'ClockBehind');
 
     await sealLater(trail, 25 * minute);
 
