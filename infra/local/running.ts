@@ -11,6 +11,8 @@ export interface RunningService {
   readonly auditTable: string;
   /** Absent when the signing secret is a value of its environment. */
   readonly secretFile?: string;
+  /** Seconds from one window of the sealed trail to the next. */
+  readonly sealInterval?: number;
   /** Variables that commands must read as the service does. */
   readonly settings: Readonly<Record<string, string>>;
 }

@@ -57,7 +57,8 @@ const takeFolder = (folder: string): (() => void) => {
 };
 
 /** Tells the operator's commands where to find the service; nobody finds one without a folder. */
-const announce = ({ folder, jwtSecret }: LocalSettings, endpoint: string, url: string): void => {
+const announce = (settings: LocalSettings, endpoint: string, url: string): void => {
+  const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
   if (!folder) return;
   const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
   announceRunning(folder, {
@@ -65,6 +66,7 @@ const announce = ({ folder, jwtSecret }: LocalSettings, endpoint: string, url: s
     endpoint,
     usersTable,
     auditTable,
+    sealInterval,
     ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
     settings: Object.fromEntries(
       operatorSettings.map(({ name, variable }) => [variable, String(config[name])]),

@@ -54,6 +54,7 @@ const requireOperands = (name: string, command: Command, given: readonly string[
 };
 
 const refuseSeveral = (name: string, { stack, local, archive }: Options): void => {
+  if (archive === '') throw new UsageError(`--archive needs a folder. ${helpOn(name)}`);
   if (archive && (stack || local)) {
     throw new UsageError(`Neither --stack nor --local with --archive. ${helpOn(name)}`);
   }

@@ -1,7 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import type { Archive } from '../../lib/audit/seal/archive.ts';
 import { folderArchive } from '../../lib/audit/seal/folder.ts';
+import { faultName } from '../../lib/errors.ts';
 import { archiveFolder, readSealKey } from '../local/sealing.ts';
 import { Failure, UsageError } from './failure.ts';
 import { locate } from './files.ts';
@@ -13,40 +14,88 @@ export interface OpenedTrail {
   readonly publicKey: KeyObject;
   /** Whether it is sealed at this time, so that the newest digest must be recent. */
   readonly isLive: boolean;
+  /** Seconds from one window to the next, as its sealer is set; absent: it is not known. */
+  readonly interval?: number | undefined;
+  /** Which service's it is; absent: that of a copy. */
+  readonly place?: string;
 }
 
-const readPublicKey = (file: string): KeyObject => {
+/** @throws {Failure} for a key by which nothing is sealed */
+const requireEd25519 = (key: KeyObject, name: string): KeyObject => {
+  if (key.asymmetricKeyType === 'ed25519') return key;
+  throw new Failure(`${name} is no Ed25519 key.`);
+};
+
+const readPem = (file: string): Buffer => {
   try {
-    return createPublicKey(readFileSync(file));
+    return readFileSync(file);
   } catch {
-    throw new Failure(`${file} cannot be read, or is no public key in PEM form.`);
+    throw new Failure(`${file} cannot be read.`);
   }
+};
+
+const parsePublicKey = (pem: Buffer, file: string): KeyObject => {
+  // Node makes a public key of a private one, which should not lie about to be given here.
+  if (pem.includes('PRIVATE KEY')) {
+    throw new Failure(
+      `${file} is a private key: give the public one, and keep that one to its service.`,
+    );
+  }
+  try {
+    return createPublicKey(pem);
+  } catch {
+    throw new Failure(`${file} is no public key in PEM form.`);
+  }
+};
+
+/** The key of `--public-key`; undefined when there is none. @throws {UsageError} {Failure} */
+export const readPublicKey = (option: unknown): KeyObject | undefined => {
+  if (typeof option !== 'string') return undefined;
+  if (!option) throw new UsageError('--public-key needs a file.');
+  const file = locate(option);
+  return requireEd25519(parsePublicKey(readPem(file), file), file);
 };
 
 /** A copy of an archive. @throws {UsageError} {Failure} */
 export const openCopy = (folder: string, keyFile: unknown): OpenedTrail => {
-  if (typeof keyFile !== 'string' || !keyFile) {
+  const publicKey = readPublicKey(keyFile);
+  if (!publicKey) {
     throw new UsageError(
       '--archive needs --public-key FILE: from a key that lies in the archive itself nothing follows.',
     );
   }
   const located = locate(folder);
   if (!existsSync(located)) throw new Failure(`${located} does not exist.`);
-  const publicKey = readPublicKey(locate(keyFile));
   return { archive: folderArchive(located), publicKey, isLive: false };
 };
 
-const openLocal = (folder: string, isLive: boolean): OpenedTrail => {
-  const publicKey = readSealKey(folder);
-  if (!publicKey) throw new Failure(`Nothing was sealed in ${folder}: run npm start once.`);
-  return { archive: folderArchive(archiveFolder(folder)), publicKey, isLive };
+const sealKeyIn = (folder: string): KeyObject | undefined => {
+  try {
+    return readSealKey(folder);
+  } catch (cause) {
+    throw new Failure(`The signing key in ${folder} is no Ed25519 key (${faultName(cause)}).`, {
+      cause,
+    });
+  }
 };
 
-const openDeployed = async (bucket: string, keyArn: string): Promise<OpenedTrail> => {
+type LocalTrail = Extract<SealedTrail, { readonly folder: string }>;
+type DeployedTrail = Extract<SealedTrail, { readonly bucket: string }>;
+
+const openLocal = ({ folder, isRunning: isLive, interval }: LocalTrail): OpenedTrail => {
+  const publicKey = sealKeyIn(folder);
+  if (!publicKey) throw new Failure(`Nothing was sealed in ${folder}: run npm start once.`);
+  requireEd25519(publicKey, `The signing key in ${folder}`);
+  const archive = folderArchive(archiveFolder(folder));
+  return { archive, publicKey, isLive, interval, place: realpathSync(folder) };
+};
+
+const openDeployed = async ({ bucket, keyArn, stack }: DeployedTrail): Promise<OpenedTrail> => {
   // Only here, as they take a while to load.
   const { bucketArchive } = await import('../../lib/audit/seal/bucket.ts');
   const { readPublicKey: readKey } = await import('../../lib/audit/seal/kms-key.ts');
-  return { archive: bucketArchive(bucket), publicKey: await readKey(keyArn), isLive: true };
+  const publicKey = requireEd25519(await readKey(keyArn), keyArn);
+  return { archive: bucketArchive(bucket), publicKey, isLive: true, place: stack };
 };
 
 /** The trail of a service. @throws {Failure} when it has none; the SDK's errors */
@@ -54,9 +103,7 @@ export const openSealedTrail = async (trail: SealedTrail | undefined): Promise<O
   if (!trail) {
     throw new Failure('The audit trail of this stack is not sealed: deploy it with auditSeal=on.');
   }
-  return 'folder' in trail
-    ? openLocal(trail.folder, trail.isRunning)
-    : openDeployed(trail.bucket, trail.keyArn);
+  return 'folder' in trail ? openLocal(trail) : openDeployed(trail);
 };
 
 /** The same, or undefined where nothing is sealed. */

@@ -12,15 +12,31 @@ export interface DeployedService {
   /** Variables that commands must read as the functions do. */
   readonly settings: Readonly<Record<string, string>>;
   /** Absent where the audit trail is not sealed. */
-  readonly sealedTrail?: { readonly bucket: string; readonly keyArn: string };
+  readonly sealedTrail?: {
+    readonly bucket: string;
+    readonly keyArn: string;
+    readonly stack: string;
+  };
 }
 
-const describe = async (name: string): Promise<Map<string, string>> => {
+interface Described {
+  /** Its ARN as far as the stack that is made next by that name has it too. */
+  readonly stack: string;
+  readonly outputs: ReadonlyMap<string, string>;
+}
+
+const describe = async (name: string): Promise<Described> => {
   const client = new CloudFormationClient({ maxAttempts: 2 });
   try {
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: name }));
-    const outputs = Stacks?.[0]?.Outputs ?? [];
-    return new Map(outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+    const { StackId = name, Outputs = [] } = Stacks?.[0] ?? {};
+    const outputs = Outputs.map(
+      ({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue] as const,
+    );
+    return {
+      stack: StackId.replace(/\/[^/]*$/, ''),
+      outputs: new Map(outputs),
+    };
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ValidationError') throw error;
     const region = await client.config.region();
@@ -37,7 +53,7 @@ const describe = async (name: string): Promise<Map<string, string>> => {
  * @throws {Failure} when there is no such stack, or it is another one's; the SDK's errors
  */
 export const findStack = async (name: string): Promise<DeployedService> => {
-  const outputs = await describe(name);
+  const { stack, outputs } = await describe(name);
   const output = (key: string): string => {
     const value = outputs.get(key);
     if (!value) {
@@ -62,6 +78,7 @@ export const findStack = async (name: string): Promise<DeployedService> => {
           sealedTrail: {
             bucket: output('AuditArchiveBucketName'),
             keyArn: output('AuditSealKeyArn'),
+            stack,
           },
         }
       : {}),

@@ -17,8 +17,18 @@ export type TargetName =
 
 /** Where a service seals its audit trail. */
 export type SealedTrail =
-  | { readonly folder: string; readonly isRunning: boolean }
-  | { readonly bucket: string; readonly keyArn: string };
+  | {
+      readonly folder: string;
+      readonly isRunning: boolean;
+      /** Seconds from one window to the next, as far as it is known. */
+      readonly interval?: number;
+    }
+  | {
+      readonly bucket: string;
+      readonly keyArn: string;
+      /** The stack that seals, with its region and its account. */
+      readonly stack: string;
+    };
 
 /** The service that a command works on. */
 export interface Target {
@@ -133,7 +143,10 @@ const joinService = async (folder: string): Promise<Target> => {
     );
   }
   await requireAnswer(folder, running);
-  return { ...useLocal(running, async () => undefined), sealedTrail: { folder, isRunning: true } };
+  const { sealInterval } = running;
+  const interval = sealInterval === undefined ? {} : { interval: sealInterval };
+  const sealedTrail = { folder, isRunning: true, ...interval };
+  return { ...useLocal(running, async () => undefined), sealedTrail };
 };
 
 const openFolder = async (folder: string): Promise<Target> => {

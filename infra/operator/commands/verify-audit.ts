@@ -1,7 +1,13 @@
+import type { KeyObject } from 'node:crypto';
 import { keptSince } from '../../../lib/audit/retention.ts';
 import { findDigest, listDigests } from '../../../lib/audit/seal/archive.ts';
 import { fingerprintOf, type SignedDigest, timeInName } from '../../../lib/audit/seal/digest.ts';
-import { compareRemembered, isBehind, remember } from '../../../lib/audit/seal/newest.ts';
+import {
+  compareRemembered,
+  isBehind,
+  type Remembered,
+  remember,
+} from '../../../lib/audit/seal/newest.ts';
 import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import {
   type Finding,
@@ -11,14 +17,13 @@ import {
   verifyTrail,
 } from '../../../lib/audit/seal/verify.ts';
 import { config } from '../../../lib/config.ts';
-import { faultName } from '../../../lib/errors.ts';
 import { recordOperation } from '../audit.ts';
 import type { Invocation, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { describeFinding } from '../findings.ts';
-import { recallNewest, rememberNewest } from '../newest-digests.ts';
 import { startProgress } from '../progress.ts';
-import { type OpenedTrail, openCopy, openSealedTrail } from '../sealed-trail.ts';
+import { newestDigests, sealKeys } from '../seal-memory.ts';
+import { type OpenedTrail, openCopy, openSealedTrail, readPublicKey } from '../sealed-trail.ts';
 import { parseTimeRange, type TimeRange } from '../time-range.ts';
 
 /** Windows that end before then may have left the archive; undefined: none may. */
@@ -66,20 +71,95 @@ const verify = async (verification: Verification): Promise<Result> => {
   return { ...step.value, faults };
 };
 
-/** Prints what follows from the newest digest, and from the one that was the newest before. */
-const judgeNewest = async (
-  { archive, isLive, publicKey }: OpenedTrail,
+/** What of this trail was verified on this machine before. */
+interface Known {
+  readonly newest: Remembered | undefined;
+  /** The fingerprint of its key. */
+  readonly key: string | undefined;
+}
+
+/** @throws {Failure} when that cannot be read */
+const recall = ({ publicKey, place }: OpenedTrail): Known => ({
+  newest: newestDigests.recall(fingerprintOf(publicKey)),
+  key: place === undefined ? undefined : sealKeys.recall(place),
+});
+
+/** @param pinned the key that it must be; absent: it must be the one that is known */
+const judgeKey = (
+  { publicKey }: OpenedTrail,
+  { key }: Known,
+  pinned: KeyObject | undefined,
+): Finding | undefined => {
+  const subject = fingerprintOf(publicKey);
+  if (pinned) {
+    const wanted = fingerprintOf(pinned);
+    return wanted === subject
+      ? undefined
+      : { kind: 'other key', subject, before: `that is ${wanted}` };
+  }
+  return key === undefined || key === subject
+    ? undefined
+    : { kind: 'new key', subject, before: `it was ${key}` };
+};
+
+/** Whether the digest is there that was the newest before. */
+const judgeRemembered = async (
+  { archive, place }: OpenedTrail,
+  { newest }: Known,
+  { until }: TimeRange,
+): Promise<Finding | undefined> => {
+  if (!newest) return undefined;
+  // A copy may be older than what was verified last.
+  const isOutside = until !== undefined && timeInName(newest.file) >= until;
+  if (place === undefined && isOutside) return undefined;
+  return compareRemembered(archive, newest, mayLackBefore());
+};
+
+const judgeAge = (
+  { isLive, interval }: OpenedTrail,
   { newest }: Verified,
   { until }: TimeRange,
-): Promise<number> => {
-  const remembered = recallNewest(fingerprintOf(publicKey));
-  const compared = remembered && (await compareRemembered(archive, remembered, mayLackBefore()));
+): Finding | undefined => {
   // Of an archive to which nothing is added, only a time that is asked for must be there.
-  const isOld = (isLive || until) && newest && isBehind(newest, { now: Date.now(), until });
-  const behind: Finding | undefined = isOld ? { kind: 'behind', subject: newest.until } : undefined;
-  const findings = [compared, behind].filter((finding) => finding !== undefined);
-  for (const finding of findings) console.log(describeFinding(finding));
-  return findings.length;
+  const isOld =
+    (isLive || until) && newest && isBehind(newest, { now: Date.now(), until, interval });
+  return isOld ? { kind: 'behind', subject: newest.until } : undefined;
+};
+
+/** Keeps what was verified for the next time, as far as it goes on from what is known. */
+const keep = ({ place }: OpenedTrail, newest: SignedDigest, known: Known, found: Judged): void => {
+  const latest = remember(newest);
+  const isLater = known.newest === undefined || latest.file > known.newest.file;
+  try {
+    if (!found.remembered && isLater) newestDigests.remember(newest.key, latest);
+    if (!found.key && place !== undefined) sealKeys.remember(place, newest.key);
+  } catch (error) {
+    console.error(`What was verified cannot be remembered: ${explain(error)}`);
+  }
+};
+
+interface Judged {
+  readonly key: Finding | undefined;
+  readonly remembered: Finding | undefined;
+}
+
+/** Prints what follows from what was verified before, and keeps what was now. @returns findings */
+const judgeByMemory = async (
+  trail: OpenedTrail,
+  verified: Verified,
+  { range, pinned }: Wanted,
+): Promise<number> => {
+  const known = recall(trail);
+  const remembered = await judgeRemembered(trail, known, range);
+  const found = { key: judgeKey(trail, known, pinned), remembered };
+  if (verified.newest) keep(trail, verified.newest, known, found);
+  return printAll([found.key, found.remembered]);
+};
+
+const printAll = (findings: readonly (Finding | undefined)[]): number => {
+  const found = findings.filter((finding) => finding !== undefined);
+  for (const finding of found) console.log(describeFinding(finding));
+  return found.length;
 };
 
 const summarise = (trail: OpenedTrail, result: Result) => {
@@ -94,47 +174,61 @@ ${line('Expired: ', expired, 'gone from the table when their time was over')}${l
 ${faults === 0 ? 'Intact.' : `NOT INTACT: ${count(faults, 'finding')}, above.`}`);
 };
 
+/** What is to be verified, and by which key. */
+interface Wanted {
+  readonly range: TimeRange;
+  /** Absent: the key of the service. */
+  readonly pinned: KeyObject | undefined;
+}
+
 const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail> =>
-  typeof options.archive === 'string' && options.archive
+  typeof options.archive === 'string'
     ? openCopy(options.archive, options['public-key'])
     : openSealedTrail(target.sealedTrail);
 
+/** What cannot be told counts only when nothing is found. */
+const unlessFound =
+  (faults: number) =>
+  (error: unknown): number => {
+    if (faults === 0) throw error;
+    console.error(explain(error));
+    return 0;
+  };
+
 const verifyRange = async (
   trail: OpenedTrail,
-  range: TimeRange,
+  wanted: Wanted,
   offline: boolean,
 ): Promise<Result> => {
   const { archive, publicKey } = trail;
+  const { range } = wanted;
   const source = offline ? {} : { source: auditEntries };
   const verification = {
     ...{ archive, publicKey, ...source, keptSince: mayLackBefore() },
     ...(await fromWindow(trail, range)),
   };
   const verified = await verify(verification);
-  const faults = verified.faults + (await judgeNewest(trail, verified, range));
+  const before = verified.faults + printAll([judgeAge(trail, verified, range)]);
+  const byMemory = judgeByMemory(trail, verified, wanted);
+  const faults = before + (await byMemory.catch(unlessFound(before)));
   if (verified.windows === 0 && faults === 0) {
     throw new Failure('Nothing was verified: there is no digest of that time in the archive.');
   }
   return { ...verified, faults };
 };
 
-const keepNewest = (newest: SignedDigest): void => {
-  try {
-    rememberNewest(newest.key, remember(newest));
-  } catch (error) {
-    console.error(`The newest digest cannot be remembered (${faultName(error)}).`);
-  }
-};
-
 export const run: Run = async (invocation) => {
-  const range = parseTimeRange(invocation.options);
-  const offline = Boolean(invocation.options.archive);
+  const { options } = invocation;
+  const wanted = {
+    range: parseTimeRange(options),
+    pinned: readPublicKey(options['public-key']),
+  };
+  const offline = Boolean(options.archive);
   const trail = await openTrail(invocation);
-  const result = await verifyRange(trail, range, offline);
-  const { faults, newest, windows } = result;
+  const result = await verifyRange(trail, wanted, offline);
+  const { faults, windows } = result;
   summarise(trail, result);
   if (faults > 0) process.exitCode = 1;
-  else if (newest && !range.until) keepNewest(newest);
   if (offline) return;
   const recorded = recordOperation({
     author: invocation.author,

@@ -33,14 +33,20 @@ export const compareRemembered = async (
   return isSame ? undefined : { kind: 'different', subject };
 };
 
-/**
- * Whether sealing has stood still for two windows, before a time that is asked for.
- * @param until exclusive; absent: none is, and now it must not stand still
- */
+interface Expected {
+  readonly now: number;
+  /** Exclusive; absent: no time is asked for, and now it must not stand still. */
+  readonly until?: string | undefined;
+  /** Seconds from one window to the next, as the sealer is set now; absent: as it was. */
+  readonly interval?: number | undefined;
+}
+
+/** Whether sealing has stood still for two windows, before a time that is asked for. */
 export const isBehind = (
-  { until: end, interval }: SignedDigest,
-  { now, until }: { now: number; until?: string | undefined },
+  { until: end, interval: before }: SignedDigest,
+  { now, until, interval: set = before }: Expected,
 ): boolean => {
+  const interval = Math.max(before, set);
   const due = new Date(now - 3 * interval * 1000 - graceOf(interval)).toISOString();
   return end < (until !== undefined && until < due ? until : due);
 };

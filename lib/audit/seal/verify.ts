@@ -33,13 +33,15 @@ export const findingKinds = {
   forked: 'does not follow the digest before it',
   altered: 'was overwritten or deleted; its first version counts',
   behind: 'is the end of the newest window: sealing has stopped, or digests were taken away',
+  'other key': 'is not the key of --public-key',
+  'new key': 'is another key than when this was verified before',
   shorter: 'was the newest digest when this was verified before, and is not there any more',
   different: 'is another digest than the one that was verified before',
 } as const;
 
 export interface Finding {
   readonly kind: keyof typeof findingKinds;
-  /** The id of an entry, the name of a file, or a time. */
+  /** The id of an entry, the name of a file, a time, or the fingerprint of a key. */
   readonly subject: string;
   /** Lines of an entry: as it was sealed, as it is; or what else there is to say. */
   readonly before?: string;

@@ -1,17 +1,29 @@
-import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { lockFolder } from '../../../infra/local/folder-lock.ts';
+import {
+  announceRunning,
+  forgetRunning,
+  type RunningService,
+  readRunning,
+} from '../../../infra/local/running.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { bucketArchive } from '../../../lib/audit/seal/bucket.ts';
+import { folderArchive } from '../../../lib/audit/seal/folder.ts';
 import { kmsSigner } from '../../../lib/audit/seal/kms-key.ts';
+import type { Item } from '../../../lib/audit/seal/line.ts';
+import { localSigner, makeKey } from '../../../lib/audit/seal/local-key.ts';
 import { sealWindow } from '../../../lib/audit/seal/sealer.ts';
 import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import { toItem } from '../../../lib/audit/store.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { register } from '../../support/client.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
+import { memoryTable } from '../../support/sealed-trail.ts';
 import { engineClient, scanAudit } from '../../support/stored-items.ts';
 import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
 import { awsForThisTest } from './aws.ts';
@@ -26,12 +38,14 @@ const service = await operatedServiceForThisFile({ AUDIT_SEAL_INTERVAL: '1' });
 const { USERS_TABLE = '', AUDIT_TABLE: TableName = '' } = service.environment;
 const engine = engineClient(inject('engine'));
 const archive: SealedArchive = archiveIn(service.folder);
+let running: RunningService | undefined;
 const users: number[] = [];
 
 /** The service stands still: what is sealed stays as it is, and tests take turns to tamper. */
 beforeAll(async () => {
   for (let user = 0; user < 4; user += 1) users.push((await register(service.api)).id);
   expect(await becomesSealed(service, archive)).toBe(true);
+  running = readRunning(service.folder);
   await service.stop();
 });
 
@@ -50,8 +64,35 @@ const verify = (...args: readonly string[]) =>
     },
   });
 const verifyLocal = (...args: readonly string[]) => verify(`--local=${service.folder}`, ...args);
-const verifyCopy = (folder: string) =>
-  verify('--archive', folder, '--public-key', join(archive.folder, 'public-key.pem'));
+const verifyCopy = (folder: string, ...args: readonly string[]) =>
+  verify('--archive', folder, '--public-key', join(archive.folder, 'public-key.pem'), ...args);
+
+/** Takes a file or a folder away until the test ends. */
+const putAside = (path: string): void => {
+  const aside = join(makeFolder(), 'aside');
+  renameSync(path, aside);
+  onTestFinished(() => {
+    rmSync(path, { recursive: true, force: true });
+    renameSync(aside, path);
+  });
+};
+
+/** Has all entries sealed anew, in a new archive by a new key. @returns the public key's file */
+const sealAnew = async (): Promise<string> => {
+  const [pem, key] = [makeKey(), join(service.folder, 'audit-seal-key.pem')];
+  putAside(key);
+  putAside(archive.folder);
+  writeFileSync(key, pem);
+  const source = memoryTable(Date.now);
+  for (const entry of await scanAudit(inject('engine'), TableName)) {
+    source.items.set(entry.id, entry as unknown as Item);
+  }
+  const sealing = { archive: folderArchive(archive.folder), signer: localSigner(pem), interval: 1 };
+  await sealWindow({ ...sealing, source }, new Date());
+  const file = join(makeFolder(), 'public.pem');
+  writeFileSync(file, sealing.signer.publicKey.export({ type: 'spki', format: 'pem' }));
+  return file;
+};
 
 const entryOf = async (user: number) => {
   const entries = await scanAudit(inject('engine'), TableName);
@@ -114,17 +155,58 @@ describe('verify-audit', () => {
     expect(status).toBe(1);
   });
 
-  it('says that the newest digests are gone that it has seen', async () => {
-    expect((await verifyLocal()).status).toBe(0);
+  it('says that the newest digests are gone that it has seen, also when it found something', async () => {
+    const changed = await entryOf(users[3] ?? 0);
+    const Item = { ...changed, ip_address: '192.0.2.66' };
+    await engine.send(new PutCommand({ TableName, Item }));
+    expect((await verifyLocal()).status).toBe(1);
     const newest = archive.names().at(-1) ?? '';
-    const aside = join(makeFolder(), newest);
-    renameSync(join(archive.folder, newest), aside);
-    onTestFinished(() => renameSync(aside, join(archive.folder, newest)));
+    putAside(join(archive.folder, newest));
 
     const { status, stdout } = await verifyLocal();
 
     expect(stdout).toContain(`shorter: ${newest} was the newest digest`);
     expect(status).toBe(1);
+  });
+
+  it('says that the key is another one than before, until that is confirmed by --public-key', async () => {
+    expect((await verifyLocal()).status).toBe(0);
+    const newKey = await sealAnew();
+
+    const unexpected = await verifyLocal();
+    const pinned = await verifyLocal('--public-key', newKey);
+    const later = await verifyLocal();
+
+    expect(unexpected.stdout).toMatch(/^new key: [0-9a-f]{64} is another key than when/);
+    expect(unexpected.stdout).toContain('NOT INTACT: 1 finding, above.');
+    expect([unexpected, pinned, later].map(({ status }) => status)).toEqual([1, 0, 0]);
+  });
+
+  it('says that the key is not the one of --public-key', async () => {
+    const file = join(makeFolder(), 'public.pem');
+    const { publicKey } = localSigner(makeKey());
+    writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }));
+
+    const other = await verifyLocal('--public-key', file);
+    const none = await verifyLocal('--public-key=');
+
+    expect(other.stdout).toMatch(/^other key: [0-9a-f]{64} is not the key of --public-key/);
+    expect(other.status).toBe(1);
+    expect(none).toEqual({ status: 2, stdout: '', stderr: '--public-key needs a file.\n' });
+  });
+
+  it('does not call behind what a running service seals at longer intervals than before', async () => {
+    if (!running) throw new Error('The service has left no word of itself');
+    expect(running.sealInterval).toBe(1);
+    const unlock = lockFolder(service.folder);
+    onTestFinished(() => unlock?.());
+    announceRunning(service.folder, { ...running, sealInterval: 86_400 });
+    onTestFinished(() => forgetRunning(service.folder));
+
+    const { status, stdout } = await verifyLocal();
+
+    expect(stdout).not.toContain('behind');
+    expect(status).toBe(0);
   });
 
   it('verifies the windows of a time alone', async () => {
@@ -147,6 +229,73 @@ describe('verify-audit', () => {
 
     expect(stdout).toMatch(/^missing: \S+Z has no digest/);
     expect(status).toBe(1);
+  });
+
+  it('verifies an older copy as far as it goes, and says what it lacks', async () => {
+    const copy = makeFolder();
+    cpSync(archive.folder, copy, { recursive: true });
+    const until = archive.digests().at(-1)?.from ?? '';
+    expect((await verifyCopy(copy)).status).toBe(0);
+    rmSync(join(copy, archive.names().at(-1) ?? ''));
+
+    const within = await verifyCopy(copy, '--until', until);
+    const whole = await verifyCopy(copy);
+
+    expect([within.status, within.stdout]).toEqual([0, expect.stringContaining('\nIntact.\n')]);
+    expect([whole.status, whole.stdout]).toEqual([1, expect.stringMatching(/^shorter: /)]);
+  });
+
+  it.each([
+    ['no folder', () => writeFileSync(join(state, 'accounts-service'), '')],
+    [
+      'no JSON',
+      () => {
+        mkdirSync(join(state, 'accounts-service'));
+        writeFileSync(join(state, 'accounts-service', 'newest-digests.json'), '{');
+      },
+    ],
+    [
+      'JSON of another form',
+      () => {
+        mkdirSync(join(state, 'accounts-service'));
+        writeFileSync(join(state, 'accounts-service', 'newest-digests.json'), '{"a":1}');
+      },
+    ],
+  ])(
+    'ends with 2 and the path when its memory is %s, but names what it finds',
+    async (_, spoil) => {
+      spoil();
+      const copy = makeFolder();
+      cpSync(archive.folder, copy, { recursive: true });
+
+      const sound = await verifyCopy(copy);
+      rmSync(join(copy, archive.names()[1] ?? ''));
+      const broken = await verifyCopy(copy);
+
+      expect([sound.status, sound.stdout]).toEqual([2, '']);
+      expect(sound.stderr).toContain(`${join(state, 'accounts-service', 'newest-digests.json')} `);
+      expect([broken.status, broken.stdout]).toEqual([1, expect.stringMatching(/^missing: /)]);
+    },
+  );
+
+  it.each([
+    ['a private one', () => makeKey(), 'is a private key'],
+    [
+      'of another kind',
+      () => generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'pem' }),
+      'is no Ed25519 key',
+    ],
+    ['none', () => 'x', 'is no public key'],
+  ])('ends with 2 when the public key is %s', async (_, content, message) => {
+    const key = join(makeFolder(), 'key.pem');
+    writeFileSync(key, content());
+
+    for (const trail of [`--local=${service.folder}`, `--archive=${archive.folder}`]) {
+      const { status, stdout, stderr } = await verify(trail, '--public-key', key);
+
+      expect(stderr).toContain(`${key} ${message}`);
+      expect([status, stdout]).toEqual([2, '']);
+    }
   });
 
   it('verifies a deployed trail by its bucket and its key, and says when that is not sealed any more', async () => {
@@ -201,6 +350,16 @@ describe('verify-audit', () => {
 
   it.each([
     ['a copy without a key', () => ['--archive', service.folder], '--archive needs --public-key'],
+    [
+      'no copy beside a service',
+      () => ['--archive=', `--local=${service.folder}`],
+      '--archive needs a folder',
+    ],
+    [
+      'a day that no calendar has',
+      () => [...['--archive', makeFolder()], '--since=2026-02-31'],
+      '--since must',
+    ],
     ['a time that is none', () => ['--archive', makeFolder(), '--since', 'noon'], '--since must'],
     [
       'an archive without digests',
