@@ -248,13 +248,16 @@ const itemOf = async (source: EntrySource, id: unknown): Promise<Item | undefine
 
 /** An entry of a line as the table has it now; undefined when it is not there. */
 const storedLine = async (
-  { source, from, until }: Compared,
-  { id, created_at }: SealedLine,
+  { source, from, until, now = Date.now() }: Compared,
+  sealed: SealedLine,
   found: Seen | undefined,
 ): Promise<string | undefined> => {
-  const time = String(created_at);
+  const isWhole = from === beginning && until === endOfTime;
+  const time = String(sealed.created_at);
   const isHeld = time >= from && time < until;
-  const item = isHeld && !found ? undefined : await itemOf(source, id);
+  // Of a part, one whose time was changed is not in the snapshot; those that expired are many.
+  if (!found && (isWhole || (isHeld && hasExpired(sealed, now)))) return undefined;
+  const item = await itemOf(source, sealed.id);
   return item && lineOf(item);
 };
 
