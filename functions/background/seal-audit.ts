@@ -11,6 +11,7 @@ const openSealing = async (): Promise<Sealing> => ({
   signer: await kmsSigner(sealerConfig.auditSealKey),
   interval: config.auditSealInterval,
   archiveDays: config.auditArchiveDays,
+  memory: {},
 });
 
 /** Kept from run to run of this process. */

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Signer } from '../../lib/audit/seal/digest.ts';
 import { folderArchive, removeUnfinished } from '../../lib/audit/seal/folder.ts';
 import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
 import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
@@ -22,11 +23,16 @@ const keyFile = (folder: string) => join(folder, 'audit-seal-key.pem');
 const signerIn = (folder: string) => {
   const file = keyFile(folder);
   if (!existsSync(file)) createPrivately(file, makeKey());
-  const signer = localSigner(readFileSync(file, 'utf8'));
+  return localSigner(readFileSync(file, 'utf8'));
+};
+
+/** Has the public key lie in the archive, whatever became of it. */
+const showPublicKey = ({ publicKey }: Signer, folder: string): void => {
+  const file = publicKeyFile(folder);
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
   mkdirSync(archiveFolder(folder), { recursive: true, mode: 0o700 });
-  const publicKey = signer.publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  writePrivately(publicKeyFile(folder), publicKey);
-  return signer;
+  const isShown = statSync(file, { throwIfNoEntry: false })?.isFile();
+  if (!isShown || readFileSync(file, 'utf8') !== pem) writePrivately(file, pem);
 };
 
 /** The public key of a data folder; undefined when nothing was ever sealed there. */
@@ -48,7 +54,7 @@ const stopTimeout = 2000;
 const makeRound = (sealing: Sealing, folder: string) => {
   let removedOn = '';
   return async (now: Date): Promise<void> => {
-    await sealAndVerify(sealing, now);
+    await sealAndVerify(sealing, now).finally(() => showPublicKey(sealing.signer, folder));
     const today = now.toISOString().slice(0, 10);
     if (today === removedOn) return;
     // Not before it is sealed: a round that fails gets no further than here.
@@ -67,8 +73,9 @@ const makeRound = (sealing: Sealing, folder: string) => {
 export const startSealing = (folder: string, interval: number): (() => Promise<void>) => {
   const archive = folderArchive(archiveFolder(folder));
   const signer = signerIn(folder);
+  showPublicKey(signer, folder);
   const archiveDays = config.auditArchiveDays;
-  const sealing = { archive, source: auditEntries, signer, interval, archiveDays };
+  const sealing = { archive, source: auditEntries, signer, interval, archiveDays, memory: {} };
   const round = makeRound(sealing, folder);
   const ending = new AbortController();
   const { signal } = ending;

@@ -3,6 +3,7 @@ import { namedError } from '../../errors.ts';
 import {
   type Archive,
   type ArchivedFile,
+  BrokenTrail,
   findDigest,
   findFile,
   linesOf,
@@ -45,6 +46,8 @@ export interface Sealing {
   readonly interval: number;
   /** Days after which windows leave the archive; 0 or absent: never. */
   readonly archiveDays?: number;
+  /** What this process has seen of the archive: no window may be gone. Absent: that is not asked. */
+  readonly memory?: { newest?: Digest };
 }
 
 /** Milliseconds that a window stays open past its end, for entries that are being written. */
@@ -324,6 +327,15 @@ const writeWindow = async (
   return (await isAnothers(archive, { name, content }, signer)) ? undefined : digest;
 };
 
+/** @throws {BrokenTrail} when a digest is gone that was the newest in a run before */
+const expectRemembered = ({ memory }: Sealing, newest: Digest | undefined): void => {
+  if (!memory) return;
+  if (memory.newest && !(newest && newest.until >= memory.newest.until)) {
+    throw new BrokenTrail(`${digestName(memory.newest.from)} is not there any more`);
+  }
+  if (newest) memory.newest = newest;
+};
+
 /**
  * What the next window goes on from.
  * @throws {BrokenTrail} when the digest that comes next in the archive is none
@@ -339,6 +351,7 @@ const findStart = async (
   const others = skipped.filter((name) => name !== next);
   if (others.length > 0) onSkipped(others);
   if (others.length < skipped.length) throw notAsSealed(next);
+  expectRemembered(sealing, newest);
   return { from, newest, recent };
 };
 
@@ -368,7 +381,9 @@ export const sealWindow = async (
   const tally: Tally = { count: 0, late: 0, oldest: null, newest: null };
   const file = await compress(linesOfWindow(sealing, window, tally));
   try {
-    return await writeWindow(sealing, window, { file, tally });
+    const digest = await writeWindow(sealing, window, { file, tally });
+    if (digest && sealing.memory) sealing.memory.newest = digest;
+    return digest;
   } finally {
     await file.close();
   }

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../../support/client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
+import { comesTrue } from './installation.ts';
 import { archiveIn, becomesSealed, idsInTable } from './sealed-archive.ts';
 
 const makeFolder = () => {
@@ -44,6 +45,22 @@ describe('npm start', () => {
       chain.slice(0, -1).map(({ until, sha256 }) => [until, sha256]),
     );
     expect([...archive.ids()].sort()).toEqual([...(await idsInTable(second))].sort());
+  });
+
+  it('begins no new chain where its archive was taken away, and shows the public key again', async () => {
+    const folder = makeFolder();
+    const archive = archiveIn(folder);
+    const service = await startSealed(folder);
+    expect(await comesTrue(() => archive.names().length > 1)).toBe(true);
+    rmSync(archive.folder, { recursive: true });
+
+    const isShown = () => existsSync(join(archive.folder, 'public-key.pem'));
+    expect(await comesTrue(isShown)).toBe(true);
+    rmSync(archive.folder, { recursive: true });
+    expect(await comesTrue(isShown)).toBe(true);
+
+    expect(archive.names()).toEqual([]);
+    await service.stop();
   });
 
   it('makes a key that only its owner may read, and shows its public half', async () => {

@@ -140,6 +140,19 @@ describe('The sealer', () => {
     await expect(sealLater(other)).rejects.toThrow(notAsSealed(digestName(newest?.from ?? '')));
   });
 
+  it('begins no new chain where it has sealed before, however often it is run', async () => {
+    const trail = { ...makeTrail(), memory: {} };
+    await sealLater(trail);
+    const newest = await sealLater(trail);
+    trail.archive.files.clear();
+
+    for (let run = 0; run < 3; run += 1) {
+      const gone = `${digestName(newest?.from ?? '')} is not there any more`;
+      await expect(sealLater(trail)).rejects.toThrow(new BrokenTrail(gone));
+    }
+    expect(trail.archive.files.size).toBe(0);
+  });
+
   it('seals as late what was written after its clock had run ahead and was set right', async () => {
     const trail = makeTrail();
     await sealLater(trail, 0);
