@@ -73,15 +73,19 @@ const verifyWith = async (sealing: Sealing, digest: Digest, now: number): Promis
   const constant = { archive, source, publicKey: signer.publicKey, keptSince: kept, now };
   const named: Finding[] = [];
   let faults = 0;
-  for (const part of await partsToVerify(sealing, digest, kept)) {
+  const verify = async (part: Part) => {
     const entriesBetween = source.between;
     for await (const finding of verifyTrail({ ...constant, entriesBetween, ...part })) {
       if (!isFault(finding)) continue;
       faults += 1;
       if (faults <= maxNamed) named.push(finding);
     }
+  };
+  try {
+    for (const part of await partsToVerify(sealing, digest, kept)) await verify(part);
+  } finally {
+    if (faults > 0) logBroken(faults, named);
   }
-  if (faults > 0) logBroken(faults, named);
 };
 
 /** Names digests that no sealer signed. */

@@ -68,6 +68,39 @@ describe('A round of the sealer', () => {
     ]);
   });
 
+  it('names in a young chain what was deleted, when midnight has passed', async () => {
+    const trail = makeTrail({ interval: 300 });
+    const midnight = Date.UTC(2026, 10, 24);
+    trail.now = midnight - 2 * hour;
+    const id = trail.add();
+    for (trail.now += minute; trail.now <= midnight + minute; trail.now += 5 * minute) {
+      if (trail.now > midnight) trail.source.items.delete(id);
+      await sealAndVerify(trail, new Date(trail.now));
+    }
+
+    expect(events()).toMatchObject([
+      { event: 'audit-trail-broken', findings: [{ kind: 'deleted', subject: String(id) }] },
+    ]);
+  });
+
+  it('names what it has found also where it cannot verify to the end', async () => {
+    const { trail, round } = makeRounds();
+    const id = trail.add();
+    await round(3 * minute);
+    await round(day);
+    trail.source.items.delete(id);
+    const { between } = trail.source;
+    // What is read last of the last part: replays after the newest window.
+    trail.source.between = async function* (from, until) {
+      yield* between(from, until);
+      if (until === '~' && from > iso(trail.now - 2 * minute)) throw new Error('The store is down');
+    };
+
+    await expect(round(20 * hour)).rejects.toThrow('The store is down');
+
+    expect(events()).toMatchObject([{ findings: [{ kind: 'deleted', subject: String(id) }] }]);
+  });
+
   it('has nothing to verify in a time in which no window begins', async () => {
     const { trail, round } = makeRounds();
     for (let i = 0; i < 3; i += 1) await round(i * 4 * day + minute);
