@@ -11,7 +11,7 @@ import {
   timeInName,
 } from './digest.ts';
 import { readLine, type SealedLine } from './line.ts';
-import { collect, type Spool, spool } from './spool.ts';
+import { type Spool, spool } from './spool.ts';
 
 /** A file of the archive. */
 export interface ArchivedFile {
@@ -32,13 +32,24 @@ export interface Archive {
   create(name: string, content: Buffer | Spool): Promise<boolean>;
 }
 
-/** The whole of a file that is small. @returns undefined when there is none */
+/** Bytes: far more than a digest has. */
+const maxSmall = 65_536;
+
+/** The whole of a file that is small. @returns undefined when there is none, or a larger one */
 export const readFile = async (
   archive: Archive,
   file: ArchivedFile,
 ): Promise<Buffer | undefined> => {
   const bytes = await archive.open(file);
-  return bytes && collect(bytes);
+  if (!bytes) return undefined;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of bytes) {
+    size += part.length;
+    if (size > maxSmall) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 };
 
 /** A file as a list has it, which tells the first of its versions. */

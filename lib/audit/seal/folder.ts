@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { namedError } from '../../errors.ts';
 import type { Archive } from './archive.ts';
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
@@ -24,6 +26,26 @@ const linkOnce = async (from: string, to: string): Promise<boolean> => {
   }
 };
 
+/** Bytes: the most that S3 takes in one put, so that no sealer writes more. */
+const maxFileSize = 5 * 2 ** 30;
+
+/** Codes of names at which nothing lies that can be read. */
+const noFile = ['ENOENT', 'ENXIO', 'ELOOP'];
+
+/** @returns undefined where there is no file that a sealer can have written */
+const openFile = async (path: string): Promise<FileHandle | undefined> => {
+  // Without waiting for somebody who writes into a named pipe.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const handle = await open(path, flags).catch((error) => {
+    if (noFile.includes(codeOf(error) ?? '')) return undefined;
+    throw error;
+  });
+  const found = await handle?.stat();
+  if (found?.isFile() && found.size <= maxFileSize) return handle;
+  await handle?.close();
+  return undefined;
+};
+
 /** An archive in a folder, which is made when the first file is written. */
 export const folderArchive = (folder: string): Archive => ({
   async *list(from) {
@@ -34,14 +56,12 @@ export const folderArchive = (folder: string): Archive => ({
     for (const name of names.sort()) if (name >= from) yield { name };
   },
   open: async ({ name }) => {
-    try {
-      return (await open(join(folder, name), 'r')).createReadStream();
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+    const handle = await openFile(join(folder, name));
+    return handle?.createReadStream();
   },
   create: async (name, content) => {
+    const size = content instanceof Uint8Array ? content.length : content.size;
+    if (size > maxFileSize) throw namedError('FileTooLarge');
     await mkdir(folder, { recursive: true, mode: 0o700 });
     // A link appears in one step, and not over another file, as a rename would.
     const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
@@ -62,6 +82,7 @@ export const folderArchive = (folder: string): Archive => ({
 /** Takes away what sealers have left that were killed while they wrote. */
 export const removeUnfinished = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder).catch(() => [])) {
-    if (name.endsWith(unfinishedEnd)) await rm(join(folder, name), { force: true });
+    if (name.endsWith(unfinishedEnd))
+      await rm(join(folder, name), { force: true, recursive: true });
   }
 };
