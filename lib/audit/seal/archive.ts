@@ -11,7 +11,7 @@ import {
   timeInName,
 } from './digest.ts';
 import { readLine, type SealedLine } from './line.ts';
-import { type Spool, spool } from './spool.ts';
+import { collect, type Spool, spool } from './spool.ts';
 
 /** A file of the archive. */
 export interface ArchivedFile {
@@ -32,25 +32,68 @@ export interface Archive {
   create(name: string, content: Buffer | Spool): Promise<boolean>;
 }
 
-/** Bytes: far more than a digest has. */
-const maxSmall = 65_536;
+/** A file that cannot be read, while others can, or one that is too long. */
+class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}
 
-/** The whole of a file that is small. @returns undefined when there is none, or a larger one */
-export const readFile = async (
+/** Codes of errors that are about one file: of a file system, and of S3. */
+const codesOfFile = new Set([
+  ...['EISDIR', 'ENOTDIR', 'ENXIO', 'ELOOP', 'EACCES', 'EPERM', 'EIO', 'ENODEV', 'EINVAL'],
+  ...['ERR_FS_FILE_TOO_LARGE', 'InvalidObjectState'],
+]);
+
+const isOfFile = (error: unknown): boolean =>
+  error instanceof Error &&
+  (codesOfFile.has(error.name) || codesOfFile.has(String((error as { code?: unknown }).code)));
+
+async function* limited(
+  bytes: AsyncIterable<Uint8Array>,
+  most: number,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  try {
+    for await (const part of bytes) {
+      size += part.length;
+      if (size > most) throw new UnreadableFile(`It is longer than ${most} bytes`);
+      yield part;
+    }
+  } catch (error) {
+    throw isOfFile(error) ? new UnreadableFile('It cannot be read', { cause: error }) : error;
+  }
+}
+
+/**
+ * Reads a file of at most so many bytes.
+ * @returns undefined when there is none, or it is longer, or no file that can be read
+ * @throws what the store throws when it cannot be reached, and what `read` throws
+ */
+const readUpTo = async <T>(
   archive: Archive,
   file: ArchivedFile,
-): Promise<Buffer | undefined> => {
-  const bytes = await archive.open(file);
-  if (!bytes) return undefined;
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of bytes) {
-    size += part.length;
-    if (size > maxSmall) return undefined;
-    parts.push(part);
+  { most, read }: { most: number; read: (bytes: AsyncIterable<Uint8Array>) => Promise<T> },
+): Promise<T | undefined> => {
+  try {
+    const bytes = await archive.open(file).catch((error) => {
+      if (!isOfFile(error)) throw error;
+      return undefined;
+    });
+    return bytes && (await read(limited(bytes, most)));
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    return undefined;
   }
-  return Buffer.concat(parts);
 };
+
+/** Bytes, far more than a digest has. */
+const longestDigest = 65_536;
+
+/** The whole of the file of a digest. @returns undefined when there is none that can be read */
+export const readFile = (
+  archive: Archive,
+  file: ArchivedFile,
+  most = longestDigest,
+): Promise<Buffer | undefined> => readUpTo(archive, file, { most, read: collect });
 
 /** A file as a list has it, which tells the first of its versions. */
 export const findFile = async (
@@ -104,6 +147,9 @@ export const findDigest = async (
   return typeof digest === 'object' && digestName(digest.from) === file.name ? digest : undefined;
 };
 
+/** Bytes, more than an entry has, which is an item of DynamoDB with each character escaped. */
+const longestLine = 6 * 409_600;
+
 /**
  * The file of a window's entries, to be closed; undefined when it is not the one that the digest is
  * about.
@@ -114,8 +160,9 @@ export const readEntriesFile = async (
   { entries }: Pick<Digest, 'entries'>,
   files: ReadonlyMap<string, ArchivedFile> = new Map(),
 ): Promise<Spool | undefined> => {
-  const bytes = await archive.open(files.get(entries.file) ?? { name: entries.file });
-  const content = bytes && (await spool(bytes));
+  const file = files.get(entries.file) ?? { name: entries.file };
+  const most = 1024 + entries.count * longestLine;
+  const content = await readUpTo(archive, file, { most, read: spool });
   if (content?.sha256.toString('hex') === entries.sha256) return content;
   await content?.close();
   return undefined;
@@ -130,6 +177,11 @@ export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error)
   readable.once('error', (error) => stream.destroy(error));
   return readable.pipe(stream);
 };
+
+/** Whether lines could not be read because of what they are. */
+export const isOfContent = (error: unknown): boolean =>
+  error instanceof SyntaxError ||
+  (error instanceof Error && String((error as { code?: unknown }).code).startsWith('Z_'));
 
 /** The lines of a file of entries, never more than a part of them in memory. */
 export async function* linesOf(content: Spool): AsyncGenerator<SealedLine> {

@@ -1,7 +1,14 @@
 /** Compares the archive with itself, and with the table (lib/audit/README.md, Verification). */
 import type { KeyObject } from 'node:crypto';
 import { hasExpired } from '../retention.ts';
-import { type Archive, type ArchivedFile, linesOf, readEntriesFile, readFile } from './archive.ts';
+import {
+  type Archive,
+  type ArchivedFile,
+  isOfContent,
+  linesOf,
+  readEntriesFile,
+  readFile,
+} from './archive.ts';
 import {
   beginning,
   compact,
@@ -89,6 +96,8 @@ const endOfTime = '~';
 interface Listing {
   /** In the order of their windows. */
   readonly digests: readonly ArchivedFile[];
+  /** Names that only a digest has, with no time in them. */
+  readonly misnamed: readonly string[];
   /** All others, by name. */
   readonly files: ReadonlyMap<string, ArchivedFile>;
   /** Names, of both. */
@@ -99,21 +108,32 @@ interface Listing {
 
 type Range = Pick<Verification, 'since' | 'until' | 'keptSince'>;
 
+/** The time in the name of a digest; undefined when there is none. */
+const timeOf = (name: string): string | undefined => {
+  const time = timeInName(name);
+  const read = isDigestName(name) ? Date.parse(time) : Number.NaN;
+  return !Number.isNaN(read) && new Date(read).toISOString() === time ? time : undefined;
+};
+
 const listAll = async (
   archive: Archive,
   { since = beginning, until = endOfTime }: Range,
 ): Promise<Listing> => {
-  const digests: ArchivedFile[] = [];
+  const [digests, altered, misnamed]: [ArchivedFile[], string[], string[]] = [[], [], []];
   const files = new Map<string, ArchivedFile>();
-  const altered: string[] = [];
-  for await (const file of archive.list(compact(since))) {
-    const time = isDigestName(file.name) ? timeInName(file.name) : undefined;
-    if (time && time >= until) return { digests, files, altered, next: time };
-    if (time) digests.push(file);
+  const add = (file: ArchivedFile, isDigest: boolean): void => {
+    if (isDigest) digests.push(file);
+    else if (file.name.endsWith('.digest.json')) misnamed.push(file.name);
     else files.set(file.name, file);
     if (file.altered) altered.push(file.name);
+  };
+  const listing = { digests, files, altered, misnamed };
+  for await (const file of archive.list(since === beginning ? '' : compact(since))) {
+    const time = timeOf(file.name);
+    if (time && time >= until) return { ...listing, next: time };
+    add(file, time !== undefined);
   }
-  return { digests, files, altered };
+  return listing;
 };
 
 /** The files of a range but for those that may have left the archive, as a whole or in part. */
@@ -228,11 +248,14 @@ function* step(walk: Walk, { file, digest, content }: Window, start?: string): G
   walk.open = undefined;
   walk.newest = digest;
   walk.entries += digest.entries.count;
-  if (content) return;
-  yield { kind: 'unreadable', subject: digest.entries.file };
-  const { from, until, entries } = digest;
-  walk.gaps.push({ from, until, mayHoldLate: entries.late > 0 });
+  if (!content) yield skipEntries(walk, digest);
 }
+
+/** Notes that the entries of a window cannot be read. */
+const skipEntries = (walk: Walk, { from, until, entries }: SignedDigest): Finding => {
+  walk.gaps.push({ from, until, mayHoldLate: entries.late > 0 });
+  return { kind: 'unreadable', subject: entries.file };
+};
 
 /** The table, and its part that a snapshot holds. */
 interface Compared {
@@ -421,10 +444,18 @@ async function* walkLines(
   digest: SignedDigest,
   content: Spool,
 ): AsyncGenerator<Finding> {
-  for await (const line of linesOf(content)) {
-    yield* checkLine(snapshot, digest, line);
-    if (compared) yield* compareLine(compared, line, walk);
+  let count = 0;
+  try {
+    for await (const line of linesOf(content)) {
+      count += 1;
+      yield* checkLine(snapshot, digest, line);
+      if (compared) yield* compareLine(compared, line, walk);
+    }
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+    count = Number.NaN;
   }
+  if (count !== digest.entries.count) yield skipEntries(walk, digest);
 }
 
 /** Follows the windows of a list, with their entries. */
@@ -494,6 +525,7 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
   const { archive, source } = verification;
   const listing = await list(archive, verification);
   for (const subject of listing.altered) yield { kind: 'altered', subject };
+  for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
   const from = comparedFrom(verification, listing);
   const snapshot = openSnapshot();
   try {

@@ -2,9 +2,9 @@ import { describe, expect, inject, it } from 'vitest';
 import { outcome, refusal } from '../../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
-  operate as operateIn,
   operatedServiceForThisFile,
   operatedServiceForThisTest,
+  operate as operateIn,
   operatorEntry,
 } from '../../support/operator.ts';
 
