@@ -2,7 +2,7 @@
  * What AWS does for mails, on this machine: it invokes the function that mails, again when that
  * fails, and takes what the function sends by Amazon SES, each mail as a file.
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
 import type { MailMessage } from '../../lib/mail/message.ts';
 import { createPrivately } from './running.ts';
 
@@ -32,20 +33,20 @@ export interface LocalMail {
   stop(): Promise<void>;
 }
 
+const text = v.object({ Data: v.string() });
+
 /** What SES's SendEmail takes, as far as it is used. */
-interface SentMail {
-  readonly FromEmailAddress: string;
-  readonly Destination: { readonly ToAddresses: readonly string[] };
-  readonly Content: {
-    readonly Simple: {
-      readonly Subject: { readonly Data: string };
-      readonly Body: {
-        readonly Text: { readonly Data: string };
-        readonly Html: { readonly Data: string };
-      };
-    };
-  };
-}
+const sentMail = v.object({
+  FromEmailAddress: v.string(),
+  Destination: v.object({ ToAddresses: v.array(v.string()) }),
+  Content: v.object({
+    Simple: v.object({ Subject: text, Body: v.object({ Text: text, Html: text }) }),
+  }),
+});
+type SentMail = v.InferOutput<typeof sentMail>;
+
+/** What the function takes, as far as one can be told from anything else. */
+const mailMessage = v.looseObject({ kind: v.picklist(['reset', 'notice']), email: v.string() });
 
 /** A mail as a file that mail programs open (RFC 5322, RFC 2046), readable as it stands. */
 const toFile = ({ FromEmailAddress, Destination, Content }: SentMail, date: Date): string => {
@@ -85,16 +86,39 @@ const keep = (folder: string, mail: SentMail): void => {
   console.log(`Mail to ${printable(mail.Destination.ToAddresses.join(', '))}: ${file}`);
 };
 
-const read = async (request: IncomingMessage): Promise<string> => {
+/** Bytes: what Lambda takes of an asynchronous invocation; mails are smaller. */
+const maxBody = 1_000_000;
+
+/** @returns undefined for a body that is too large */
+const read = async (request: IncomingMessage): Promise<string | undefined> => {
   const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size <= maxBody) chunks.push(chunk);
+  }
+  return size <= maxBody ? Buffer.concat(chunks).toString() : undefined;
 };
 
 const answer = (response: ServerResponse, status: number, body: object = {}): void => {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 };
+
+/** Does what a request asks for. @returns the status of the response */
+const statusOf = async (
+  request: IncomingMessage,
+  actions: Readonly<Record<string, (body: unknown) => number>>,
+): Promise<number> => {
+  const body = await read(request);
+  const { method, url = '' } = request;
+  if (method !== 'POST' || !Object.hasOwn(actions, url)) return 404;
+  return body === undefined ? 413 : (actions[url]?.(JSON.parse(body)) ?? 404);
+};
+
+/** A body that is no JSON, or of another form, is the sender's fault; a full disk is not. */
+const statusOfFault = (error: unknown): number =>
+  error instanceof SyntaxError || error instanceof v.ValiError ? 400 : 500;
 
 const attempt = async (send: MailFunction, message: MailMessage): Promise<void> => {
   for (const pause of [...pauses, undefined]) {
@@ -117,6 +141,8 @@ export const startMail = async (
 ): Promise<LocalMail> => {
   const mails = folder ? join(folder, 'mail') : mkdtempSync(join(tmpdir(), 'accounts-mail-'));
   mkdirSync(mails, { recursive: true, mode: 0o700 });
+  // Web pages and other programs reach the port too.
+  const secret = `/${randomBytes(32).toString('base64url')}`;
   const underWay = new Set<Promise<void>>();
   const deliver = (message: MailMessage) => {
     const work = attempt(send, message);
@@ -124,19 +150,23 @@ export const startMail = async (
     work.finally(() => underWay.delete(work));
   };
 
+  const actions: Readonly<Record<string, (body: unknown) => number>> = {
+    [secret + paths.invoke]: (body) => {
+      deliver(v.parse(mailMessage, body) as unknown as MailMessage);
+      return 202;
+    },
+    [secret + paths.send]: (body) => {
+      keep(mails, v.parse(sentMail, body));
+      return 200;
+    },
+  };
   const server = createServer(async (request, response) => {
-    const body = JSON.parse((await read(request)) || '{}');
-    if (request.url === paths.invoke) {
-      deliver(body);
-      answer(response, 202);
-    } else if (request.url === paths.send) {
-      keep(mails, body);
-      answer(response, 200, { MessageId: randomUUID() });
-    } else answer(response, 404);
+    const status = await statusOf(request, actions).catch(statusOfFault);
+    answer(response, status, status === 200 ? { MessageId: randomUUID() } : {});
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${secret}`;
 
   return {
     folder: mails,
