@@ -9,6 +9,7 @@ import { config } from '../config.ts';
 import { conditionItem, isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
+import type { NoticeMessage } from '../mail/message.ts';
 import { getItems } from '../users/items.ts';
 import { emailKey } from '../users/user.ts';
 import { networkOf } from './network.ts';
@@ -219,15 +220,45 @@ export const exceedsResetLimit = async (
 /** Mails of one kind to one address within a {@link window}, whoever has it in between. */
 const noticesPerAddress = 10;
 
+/** The same of one account within an hour, whatever its addresses. */
+const noticesPerUser = 10;
+const hour = 60 * 60;
+
+/** Counts a message of a user in this hour, once however often it comes. @returns false past the limit */
+const countNotice = async (
+  { user_id, request_id }: Pick<NoticeMessage, 'user_id' | 'request_id'>,
+  now: number,
+): Promise<boolean> => {
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: { pk: `attempts#notice#user#${user_id}#${Math.floor(now / hour)}` },
+    UpdateExpression: 'SET expires_at = :end ADD requests :requests',
+    ConditionExpression:
+      'attribute_not_exists(requests) OR size(requests) < :limit OR contains(requests, :request)',
+    ExpressionAttributeValues: {
+      ...{ ':requests': new Set([request_id]), ':request': request_id },
+      ...{ ':limit': noticesPerUser, ':end': now + hour },
+    },
+  });
+  try {
+    await send(command, { timeout: countingTimeout() });
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return false;
+  }
+};
+
 /**
  * Counts a mail that nobody asked for: who changes an account to and fro has others mailed.
- * @returns whether it is one too many
+ * @returns whether it is one too many for its account, or for the address
  */
-export const exceedsNoticeLimit = (
-  email: string,
+export const exceedsNoticeLimit = async (
+  message: Pick<NoticeMessage, 'email' | 'user_id' | 'request_id'>,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<boolean> => {
-  const address = createHash('sha256').update(emailKey(email)).digest('base64url');
+  if ((await withoutFault(() => countNotice(message, seconds(now)))) === false) return true;
+  const address = createHash('sha256').update(emailKey(message.email)).digest('base64url');
   return exceeds(`attempts#notice#account#${address}`, noticesPerAddress, now);
 };
 

@@ -2,10 +2,11 @@
 import { resetRequested } from '../audit/actions.ts';
 import { record } from '../audit/record.ts';
 import { config } from '../config.ts';
+import { faultName } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
 import type { MailMessage, NoticeMessage, ResetMessage } from '../mail/message.ts';
-import { isMailable, send } from '../mail/send.ts';
-import { noticeMail, resetMail } from '../mail/texts.ts';
+import { isFinal, isMailable, send } from '../mail/send.ts';
+import { type Mail, noticeMail, resetMail } from '../mail/texts.ts';
 import { mailNotSent } from '../mail/unsent.ts';
 import { makeMailedToken, markMailed, releaseMail } from '../users/resets.ts';
 import { findUserByEmail } from '../users/store.ts';
@@ -18,6 +19,22 @@ const canMail = (address: string, { request_id }: MailMessage): boolean => {
   return false;
 };
 
+/** Sends a mail. @returns false when it is refused for good: to try again would not help */
+const deliver = async (
+  address: string,
+  mail: Mail,
+  { request_id }: MailMessage,
+): Promise<boolean> => {
+  try {
+    await send(address, mail);
+    return true;
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    logError(mailNotSent, { requestId: request_id, fault: faultName(error) });
+    return false;
+  }
+};
+
 const mailReset = async (message: ResetMessage): Promise<void> => {
   const { request_id, ip_address, user_agent } = message;
   const { user } = await findUserByEmail(message.email);
@@ -25,17 +42,18 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
   const token = await makeMailedToken(user, request_id);
   if (token === undefined) return;
   const link = { email: user.email, resetUrl: config.resetUrl, token };
-  try {
-    await send(user.email, resetMail(message, link));
-  } catch (error) {
-    // If this fails too, it is taken up again when the claim has ended.
-    await releaseMail(user, request_id).catch(() => undefined);
-    throw error;
-  }
+  const isSent = await deliver(user.email, resetMail(message, link), message).catch(
+    async (error: unknown) => {
+      // If this fails too, it is taken up again when the claim has ended.
+      await releaseMail(user, request_id).catch(() => undefined);
+      throw error;
+    },
+  );
   // From here on nothing has the message come again: that would be a second mail.
   await markMailed(user, request_id).catch((error: unknown) =>
     logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
   );
+  if (!isSent) return;
   await record({
     ...{ ip_address, user_agent, request_id, action: 'UPDATE', resource_id: user.id },
     ...{ result: 'SUCCESS', details: resetRequested },
@@ -44,8 +62,8 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
 
 const mailNotice = async (message: NoticeMessage): Promise<void> => {
   const { email } = message;
-  if (!canMail(email, message) || (await exceedsNoticeLimit(email))) return;
-  await send(email, noticeMail(message, { resetUrl: config.resetUrl }));
+  if (!canMail(email, message) || (await exceedsNoticeLimit(message))) return;
+  await deliver(email, noticeMail(message, { resetUrl: config.resetUrl }), message);
 };
 
 /**

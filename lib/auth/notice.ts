@@ -31,7 +31,8 @@ export const noticeChange = async (
   if (config.mailFunctionUrl === '' || changed.length === 0) return;
   try {
     const time = now.toISOString();
-    await handOver({ kind: 'notice', email: before.email, changed, ...source, time });
+    const { id: user_id, email: address } = before;
+    await handOver({ kind: 'notice', user_id, email: address, changed, ...source, time });
   } catch (error) {
     logError(noticeNotHandedOver, { requestId: source.request_id, ...describeFault(error) });
   }

@@ -18,6 +18,8 @@ export interface ResetMessage extends Asked {
 /** Word to an account of what was changed of how it is entered. */
 export interface NoticeMessage extends Asked {
   readonly kind: 'notice';
+  /** Whose account it is. */
+  readonly user_id: number;
   /** The address that the account had before. */
   readonly email: string;
   readonly changed: readonly ('email' | 'password')[];

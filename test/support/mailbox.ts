@@ -24,8 +24,8 @@ export interface Mailbox {
   readonly messages: readonly MailMessage[];
   /** Of the requests that handed them over. */
   readonly headers: readonly IncomingHttpHeaders[];
-  /** The statuses of the responses to come, before all is well again. */
-  fail(...statuses: readonly number[]): void;
+  /** The statuses of the responses to come, or names of SES's refusals, before all is well again. */
+  fail(...failures: readonly (number | string)[]): void;
   /** Waits for a number of mails to an address. */
   mailsTo(address: string, count?: number): Promise<readonly ReceivedMail[]>;
   stop(): void;
@@ -60,7 +60,7 @@ export const startMailbox = async (): Promise<Mailbox> => {
   const mails: ReceivedMail[] = [];
   const messages: MailMessage[] = [];
   const headers: IncomingHttpHeaders[] = [];
-  let failures: number[] = [];
+  let failures: (number | string)[] = [];
   const keep = (url: string | undefined, body: string): number => {
     if (url !== '/invoke') {
       mails.push(toMail(JSON.parse(body)));
@@ -72,9 +72,14 @@ export const startMailbox = async (): Promise<Mailbox> => {
   const server = createServer(async (request, response) => {
     const body = await read(request);
     if (request.url === '/invoke') headers.push(request.headers);
-    const status = failures.shift() ?? keep(request.url, body);
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify({ MessageId: 'some-id' }));
+    const outcome = failures.shift() ?? keep(request.url, body);
+    const [status, errorType] =
+      typeof outcome === 'number'
+        ? [outcome, {}]
+        : [400, { 'x-amzn-errortype': outcome.split(' ')[0] }];
+    response.writeHead(status, { 'content-type': 'application/json', ...errorType });
+    // SES's refusals quote what they refuse.
+    response.end(JSON.stringify({ MessageId: 'some-id', message: `${outcome}: ${body}` }));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -86,8 +91,8 @@ export const startMailbox = async (): Promise<Mailbox> => {
     mails,
     messages,
     headers,
-    fail: (...statuses) => {
-      failures = [...statuses];
+    fail: (...next) => {
+      failures = [...next];
     },
     mailsTo: async (address, count = 1) => {
       for (let look = 0; look < maxLooks; look += 1) {

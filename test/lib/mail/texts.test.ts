@@ -51,7 +51,7 @@ If it was not you, there is nothing to do: your password stays as it is, and who
 });
 
 describe('Word of a change', () => {
-  const notice = { kind: 'notice', email: 'ada@example.org', ...source } as const;
+  const notice = { kind: 'notice', user_id: 1, email: 'ada@example.org', ...source } as const;
   const mailOf = (...changed: ('password' | 'email')[]) =>
     noticeMail({ ...notice, changed }, { resetUrl: link.resetUrl });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { handler } from '../../../functions/mail/send.ts';
 import type { MailMessage } from '../../../lib/mail/message.ts';
 import { findReset } from '../../../lib/users/resets.ts';
@@ -34,9 +34,10 @@ const source = { ip_address: '192.0.2.1', user_agent: 'test', time: '2026-11-21T
 const asked = (email: string, request_id: string = crypto.randomUUID()): MailMessage => ({
   ...{ kind: 'reset', email, request_id, ...source },
 });
-const changed = (email: string): MailMessage => ({
-  ...{ kind: 'notice', email, changed: ['password'], request_id: 'r', ...source },
-});
+const changed = (email: string, user_id = 0, request_id: string = crypto.randomUUID()) =>
+  ({
+    ...{ kind: 'notice', email, user_id, changed: ['password'], request_id, ...source },
+  }) as const satisfies MailMessage;
 const mailsTo = (email: string) => mailbox.mails.filter(({ to }) => to.includes(email));
 const entriesAbout = async ({ id }: { id: number }) =>
   (await scanAudit(inject('engine'), tables.audit)).filter(
@@ -126,6 +127,47 @@ describe('The function that mails', () => {
     expect(await entriesAbout(user)).toHaveLength(1);
   });
 
+  it.each(['BadRequestException', 'MessageRejected'])(
+    'does not try again what SES refuses for good by %s, and logs no address',
+    async (refusal) => {
+      const user = await newUser();
+      const message = asked(user.email);
+      mailbox.fail(refusal, refusal);
+
+      await handler(message);
+      await handler({ ...changed(user.email), request_id: 'request-8' });
+      await handler(message);
+
+      expect(mailsTo(user.email)).toEqual([]);
+      expect(await entriesAbout(user)).toEqual([]);
+      const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+      expect(lines).toEqual([
+        { level: 'error', event: 'mail-not-sent', requestId: message.request_id, fault: refusal },
+        { level: 'error', event: 'mail-not-sent', requestId: 'request-8', fault: refusal },
+      ]);
+    },
+  );
+
+  it.each(['AccountSuspendedException', 'MailFromDomainNotVerifiedException'])(
+    'tells Lambda to try again what SES refuses by %s, and logs no address',
+    async (refusal) => {
+      const user = await newUser();
+      mailbox.fail(refusal);
+
+      await expect(handler(asked(user.email))).rejects.toThrow(refusal);
+
+      expect(String(logged.mock.calls)).toContain(`"fault":"${refusal}"`);
+      expect(String(logged.mock.calls)).not.toContain(user.email);
+    },
+  );
+
+  it('tells Lambda to try again the message that SES rejects before an identity is verified', async () => {
+    const user = await newUser();
+    mailbox.fail('MessageRejected not verified');
+
+    await expect(handler(asked(user.email))).rejects.toThrow('MessageRejected');
+  });
+
   it('tells Lambda to try again when the store fails, and logs no address', async () => {
     const user = await newUser();
     proxy.impose({ fault: faults.missingTable, table: tables.users });
@@ -164,7 +206,10 @@ describe('The function that mails', () => {
     expect(String(logged.mock.calls)).toContain('audit-entry-not-written');
   });
 
-  it.each(['a,victim@example.org', '<victim@example.org>', '"x"victim@example.org'])(
+  it.each([
+    ...['a,victim@example.org', '<victim@example.org>', '"x"victim@example.org'],
+    ...['vıctim-victim@example.org', 'victim@exаmple.org', 'victim\u202e@example.org'],
+  ])(
     'sends nothing to %s, which may be read as another address, and does not try again',
     async (email) => {
       await newUser({ email });
@@ -192,10 +237,28 @@ describe('The function that mails', () => {
   it('sends word of changes to one address ten times in 15 minutes, whoever has it', async () => {
     const [email, other] = ['often@example.org', 'seldom@example.org'];
 
-    for (let i = 0; i < 14; i += 1) await handler(changed(email));
-    await handler(changed(other));
+    for (let i = 0; i < 14; i += 1) await handler(changed(email, 1000 + i));
+    await handler(changed(other, 1000));
 
     expect([mailsTo(email).length, mailsTo(other).length]).toEqual([10, 1]);
+  });
+
+  it('sends word of the first ten changes of one account in an hour, whatever its address', async () => {
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    vi.useFakeTimers({ now: new Date('2026-11-21T09:59:00Z'), toFake: ['Date'] });
+    const send = (i: number) => handler(changed(`stranger-${i}@example.org`, 2000, `request-${i}`));
+    const sent = () => mailbox.mails.filter(({ to }) => to[0]?.startsWith('stranger-')).length;
+
+    // A message that comes again counts once.
+    await send(0);
+    for (let i = 0; i < 14; i += 1) await send(i);
+    const first = sent();
+    vi.setSystemTime(new Date('2026-11-21T10:00:00Z'));
+    await send(14);
+
+    expect([first, sent()]).toEqual([11, 12]);
   });
 
   it('tells Lambda to try again when word of a change was refused', async () => {
