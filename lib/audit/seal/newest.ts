@@ -41,12 +41,16 @@ interface Expected {
   readonly interval?: number | undefined;
 }
 
-/** Whether sealing has stood still for two windows, before a time that is asked for. */
+/** Milliseconds for which a machine may stand still, however short its windows are. */
+const minute = 60_000;
+
+/** Whether sealing has stood still for two windows, and a minute at least, before a time that is asked for. */
 export const isBehind = (
   { until: end, interval: before }: SignedDigest,
   { now, until, interval: set = before }: Expected,
 ): boolean => {
   const interval = Math.max(before, set);
-  const due = new Date(now - 3 * interval * 1000 - graceOf(interval)).toISOString();
+  const allowed = Math.max(3 * interval * 1000 + graceOf(interval), minute);
+  const due = new Date(now - allowed).toISOString();
   return end < (until !== undefined && until < due ? until : due);
 };
