@@ -91,8 +91,11 @@ const orNone = (form: string, holds: (text: string) => boolean): Rule<string> =>
 /** Plain, so that it can stand in a header and in a condition of IAM as it is. */
 const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
 
+/** As it stands in a mail: nothing that programs read in several ways, or that shows as another one. */
+const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
+
 const isPageUrl = (text: string): boolean => {
-  const url = /[\s#]/.test(text) ? null : URL.parse(text);
+  const url = plainUrl.test(text) && !/[\\#]/.test(text) ? URL.parse(text) : null;
   if (!url || url.username || url.password) return false;
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal);

@@ -27,6 +27,8 @@ type MailFunction = (message: MailMessage) => Promise<void>;
 export interface LocalMail {
   /** Where the mails are. */
   readonly folder: string;
+  /** The URL to which they are sent instead, where there is one. */
+  readonly elsewhere?: string;
   /** The variables by which functions find all of it. */
   readonly environment: Readonly<Record<string, string>>;
   /** Ends it when all mails are sent, or given up. */
@@ -168,12 +170,14 @@ export const startMail = async (
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${secret}`;
 
+  const elsewhere = process.env.AWS_ENDPOINT_URL_SESV2 || undefined;
   return {
     folder: mails,
     environment: {
       MAIL_FUNCTION_URL: url + paths.invoke,
-      AWS_ENDPOINT_URL_SESV2: process.env.AWS_ENDPOINT_URL_SESV2 ?? url,
+      AWS_ENDPOINT_URL_SESV2: elsewhere ?? url,
     },
+    ...(elsewhere ? { elsewhere } : {}),
     stop: async () => {
       await Promise.all(underWay);
       server.close();

@@ -18,8 +18,8 @@ export interface LocalService {
   readonly url: string;
   readonly admin: LocalAdmin;
   readonly engine: Engine;
-  /** Where mails are put; absent where none are sent. */
-  readonly mailFolder?: string;
+  /** Where mails are put or sent; absent where none are. */
+  readonly mail?: Pick<LocalMail, 'folder' | 'elsewhere'>;
   stop(): Promise<void>;
 }
 
@@ -125,7 +125,7 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     announce(settings, engine.endpoint, url);
     opening.resolve(integrations);
     if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);
-    return { url, admin, engine, stop, ...(mail ? { mailFolder: mail.folder } : {}) };
+    return { url, admin, engine, stop, ...(mail ? { mail } : {}) };
   } catch (error) {
     opening.reject(error);
     await stop();

@@ -8,7 +8,7 @@ const explain = (error: NodeJS.ErrnoException): string =>
     ? 'The port is in use by another program: set PORT to a free one.'
     : error.message;
 
-const announce = ({ url, admin, engine, mailFolder }: LocalService): void => {
+const announce = ({ url, admin, engine, mail }: LocalService): void => {
   const { email, password } = admin;
   const login = JSON.stringify({ email, password });
   const attempt = `${url}/api/login -H 'content-type: application/json' -d '${login}'`;
@@ -18,7 +18,9 @@ const announce = ({ url, admin, engine, mailFolder }: LocalService): void => {
   console.log(`Listening at ${url} (DynamoDB: ${engine.name})
 Admin: ${email}  password: ${password ?? kept}
 Try:   curl -s ${password === undefined ? `${url}/api/v1/users` : attempt}`);
-  if (mailFolder) console.log(`Mail:  each one is a file in ${mailFolder}`);
+  if (!mail) return;
+  const { folder, elsewhere } = mail;
+  console.log(`Mail:  each one ${elsewhere ? `goes to ${elsewhere}` : `is a file in ${folder}`}`);
 };
 
 /** Ends the process on a signal, or when the engine has ended by itself; in either case cleanly. */

@@ -192,6 +192,8 @@ describe('A setting of mails', () => {
     ...['https://app.example.com/#', 'https://app.example.com/#a', 'https://u:p@example.com/'],
     ...['https://app.example.com/ x', 'https://app.exa\nmple.com/', ' https://app.example.com'],
     ...['http://localhost.example.com/', 'https://', 'data:text/html,x'],
+    ...['https:x.org/r', 'https:\\\\x.org\\r', 'https:///x.org/r', 'https://x.org\\r'],
+    ...['\u0001https://x.org/r', 'https://x.org/\u202er', 'https://x.org/\u007f', 'https://ä.org/'],
   ])('is refused as RESET_URL: %j', (url) => {
     expect(faultOf('resetUrl', { ...sound, RESET_URL: url }).message).toBe(
       'Environment variable RESET_URL must be an https URL without fragment, or an http one of localhost',
