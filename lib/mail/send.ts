@@ -6,16 +6,18 @@ import type { Mail } from './texts.ts';
 /** Milliseconds for one attempt; three of them end before the function does. */
 const requestTimeout = 5000;
 
-const openClient = () =>
-  new SESv2Client({
+const openClient = () => {
+  const patience = config.storagePatience;
+  return new SESv2Client({
     maxAttempts: 3,
     requestHandler: {
-      connectionTimeout: 1000,
-      requestTimeout,
+      connectionTimeout: 1000 * patience,
+      requestTimeout: requestTimeout * patience,
       throwOnRequestTimeout: true,
-      socketTimeout: requestTimeout,
+      socketTimeout: requestTimeout * patience,
     },
   });
+};
 
 /** The client of this process; absent until something is sent. */
 let client: SESv2Client | undefined;
