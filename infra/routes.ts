@@ -162,7 +162,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: false,
-    variables: ['MAIL_FROM', 'RESET_URL'],
+    variables: ['AUDIT_RETENTION_DAYS', 'MAIL_FROM', 'RESET_URL'],
     memory: waitingMemory,
     background: true,
   },
@@ -190,6 +190,7 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: [
+      'AUDIT_RETENTION_DAYS',
       ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'] as const),
       'LOGIN_FAILURES_PER_ACCOUNT',
     ],
