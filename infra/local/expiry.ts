@@ -52,6 +52,8 @@ export const removeOldWindows = async (
   if (!first) return;
   for await (const { name } of archive.list('')) {
     const isOfWindow = /^\d{8}T\d{9}Z\./.test(name);
-    if (isOfWindow && name < compact(first)) await rm(join(folder, name), { force: true });
+    if (isOfWindow && name < compact(first)) {
+      await rm(join(folder, name), { force: true, recursive: true });
+    }
   }
 };

@@ -14,7 +14,6 @@ const synth = (context: object, nodeOptions: string[] = []) =>
   spawnSync(process.execPath, [...nodeOptions, 'infra/app.ts'], {
     cwd: root,
     encoding: 'utf8',
-    timeout: 120_000,
     env: {
       PATH: process.env.PATH,
       CDK_OUTDIR: output,

@@ -3,7 +3,7 @@ import { type Item, lineOf } from './line.ts';
 import { idText } from './snapshot.ts';
 
 /** An entry that a window seals though its time is not of the window. */
-export interface LateEntry {
+interface LateEntry {
   readonly created_at: string;
   readonly line: string;
 }

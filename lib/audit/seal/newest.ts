@@ -42,15 +42,15 @@ interface Expected {
 }
 
 /** Milliseconds for which a machine may stand still, however short its windows are. */
-const minute = 60_000;
+const standstill = 300_000;
 
-/** Whether sealing has stood still for two windows, and a minute at least, before a time that is asked for. */
+/** Whether sealing has stood still for two windows, and five minutes at least, before a time that is asked for. */
 export const isBehind = (
   { until: end, interval: before }: SignedDigest,
   { now, until, interval: set = before }: Expected,
 ): boolean => {
   const interval = Math.max(before, set);
-  const allowed = Math.max(3 * interval * 1000 + graceOf(interval), minute);
+  const allowed = Math.max(3 * interval * 1000 + graceOf(interval), standstill);
   const due = new Date(now - allowed).toISOString();
   return end < (until !== undefined && until < due ? until : due);
 };
