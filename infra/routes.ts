@@ -43,9 +43,9 @@ export interface FunctionDefinition {
   /** Megabytes; Lambda gives processor time in proportion. */
   readonly memory: number;
   /** Hands messages to the function that mails, where there is one. */
-  readonly mails?: true;
+  readonly handsOverMails?: true;
   /** The one that mails: no route leads to it, other functions invoke it and do not wait. */
-  readonly background?: true;
+  readonly sendsMails?: true;
   /** Keeps its state in its process (functions/README.md, In-memory variant). */
   readonly inMemory?: true;
 }
@@ -152,7 +152,7 @@ export const functions: readonly FunctionDefinition[] = [
   // Before those that invoke it.
   {
     name: 'mail',
-    entry: 'functions/mail/send.ts',
+    entry: 'functions/background/send-mail.ts',
     routes: [],
     permissions: [
       {
@@ -164,7 +164,7 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: false,
     variables: ['AUDIT_RETENTION_DAYS', 'MAIL_FROM', 'RESET_URL'],
     memory: waitingMemory,
-    background: true,
+    sendsMails: true,
   },
   {
     name: 'password-resets-request',
@@ -175,7 +175,7 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: false,
     variables: ['LOGIN_FAILURES_PER_ADDRESS'],
     memory: waitingMemory,
-    mails: true,
+    handsOverMails: true,
   },
   {
     name: 'password-resets-set',
@@ -195,7 +195,7 @@ export const functions: readonly FunctionDefinition[] = [
       'LOGIN_FAILURES_PER_ACCOUNT',
     ],
     memory: hashingMemory,
-    mails: true,
+    handsOverMails: true,
   },
   {
     name: 'profile',
@@ -263,7 +263,7 @@ export const functions: readonly FunctionDefinition[] = [
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
     memory: hashingMemory,
-    mails: true,
+    handsOverMails: true,
   },
   {
     name: 'users-delete',
@@ -370,12 +370,12 @@ export const functionsInForce = (settings: ServiceValues): readonly FunctionDefi
       routes: definition.routes.filter((route) => inForce.has(routeKey(route))),
       permissions: definition.permissions.filter((permission) => isNeeded(permission, settings)),
     }))
-    .filter(({ routes, background }) => (background ? sendsMail(settings) : routes.length > 0));
+    .filter(({ routes, sendsMails }) => (sendsMails ? sendsMail(settings) : routes.length > 0));
 };
 
 /** The function that mails, where there is one. */
 export const mailFunction = (settings: ServiceValues): FunctionDefinition | undefined =>
-  functionsInForce(settings).find(({ background }) => background);
+  functionsInForce(settings).find(({ sendsMails }) => sendsMails);
 
 /** What a browser on another origin may send and read. The origins are a setting. */
 export const cors = {

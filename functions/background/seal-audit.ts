@@ -1,8 +1,8 @@
-import { bucketArchive } from '../../lib/audit/seal/bucket.ts';
-import { kmsSigner } from '../../lib/audit/seal/kms-key.ts';
+import { bucketArchive } from '../../lib/audit/archive/bucket.ts';
+import { kmsSigner } from '../../lib/audit/archive/kms-key.ts';
+import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
-import type { Sealing } from '../../lib/audit/seal/sealer.ts';
-import { auditEntries } from '../../lib/audit/seal/table.ts';
+import type { Sealing } from '../../lib/audit/seal/sealing.ts';
 import { config, sealerConfig } from '../../lib/config.ts';
 
 const openSealing = async (): Promise<Sealing> => ({

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { type Archive, windowAt } from '../../lib/audit/archive/archive.ts';
+import { beginning, compact } from '../../lib/audit/archive/digest.ts';
+import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { expiryBound, keptSince } from '../../lib/audit/retention.ts';
-import { type Archive, windowAt } from '../../lib/audit/seal/archive.ts';
-import { beginning, compact } from '../../lib/audit/seal/digest.ts';
-import { auditEntries } from '../../lib/audit/seal/table.ts';
 import { config } from '../../lib/config.ts';
 import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';
 import { auditTable } from '../../lib/dynamodb/tables.ts';

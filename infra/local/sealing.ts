@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Signer } from '../../lib/audit/seal/digest.ts';
-import { folderArchive, removeUnfinished } from '../../lib/audit/seal/folder.ts';
-import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
+import type { Signer } from '../../lib/audit/archive/digest.ts';
+import { folderArchive, removeUnfinished } from '../../lib/audit/archive/folder.ts';
+import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
+import { auditEntries } from '../../lib/audit/archive/table.ts';
+import { graceOf } from '../../lib/audit/archive/windows.ts';
 import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
-import { graceOf, type Sealing } from '../../lib/audit/seal/sealer.ts';
-import { auditEntries } from '../../lib/audit/seal/table.ts';
+import type { Sealing } from '../../lib/audit/seal/sealing.ts';
 import { config } from '../../lib/config.ts';
 import { removeExpired, removeOldWindows } from './expiry.ts';
 import { createPrivately, writePrivately } from './running.ts';

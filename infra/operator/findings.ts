@@ -1,4 +1,4 @@
-import { type Finding, findingKinds } from '../../lib/audit/seal/verify.ts';
+import { type Finding, findingKinds } from '../../lib/audit/verify/verification.ts';
 import { printable } from './users.ts';
 
 const fieldsOf = (line: string): ReadonlyMap<string, string> =>

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import type { Archive } from '../../lib/audit/seal/archive.ts';
-import { folderArchive } from '../../lib/audit/seal/folder.ts';
+import type { Archive } from '../../lib/audit/archive/archive.ts';
+import { folderArchive } from '../../lib/audit/archive/folder.ts';
 import { faultName } from '../../lib/errors.ts';
 import { archiveFolder, readSealKey } from '../local/sealing.ts';
 import { Failure, UsageError } from './failure.ts';
@@ -92,8 +92,8 @@ const openLocal = ({ folder, isRunning: isLive, interval }: LocalTrail): OpenedT
 
 const openDeployed = async ({ bucket, keyArn, stack }: DeployedTrail): Promise<OpenedTrail> => {
   // Only here, as they take a while to load.
-  const { bucketArchive } = await import('../../lib/audit/seal/bucket.ts');
-  const { readPublicKey: readKey } = await import('../../lib/audit/seal/kms-key.ts');
+  const { bucketArchive } = await import('../../lib/audit/archive/bucket.ts');
+  const { readPublicKey: readKey } = await import('../../lib/audit/archive/kms-key.ts');
   const publicKey = requireEd25519(await readKey(keyArn), keyArn);
   return { archive: bucketArchive(bucket), publicKey, isLive: true, place: stack };
 };

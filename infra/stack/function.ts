@@ -65,7 +65,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
     ...Object.fromEntries([...ofTables, ...ofSettings]),
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
     ...props.scheduled?.environment,
-    ...(definition.mails && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
+    ...(definition.handsOverMails && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };
 };
 
@@ -101,8 +101,8 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
   return [
     ...ofTables(props),
     ...(definition.signingSecret ? [readingSecret(props)] : []),
-    ...(definition.mails && mail ? [invoking(mail)] : []),
-    ...(definition.background ? [sendingMail(stack, variables.MAIL_FROM)] : []),
+    ...(definition.handsOverMails && mail ? [invoking(mail)] : []),
+    ...(definition.sendsMails ? [sendingMail(stack, variables.MAIL_FROM)] : []),
   ];
 };
 
@@ -128,8 +128,8 @@ const retrying = (unsent: Queue) => ({
   onFailure: new SqsDestination(unsent),
 });
 
-const describe = ({ routes, background }: FunctionDefinition): string =>
-  background ? 'Mails' : routes.map(({ method, path }) => `${method} ${path}`).join(', ');
+const describe = ({ routes, sendsMails }: FunctionDefinition): string =>
+  sendsMails ? 'Mails' : routes.map(({ method, path }) => `${method} ${path}`).join(', ');
 
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
@@ -148,7 +148,7 @@ export class ServiceFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
     this.logGroup.grantWrite(role);
-    this.unsent = definition.background ? createUnsent(this) : undefined;
+    this.unsent = definition.sendsMails ? createUnsent(this) : undefined;
     this.lambda = new NodejsFunction(this, 'Function', {
       description: scheduled?.description ?? describe(definition),
       entry: `${root}${definition.entry}`,

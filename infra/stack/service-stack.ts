@@ -29,7 +29,7 @@ const createFunctions = (
     const reservedConcurrency = reserved === 'none' ? undefined : reserved;
     const props = { ...shared, definition, reservedConcurrency, mail };
     const made = new ServiceFunction(stack, pascalCase(definition.name), props);
-    if (definition.background) mail = made;
+    if (definition.sendsMails) mail = made;
     return made;
   });
 };

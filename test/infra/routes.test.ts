@@ -79,14 +79,16 @@ describe.each(modes)('%s,', async (_, settings) => {
 
   it.each(functionsInForce(configFrom(environment)))(
     'the function $name is allowed what its examples do, and no index beside',
-    async ({ name, permissions, mails }) => {
+    async ({ name, permissions, handsOverMails }) => {
       const own = exampleRequests.filter(({ definition }) => definition.name === name);
 
       const asked = await askedBy(own);
 
       const allowing = allowed(permissions);
       // What it hands over is mailed at the same time.
-      const besides = allowed((mails && mailFunction(configFrom(environment))?.permissions) || []);
+      const besides = allowed(
+        (handsOverMails && mailFunction(configFrom(environment))?.permissions) || [],
+      );
       const where = `permissions of ${name} in infra/routes.ts`;
       expect(
         asked.filter((one) => ![...allowing, ...besides].includes(one)),

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
-import { holdBack } from '../support/proxy.ts';
+import { overtake } from '../support/proxy.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile();
@@ -21,19 +21,6 @@ describe('A write that another one overtakes after it has read the user', () => 
     (await service.api('POST', '/api/auth/register', { json: { name: 'n', email, password: 'p' } }))
       .status === 201;
 
-  const overtake = async <A, B>(
-    operation: 'TransactWriteItems' | 'UpdateItem',
-    first: () => Promise<A>,
-    second: () => Promise<B>,
-  ): Promise<[A, B]> => {
-    const { fault, reached, release } = holdBack();
-    proxy.impose({ fault, operation, times: 1 });
-    const slow = first();
-    await reached;
-    const fast = await second();
-    release();
-    return [await slow, fast];
-  };
   const expectSoundTable = async () => {
     const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
     expect(brokenItems(items)).toEqual([]);
@@ -42,7 +29,9 @@ describe('A write that another one overtakes after it has read the user', () => 
   it('a deletion frees the address that the user has got meanwhile', async () => {
     const email = uniqueEmail();
 
-    const [deletion, moved] = await overtake('TransactWriteItems', remove, () => change({ email }));
+    const [deletion, moved] = await overtake(proxy, 'TransactWriteItems', remove, () =>
+      change({ email }),
+    );
 
     expect([deletion.status, moved.status]).toEqual([204, 200]);
     expect(await current()).toMatchObject({ status: 404 });
@@ -53,7 +42,12 @@ describe('A write that another one overtakes after it has read the user', () => 
   it('a change of address does not bring a deleted user back', async () => {
     const email = uniqueEmail();
 
-    const [moved, deletion] = await overtake('TransactWriteItems', () => change({ email }), remove);
+    const [moved, deletion] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => change({ email }),
+      remove,
+    );
 
     expect([moved.status, deletion.status]).toEqual([404, 204]);
     expect([await isFree(email), await isFree(account.email)]).toEqual([true, true]);
@@ -62,6 +56,7 @@ describe('A write that another one overtakes after it has read the user', () => 
 
   it('a change of name does not bring a deleted user back', async () => {
     const [renamed, deletion] = await overtake(
+      proxy,
       'UpdateItem',
       () => change({ name: 'Late' }),
       remove,
@@ -76,6 +71,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     const email = uniqueEmail();
 
     const [renamed, moved] = await overtake(
+      proxy,
       'UpdateItem',
       () => change({ name: 'Renamed' }),
       () => change({ email }),
@@ -91,6 +87,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     const [early, late] = [uniqueEmail(), uniqueEmail()];
 
     const [second, first] = await overtake(
+      proxy,
       'TransactWriteItems',
       () => change({ email: late }),
       () => change({ email: early }),
@@ -113,6 +110,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     const [method, path, body] = end(grantor.id);
 
     const [promotion] = await overtake(
+      proxy,
       'TransactWriteItems',
       () => service.api('PUT', `/api/users/${account.id}`, { token, json }),
       () => service.api(method, path, { token: admin, json: body }),
@@ -126,6 +124,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     const email = uniqueEmail();
 
     const [moved] = await overtake(
+      proxy,
       'TransactWriteItems',
       () => change({ email, name: 'Moved' }),
       () => isFree(email),

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { type Account, register, uniqueEmail } from '../support/client.ts';
-import { holdBack, startProxy } from '../support/proxy.ts';
+import { overtake, startProxy } from '../support/proxy.ts';
 
 const proxy = await startProxy(inject('engine'));
 const { api, adminToken } = await serviceForThisFile({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
@@ -17,22 +17,9 @@ describe('A request that another one overtakes', () => {
   const change = (json: object) =>
     api('PUT', `/api/users/${account.id}`, { token: adminToken, json });
 
-  const overtake = async <A, B>(
-    operation: string,
-    first: () => Promise<A>,
-    second: () => Promise<B>,
-  ) => {
-    const { fault, reached, release } = holdBack();
-    proxy.impose({ fault, operation, times: 1 });
-    const slow = first();
-    await reached;
-    await second();
-    release();
-    return slow;
-  };
-
   it('responds as if it came wholly before or after, as a login with an address that the user has left meanwhile', async () => {
-    const login = await overtake(
+    const [login] = await overtake(
+      proxy,
       'GetItem',
       () => api('POST', '/api/login', { json: { email: account.email, password: 'new' } }),
       () => change({ email: uniqueEmail(), password: 'new' }),
@@ -42,7 +29,8 @@ describe('A request that another one overtakes', () => {
   });
 
   it('responds as if it came wholly before or after, as a change of name while the role is changed', async () => {
-    const renamed = await overtake(
+    const [renamed] = await overtake(
+      proxy,
       'UpdateItem',
       () => change({ name: 'Renamed' }),
       () => change({ role: 'admin' }),
@@ -54,7 +42,8 @@ describe('A request that another one overtakes', () => {
   it('responds as if it came wholly before or after, as a change of address while name and role are changed', async () => {
     const email = uniqueEmail();
 
-    const moved = await overtake(
+    const [moved] = await overtake(
+      proxy,
       'TransactWriteItems',
       () => change({ email }),
       () => change({ name: 'Renamed', role: 'admin' }),
@@ -66,7 +55,8 @@ describe('A request that another one overtakes', () => {
   it('responds as if it came wholly before or after, as a change of spelling of the address while the name is changed', async () => {
     const email = account.email.toUpperCase();
 
-    const respelt = await overtake(
+    const [respelt] = await overtake(
+      proxy,
       'UpdateItem',
       () => change({ email }),
       () => change({ name: 'Renamed' }),

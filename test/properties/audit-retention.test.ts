@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { beginning, isDigestName, timeInName } from '../../lib/audit/archive/digest.ts';
 import { keptSince } from '../../lib/audit/retention.ts';
-import { beginning, isDigestName, timeInName } from '../../lib/audit/seal/digest.ts';
 import { sealWindow } from '../../lib/audit/seal/sealer.ts';
-import { type Finding, isFault } from '../../lib/audit/seal/verify.ts';
+import { type Finding, isFault } from '../../lib/audit/verify/verification.ts';
 import { counted, holds } from '../support/runs.ts';
 import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
 

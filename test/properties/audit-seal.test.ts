@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sealWindow } from '../../lib/audit/seal/sealer.ts';
-import { isFault } from '../../lib/audit/seal/verify.ts';
+import { isFault } from '../../lib/audit/verify/verification.ts';
 import { counted, holds } from '../support/runs.ts';
 import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
 

@@ -1,12 +1,12 @@
 /** What somebody may do to a trail that was sealed, and what is to be found of it. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { entriesName, readDigest, signDigest } from '../../lib/audit/seal/digest.ts';
-import { type Item, indexKeyNames, lineOf, sha256 } from '../../lib/audit/seal/line.ts';
-import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
+import { entriesName, readDigest, signDigest } from '../../lib/audit/archive/digest.ts';
+import { type Item, indexKeyNames, lineOf, sha256 } from '../../lib/audit/archive/line.ts';
+import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
 import { sealWindow } from '../../lib/audit/seal/sealer.ts';
-import type { Finding } from '../../lib/audit/seal/verify.ts';
 import { toItem } from '../../lib/audit/store.ts';
+import type { Finding } from '../../lib/audit/verify/verification.ts';
 import { makeTrail, memoryArchive, memoryTable, type Trail } from '../support/sealed-trail.ts';
 
 const minute = 60_000;

@@ -132,13 +132,13 @@ describe('Protection of one account', () => {
     ]);
   });
 
-  it('lets fifty right logins at the same time and three hundred in a row through', async () => {
+  it('lets fifty right logins at the same time and forty in a row through', async () => {
     const account = await register(service.api);
     const right = async () => (await service.api('POST', '/api/login', { json: account })).status;
 
     const together = await Promise.all(Array.from({ length: 50 }, right));
     const inTurn: number[] = [];
-    for (let i = 0; i < 300; i += 1) inTurn.push(await right());
+    for (let i = 0; i < 40; i += 1) inTurn.push(await right());
 
     expect(new Set([...together, ...inTurn])).toEqual(new Set([200]));
   });

@@ -2,7 +2,7 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
-import { faults, holdBack, startProxy } from '../support/proxy.ts';
+import { faults, overtake, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 import { claimsWith, signToken } from '../support/tokens.ts';
 
@@ -18,21 +18,6 @@ const invalid = refusal(401, 'Invalid token');
 const profile = (token: string) => api('GET', '/api/profile', { token });
 const change = ({ id }: Pick<Account, 'id'>, json: object, token = adminToken) =>
   api('PUT', `/api/users/${id}`, { token, json });
-
-/** Has one request overtake another, which the proxy holds back at its first such operation. */
-const overtake = async <A, B>(
-  operation: string,
-  first: () => Promise<A>,
-  second: () => Promise<B>,
-): Promise<[A, B]> => {
-  const { fault, reached, release } = holdBack();
-  proxy.impose({ fault, operation, times: 1 });
-  const slow = first();
-  await reached;
-  const fast = await second();
-  release();
-  return [await slow, fast];
-};
 
 describe('With SESSIONS=revocable', () => {
   it('a token says its session in the protected header, and has the five claims', async () => {
@@ -161,6 +146,7 @@ describe('With SESSIONS=revocable, a request that another one overtakes', () => 
     const user = await register(api);
 
     const [token] = await overtake(
+      proxy,
       // Holds the entry back, which is the last thing that a login writes.
       'PutItem',
       () => logIn(api, user),
@@ -174,6 +160,7 @@ describe('With SESSIONS=revocable, a request that another one overtakes', () => 
     const user = await register(api);
 
     const [token] = await overtake(
+      proxy,
       'PutItem',
       () => logIn(api, user),
       () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),
@@ -192,6 +179,7 @@ describe('With SESSIONS=revocable, a request that another one overtakes', () => 
       const user = await register(api);
 
       const [stolen] = await overtake(
+        proxy,
         operation,
         () => change(user, json, user.token),
         () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),

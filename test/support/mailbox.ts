@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
+import { afterAll, inject, type MockInstance, vi } from 'vitest';
 import type { MailMessage } from '../../lib/mail/message.ts';
 import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
+import { type OwnTables, useOwnTables } from './own-tables.ts';
+import { type EngineProxy, startProxy } from './proxy.ts';
 
 export interface ReceivedMail {
   readonly from: string;
@@ -146,4 +148,32 @@ export const mailingServiceForThisFile = async (
     return tokenIn(mail);
   };
   return { ...service, mailbox, requestToken };
+};
+
+export interface MailingFunction {
+  readonly proxy: EngineProxy;
+  readonly mailbox: Mailbox;
+  readonly tables: OwnTables;
+  /** The log of the function. */
+  readonly logged: MockInstance<typeof console.error>;
+}
+
+/**
+ * What a function that has to do with mails needs to be invoked by itself in the tests of one file.
+ * @param settings beside those of its tables, by what the mailbox is
+ */
+export const mailingFunctionForThisFile = async (
+  settings: (mailbox: Mailbox) => Readonly<Record<string, string>>,
+): Promise<MailingFunction> => {
+  const [proxy, mailbox] = [await startProxy(inject('engine')), await startMailbox()];
+  const tables = await useOwnTables(proxy.url);
+  for (const [name, value] of Object.entries(settings(mailbox))) vi.stubEnv(name, value);
+  const logged = vi.spyOn(console, 'error').mockReturnValue();
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    logged.mockRestore();
+    mailbox.stop();
+    await proxy.stop();
+  });
+  return { proxy, mailbox, tables, logged };
 };

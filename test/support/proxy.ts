@@ -152,6 +152,25 @@ export interface EngineProxy {
   stop(): Promise<void>;
 }
 
+/**
+ * Has one request overtake another, which is held back at its first operation of a kind.
+ * @returns what both came to
+ */
+export const overtake = async <A, B>(
+  { impose }: EngineProxy,
+  operation: string,
+  first: () => Promise<A>,
+  second: () => Promise<B>,
+): Promise<[A, B]> => {
+  const { fault, reached, release } = holdBack();
+  impose({ fault, operation, times: 1 });
+  const slow = first();
+  await reached;
+  const fast = await second();
+  release();
+  return [await slow, fast];
+};
+
 const writeOperations: readonly string[] = ['PutItem', 'UpdateItem', 'DeleteItem'];
 
 const describe = (headers: IncomingHttpHeaders, body: Buffer): EngineRequest => {

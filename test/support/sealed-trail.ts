@@ -1,20 +1,16 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
 import { Readable } from 'node:stream';
+import type { Archive } from '../../lib/audit/archive/archive.ts';
+import { hashOf, type Item } from '../../lib/audit/archive/line.ts';
+import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
+import { collect } from '../../lib/audit/archive/spool.ts';
+import type { EntrySource } from '../../lib/audit/archive/table.ts';
 import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { timeToLive } from '../../lib/audit/retention.ts';
-import type { Archive } from '../../lib/audit/seal/archive.ts';
-import { hashOf, type Item } from '../../lib/audit/seal/line.ts';
-import { localSigner, makeKey } from '../../lib/audit/seal/local-key.ts';
-import type { Sealing } from '../../lib/audit/seal/sealer.ts';
-import { collect } from '../../lib/audit/seal/spool.ts';
-import type { EntrySource } from '../../lib/audit/seal/table.ts';
-import {
-  type Finding,
-  type Verification,
-  type Verified,
-  verifyTrail,
-} from '../../lib/audit/seal/verify.ts';
+import type { Sealing } from '../../lib/audit/seal/sealing.ts';
 import { toItem } from '../../lib/audit/store.ts';
+import type { Finding, Verification, Verified } from '../../lib/audit/verify/verification.ts';
+import { verifyTrail } from '../../lib/audit/verify/verify.ts';
 
 /** Where an operation of the store ends: before it is done, or after. */
 type Crash = { readonly at: number; readonly done: boolean };

@@ -1,11 +1,11 @@
 import { actions, results } from '../../../lib/audit/actions.ts';
+import { BrokenTrail } from '../../../lib/audit/archive/archive.ts';
+import { beginning } from '../../../lib/audit/archive/digest.ts';
+import type { Item } from '../../../lib/audit/archive/line.ts';
+import { readTrail } from '../../../lib/audit/archive/read.ts';
+import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
 import { keptSince } from '../../../lib/audit/retention.ts';
-import { BrokenTrail } from '../../../lib/audit/seal/archive.ts';
-import { beginning } from '../../../lib/audit/seal/digest.ts';
-import type { Item } from '../../../lib/audit/seal/line.ts';
-import { readTrail } from '../../../lib/audit/seal/read.ts';
-import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import { type AuditFilter, attributes, matching } from '../../../lib/audit/store.ts';
 import { config } from '../../../lib/config.ts';
 import { recordIntention } from '../audit.ts';

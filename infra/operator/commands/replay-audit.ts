@@ -1,5 +1,5 @@
+import { hashOf, type ReplayedEntry } from '../../../lib/audit/archive/line.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
-import { hashOf, type ReplayedEntry } from '../../../lib/audit/seal/line.ts';
 import { type EntryWrite, toItem } from '../../../lib/audit/store.ts';
 import { type Author, recordOperation } from '../audit.ts';
 import type { Run } from '../command.ts';

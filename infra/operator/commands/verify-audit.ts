@@ -1,21 +1,21 @@
 import type { KeyObject } from 'node:crypto';
+import { findDigest, listDigests } from '../../../lib/audit/archive/archive.ts';
+import { fingerprintOf, type SignedDigest, timeInName } from '../../../lib/audit/archive/digest.ts';
+import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { keptSince } from '../../../lib/audit/retention.ts';
-import { findDigest, listDigests } from '../../../lib/audit/seal/archive.ts';
-import { fingerprintOf, type SignedDigest, timeInName } from '../../../lib/audit/seal/digest.ts';
 import {
   compareRemembered,
   isBehind,
   type Remembered,
   remember,
-} from '../../../lib/audit/seal/newest.ts';
-import { auditEntries } from '../../../lib/audit/seal/table.ts';
+} from '../../../lib/audit/verify/newest.ts';
 import {
   type Finding,
   isFault,
   type Verification,
   type Verified,
-  verifyTrail,
-} from '../../../lib/audit/seal/verify.ts';
+} from '../../../lib/audit/verify/verification.ts';
+import { verifyTrail } from '../../../lib/audit/verify/verify.ts';
 import { config } from '../../../lib/config.ts';
 import { recordOperation } from '../audit.ts';
 import type { Invocation, Run } from '../command.ts';

@@ -83,7 +83,7 @@ export const createLogMetrics = (
   }
   if (sealer) count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, brokenAuditTrail);
   for (const { node, logGroup, definition } of functions) {
-    if (!definition.mails || !functions.some(({ unsent }) => unsent)) continue;
+    if (!definition.handsOverMails || !functions.some(({ unsent }) => unsent)) continue;
     count(`${node.id}NoticeFilter`, 'LostNotices', logGroup, lostNotice);
   }
   return {

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { type Item, lineOf } from './line.ts';
-import { idText } from './snapshot.ts';
+import { type Item, idText, lineOf } from '../archive/line.ts';
 
 /** An entry that a window seals though its time is not of the window. */
 interface LateEntry {

@@ -1,10 +1,13 @@
 import { faultName } from '../../errors.ts';
 import { describeFault, logError } from '../../log.ts';
+import { BrokenTrail, findDigest, findFile, windowAt } from '../archive/archive.ts';
+import { beginning, type Digest, digestName } from '../archive/digest.ts';
+import { timeBefore } from '../archive/windows.ts';
 import { keptSince } from '../retention.ts';
-import { BrokenTrail, findDigest, findFile, windowAt } from './archive.ts';
-import { beginning, type Digest, digestName } from './digest.ts';
-import { type Sealing, sealWindow, timeBefore } from './sealer.ts';
-import { type Finding, isFault, type Verification, verifyTrail } from './verify.ts';
+import { type Finding, isFault, type Verification } from '../verify/verification.ts';
+import { verifyTrail } from '../verify/verify.ts';
+import { sealWindow } from './sealer.ts';
+import type { Sealing } from './sealing.ts';
 
 const day = 86_400_000;
 

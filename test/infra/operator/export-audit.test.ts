@@ -2,11 +2,11 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { bucketArchive } from '../../../lib/audit/archive/bucket.ts';
+import { kmsSigner } from '../../../lib/audit/archive/kms-key.ts';
+import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
-import { bucketArchive } from '../../../lib/audit/seal/bucket.ts';
-import { kmsSigner } from '../../../lib/audit/seal/kms-key.ts';
 import { sealWindow } from '../../../lib/audit/seal/sealer.ts';
-import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { logIn, register } from '../../support/client.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';

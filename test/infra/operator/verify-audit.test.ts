@@ -11,14 +11,14 @@ import {
   type RunningService,
   readRunning,
 } from '../../../infra/local/running.ts';
+import { bucketArchive } from '../../../lib/audit/archive/bucket.ts';
+import { folderArchive } from '../../../lib/audit/archive/folder.ts';
+import { kmsSigner } from '../../../lib/audit/archive/kms-key.ts';
+import type { Item } from '../../../lib/audit/archive/line.ts';
+import { localSigner, makeKey } from '../../../lib/audit/archive/local-key.ts';
+import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
-import { bucketArchive } from '../../../lib/audit/seal/bucket.ts';
-import { folderArchive } from '../../../lib/audit/seal/folder.ts';
-import { kmsSigner } from '../../../lib/audit/seal/kms-key.ts';
-import type { Item } from '../../../lib/audit/seal/line.ts';
-import { localSigner, makeKey } from '../../../lib/audit/seal/local-key.ts';
 import { sealWindow } from '../../../lib/audit/seal/sealer.ts';
-import { auditEntries } from '../../../lib/audit/seal/table.ts';
 import { toItem } from '../../../lib/audit/store.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { register } from '../../support/client.ts';

@@ -52,7 +52,7 @@ const tableIds = { users: 'UsersTable', audit: 'AuditTable' } as const;
 
 /** What its definition says that it needs, which the code of the function is compared with below. */
 const own = (
-  { permissions, signingSecret, mails, background }: FunctionDefinition,
+  { permissions, signingSecret, handsOverMails, sendsMails }: FunctionDefinition,
   on: boolean,
 ) => [
   ...permissions.flatMap(({ table, actions, indexes }) => {
@@ -61,8 +61,8 @@ const own = (
     return actions.flatMap((action) => resources.map((resource) => `${action} on ${resource}`));
   }),
   ...(signingSecret ? ['secretsmanager:GetSecretValue on SigningSecret'] : []),
-  ...(mails && on ? ['lambda:InvokeFunction on MailFunction'] : []),
-  ...(background ? [...keepingUnsent, ...sendingMail] : []),
+  ...(handsOverMails && on ? ['lambda:InvokeFunction on MailFunction'] : []),
+  ...(sendsMails ? [...keepingUnsent, ...sendingMail] : []),
 ];
 
 const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
@@ -70,7 +70,7 @@ const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
 
 /** The environment that a definition asks for, settings by the texts that stand for them here. */
 const environmentOf = (
-  { permissions, signingSecret, variables, mails }: FunctionDefinition,
+  { permissions, signingSecret, variables, handsOverMails }: FunctionDefinition,
   settings: Readonly<Record<string, unknown>>,
 ) => {
   const names = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
@@ -78,7 +78,7 @@ const environmentOf = (
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
     ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
     ...Object.fromEntries(variables.map((name) => [name, settings[name]])),
-    ...(mails
+    ...(handsOverMails
       ? {
           MAIL_FUNCTION_URL:
             'https://lambda.AWS::Region.AWS::URLSuffix/2015-03-31/functions/MailFunction/invocations',

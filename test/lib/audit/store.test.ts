@@ -155,11 +155,11 @@ describe('listEntries, of entries that were made by a wrong clock', () => {
 });
 
 describe('writeEntry', () => {
-  it('writes 2,000 entries at once under 2,000 ids, and all can be read', async () => {
+  it('writes 500 entries at once under 500 ids, and all can be read', async () => {
     const userId = 77;
     let begun = 0;
     const work = async () => {
-      while (begun < 2000) {
+      while (begun < 500) {
         begun += 1;
         const action = { action: 'UPDATE', user_id: userId, resource_id: begun } as const;
         const entry = makeEntry({ ...action, resource: 'users', result: 'SUCCESS' });
@@ -170,9 +170,9 @@ describe('writeEntry', () => {
     await Promise.all(Array.from({ length: 16 }, work));
 
     const found = await readAll({ userId }, 100);
-    expect(found).toHaveLength(2000);
-    expect(new Set(found.map(({ id }) => id)).size).toBe(2000);
-    expect(new Set(found.map(({ resource_id }) => resource_id)).size).toBe(2000);
+    expect(found).toHaveLength(500);
+    expect(new Set(found.map(({ id }) => id)).size).toBe(500);
+    expect(new Set(found.map(({ resource_id }) => resource_id)).size).toBe(500);
     expect(found.every(({ id }) => Number.isSafeInteger(id))).toBe(true);
     expect(found).toEqual(found.toSorted(newestFirst));
   });

@@ -100,13 +100,13 @@ describe('readPage', () => {
 
   const named = (name: string) => distributions.find((where) => where.name === name);
 
-  it('yields each once in pages of every size from 1 to 100', async () => {
+  it('yields each once in pages of any size from 1 to 100', async () => {
     const where = 'in two shards, one far behind';
     const partitions = [`${where}#0`, `${where}#7`];
     const newest = distributions.findIndex(({ name }) => name === where) * 1_000_000 + size - 1;
     const expected = Array.from({ length: size }, (_, i) => newest - i);
 
-    for (let limit = 1; limit <= 100; limit += 1) {
+    for (const limit of [1, 2, 3, 7, 10, 29, 30, 31, 59, 60, 61, 99, 100]) {
       const { ids } = await walk({ partitions, order: 'newest first', limit });
       expect([limit, ids]).toEqual([limit, expected]);
     }

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/password-resets/request.ts';
 import { handler as setHandler } from '../../../functions/password-resets/set.ts';
 import { makeResetToken } from '../../../lib/users/resets.ts';
@@ -7,26 +7,22 @@ import { storedUser } from '../../lib/users/stored-user.ts';
 import { outcome, refusal } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { gatewayEvent } from '../../support/event.ts';
-import { mailingServiceForThisFile, resetUrl, startMailbox } from '../../support/mailbox.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { faults, startProxy } from '../../support/proxy.ts';
+import {
+  mailingFunctionForThisFile,
+  mailingServiceForThisFile,
+  resetUrl,
+} from '../../support/mailbox.ts';
+import { faults } from '../../support/proxy.ts';
 import { invoke } from '../invoke.ts';
 
 const path = '/api/password-resets';
 const message = 'If the address is registered, a mail is on its way';
 
 /** The function by itself: what it hands over is kept, and nobody mails it. */
-const [proxy, mailbox] = [await startProxy(inject('engine')), await startMailbox()];
-await useOwnTables(proxy.url);
-for (const [name, value] of Object.entries(mailbox.handOver)) vi.stubEnv(name, value);
-vi.stubEnv('JWT_SECRET', 'x'.repeat(40));
-const logged = vi.spyOn(console, 'error').mockReturnValue();
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  logged.mockRestore();
-  mailbox.stop();
-  await proxy.stop();
-});
+const { proxy, mailbox, logged } = await mailingFunctionForThisFile(({ handOver }) => ({
+  ...handOver,
+  JWT_SECRET: 'x'.repeat(40),
+}));
 
 let lastAddress = 0;
 /** A source address that has asked for nothing yet. */

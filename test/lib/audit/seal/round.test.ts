@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { beginning, digestName, timeInName } from '../../../../lib/audit/seal/digest.ts';
+import { beginning, digestName, timeInName } from '../../../../lib/audit/archive/digest.ts';
 import { logFailure, olderParts, sealAndVerify } from '../../../../lib/audit/seal/round.ts';
 import { makeTrail } from '../../../support/sealed-trail.ts';
 

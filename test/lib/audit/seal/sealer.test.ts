@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BrokenTrail, notAsSealed } from '../../../../lib/audit/seal/archive.ts';
-import { digestName, entriesName } from '../../../../lib/audit/seal/digest.ts';
-import { sha256 } from '../../../../lib/audit/seal/line.ts';
-import { localSigner, makeKey } from '../../../../lib/audit/seal/local-key.ts';
-import { readTrail } from '../../../../lib/audit/seal/read.ts';
+import { BrokenTrail, notAsSealed } from '../../../../lib/audit/archive/archive.ts';
+import { digestName, entriesName } from '../../../../lib/audit/archive/digest.ts';
+import { sha256 } from '../../../../lib/audit/archive/line.ts';
+import { localSigner, makeKey } from '../../../../lib/audit/archive/local-key.ts';
+import { readTrail } from '../../../../lib/audit/archive/read.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { faultName } from '../../../../lib/errors.ts';
 import { makeTrail, type Trail } from '../../../support/sealed-trail.ts';

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readFile } from '../../../../lib/audit/seal/archive.ts';
-import { folderArchive, removeUnfinished } from '../../../../lib/audit/seal/folder.ts';
+import { readFile } from '../../../../lib/audit/archive/archive.ts';
+import { folderArchive, removeUnfinished } from '../../../../lib/audit/archive/folder.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { makeTrail } from '../../../support/sealed-trail.ts';
 

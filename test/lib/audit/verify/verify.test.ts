@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Archive } from '../../../../lib/audit/seal/archive.ts';
+import type { Archive } from '../../../../lib/audit/archive/archive.ts';
 import {
   digestName,
   entriesName,
   fingerprintOf,
   signDigest,
-} from '../../../../lib/audit/seal/digest.ts';
-import { hashOf, lineOf, sha256 } from '../../../../lib/audit/seal/line.ts';
+} from '../../../../lib/audit/archive/digest.ts';
+import { hashOf, lineOf, sha256 } from '../../../../lib/audit/archive/line.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { makeTrail, type Trail, verifyOf } from '../../../support/sealed-trail.ts';
 

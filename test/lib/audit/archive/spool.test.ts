@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Archive, readFile } from '../../../../lib/audit/seal/archive.ts';
-import { bucketArchive } from '../../../../lib/audit/seal/bucket.ts';
-import { folderArchive } from '../../../../lib/audit/seal/folder.ts';
-import { maxInMemory, spool } from '../../../../lib/audit/seal/spool.ts';
+import { type Archive, readFile } from '../../../../lib/audit/archive/archive.ts';
+import { bucketArchive } from '../../../../lib/audit/archive/bucket.ts';
+import { folderArchive } from '../../../../lib/audit/archive/folder.ts';
+import { maxInMemory, spool } from '../../../../lib/audit/archive/spool.ts';
 import { startAwsArchive } from '../../../support/aws-archive.ts';
 
 const makeFolder = () => {

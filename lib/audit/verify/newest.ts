@@ -1,9 +1,9 @@
 /** What the newest digest says of digests that may be gone: nothing in the archive itself does. */
-import { type Archive, findFile, readFile } from './archive.ts';
-import { digestName, type SignedDigest, timeInName } from './digest.ts';
-import { sha256 } from './line.ts';
-import { graceOf } from './sealer.ts';
-import type { Finding } from './verify.ts';
+import { type Archive, findFile, readFile } from '../archive/archive.ts';
+import { digestName, type SignedDigest, timeInName } from '../archive/digest.ts';
+import { sha256 } from '../archive/line.ts';
+import { graceOf } from '../archive/windows.ts';
+import type { Finding } from './verification.ts';
 
 /** A digest that was the newest when an archive was verified. */
 export interface Remembered {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Archive, findDigest, listDigests } from '../../../../lib/audit/seal/archive.ts';
-import { archivePrefix, bucketArchive } from '../../../../lib/audit/seal/bucket.ts';
-import type { Signer } from '../../../../lib/audit/seal/digest.ts';
-import { kmsSigner } from '../../../../lib/audit/seal/kms-key.ts';
-import { compareRemembered, remember } from '../../../../lib/audit/seal/newest.ts';
+import { type Archive, findDigest, listDigests } from '../../../../lib/audit/archive/archive.ts';
+import { archivePrefix, bucketArchive } from '../../../../lib/audit/archive/bucket.ts';
+import type { Signer } from '../../../../lib/audit/archive/digest.ts';
+import { kmsSigner } from '../../../../lib/audit/archive/kms-key.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
-import { isFault } from '../../../../lib/audit/seal/verify.ts';
+import { compareRemembered, remember } from '../../../../lib/audit/verify/newest.ts';
+import { isFault } from '../../../../lib/audit/verify/verification.ts';
 import { type AwsArchive, startAwsArchive } from '../../../support/aws-archive.ts';
 import { makeTrail, verifyAll } from '../../../support/sealed-trail.ts';
 

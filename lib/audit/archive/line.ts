@@ -7,6 +7,10 @@ import { attributes, indexKeys } from '../store.ts';
 /** An entry with all that the table holds of it. */
 export type Item = Readonly<Record<string, unknown>>;
 
+/** An id as text, whatever stands in its place. */
+export const idText = (id: unknown): string =>
+  typeof id === 'string' ? id : (JSON.stringify(id) ?? 'absent');
+
 export const sha256 = (data: string | Uint8Array): Buffer =>
   createHash('sha256').update(data).digest();
 

@@ -1,26 +1,17 @@
-import { afterAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { handler } from '../../../functions/mail/send.ts';
+import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { handler } from '../../../functions/background/send-mail.ts';
 import type { MailMessage } from '../../../lib/mail/message.ts';
 import { findReset } from '../../../lib/users/resets.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { storedUser } from '../../lib/users/stored-user.ts';
-import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { faults, startProxy } from '../../support/proxy.ts';
+import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';
+import { faults } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 
-const [proxy, mailbox] = [await startProxy(inject('engine')), await startMailbox()];
-const tables = await useOwnTables(proxy.url);
-for (const [name, value] of Object.entries({ ...mailSettings, ...mailbox.environment })) {
-  vi.stubEnv(name, value);
-}
-const logged = vi.spyOn(console, 'error').mockReturnValue();
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  logged.mockRestore();
-  mailbox.stop();
-  await proxy.stop();
-});
+const { proxy, mailbox, tables, logged } = await mailingFunctionForThisFile(({ environment }) => ({
+  ...mailSettings,
+  ...environment,
+}));
 
 let lastId = 0;
 const newUser = async (fields = {}) => {

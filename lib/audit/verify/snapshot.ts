@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { hashOf, type Item } from './line.ts';
+import { hashOf, type Item, idText } from '../archive/line.ts';
 
 /** An entry of the table, as far as it is kept to be compared. */
 export interface Seen {
@@ -26,10 +26,6 @@ export interface Snapshot {
   /** Takes it away. */
   close(): void;
 }
-
-/** An id as text, whatever stands in its place. */
-export const idText = (id: unknown): string =>
-  typeof id === 'string' ? id : (JSON.stringify(id) ?? 'absent');
 
 const seen = (row: unknown): Seen => {
   const { id, created_at, hash, met } = row as Record<string, unknown>;

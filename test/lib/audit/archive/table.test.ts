@@ -1,10 +1,10 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Item, lineOf, wrongIndexKeys } from '../../../../lib/audit/archive/line.ts';
+import { auditEntries } from '../../../../lib/audit/archive/table.ts';
 import { type AuditEntry, makeEntry } from '../../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../../lib/audit/record.ts';
-import { type Item, lineOf, wrongIndexKeys } from '../../../../lib/audit/seal/line.ts';
-import { auditEntries } from '../../../../lib/audit/seal/table.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
 import { engineClient } from '../../../support/stored-items.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listDigests } from '../../../../lib/audit/seal/archive.ts';
-import { type Reading, readTrail } from '../../../../lib/audit/seal/read.ts';
+import { listDigests } from '../../../../lib/audit/archive/archive.ts';
+import { type Reading, readTrail } from '../../../../lib/audit/archive/read.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { makeTrail } from '../../../support/sealed-trail.ts';
 
