@@ -75,6 +75,7 @@ export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;
+  /** Of a user: nothing else that entries are about has an id. */
   readonly resourceId?: string | undefined;
   /** Inclusive; as `created_at` is written. */
   readonly since?: string | undefined;

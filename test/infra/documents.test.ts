@@ -98,13 +98,13 @@ describe('A route', () => {
     const handlers = globSync('functions/**/*.ts').filter((file) =>
       read(file).includes('export const handler = endpoint('),
     );
-    // What is there with a setting only is tested with that setting.
-    const isTested = (file: string) => {
+    const missing = handlers.flatMap((file) => {
       const name = file.replace(/^functions|\.ts$/g, '');
+      // What is there with a setting only is tested with that setting.
       const tests = [`test/functions${name}.test.ts`, `test/settings${name}.settings.test.ts`];
-      return tests.some((test) => existsSync(test));
-    };
-    expect(handlers.filter((file) => !isTested(file))).toEqual([]);
+      return tests.some((test) => existsSync(test)) ? [] : [`${file} has no ${tests.join(' or ')}`];
+    });
+    expect(missing).toEqual([]);
     expect(handlers.length).toBeGreaterThan(10);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * One example request of every route of infra/routes.ts, by `METHOD /path`: what is tested of
  * every endpoint is tested with these. A further request of a route has a comma after the route,
- * and what is different. Importing this fails while a route has no example, or an example no route.
+ * and what is different. Importing this fails while a route has no example or operation, or an example no route.
  * What some settings add, routes or reads, is in the examples of a service that has them.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,6 +13,7 @@ import {
   type HttpMethod,
 } from '../../infra/routes.ts';
 import { configFrom } from '../../lib/config.ts';
+import { operations } from '../../lib/contract/operations.ts';
 import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
 import { gatewayEvent } from './event.ts';
 import { plantResetToken } from './reset-tokens.ts';
@@ -279,9 +280,13 @@ const routes = functions.flatMap((definition) =>
   definition.routes.map(({ method, path }) => `${method} ${path}`),
 );
 const withoutExample = routes.filter((route) => !(route in examples));
+const withoutOperation = routes.filter((route) => !(route in operations));
 const withoutRoute = Object.keys(examples).filter((name) => !routes.includes(routeOf(name) ?? ''));
 if (withoutExample.length > 0) {
   throw new Error(`No example in test/support/examples.ts: ${withoutExample.join(', ')}`);
+}
+if (withoutOperation.length > 0) {
+  throw new Error(`No operation in lib/contract for the route: ${withoutOperation.join(', ')}`);
 }
 if (withoutRoute.length > 0) {
   throw new Error(`No route in infra/routes.ts for the example: ${withoutRoute.join(', ')}`);
