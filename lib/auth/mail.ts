@@ -8,7 +8,7 @@ import type { MailMessage, NoticeMessage, ResetMessage } from '../mail/message.t
 import { isFinal, isMailable, send } from '../mail/send.ts';
 import { type Mail, noticeMail, resetMail } from '../mail/texts.ts';
 import { mailNotSent } from '../mail/unsent.ts';
-import { makeMailedToken, markMailed, releaseMail } from '../users/resets.ts';
+import { makeMailedToken, markMailed, releaseMail } from '../users/reset-mails.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { exceedsNoticeLimit } from './login-protection.ts';
 

@@ -2,33 +2,10 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
-import {
-  findReset,
-  makeMailedToken,
-  makeResetToken,
-  markMailed,
-  releaseMail,
-  useReset,
-} from '../../../lib/users/resets.ts';
-import { findStoredUser, insertUser } from '../../../lib/users/store.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { engineClient, scan } from '../../support/stored-items.ts';
-import { storedUser } from './stored-user.ts';
-
-const tables = await useOwnTables();
-
-let lastId = 0;
-const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> => {
-  lastId += 1;
-  const user = storedUser({ id: lastId, email: `${lastId}@example.org`, ...fields });
-  await insertUser(user);
-  return user;
-};
-
-const start = new Date('2026-11-21T09:05:00Z');
-const at = (seconds: number) => ({ now: new Date(start.getTime() + 1000 * seconds) });
-const itemOf = async ({ id }: StoredUser) =>
-  (await scan(inject('engine'), tables.users)).find(({ pk }) => pk === `reset#${id}`);
+import { findReset, makeResetToken, useReset } from '../../../lib/users/resets.ts';
+import { findStoredUser } from '../../../lib/users/store.ts';
+import { engineClient } from '../../support/stored-items.ts';
+import { at, itemOf, newUser, start, tables } from './reset-items.ts';
 
 describe('A reset token', () => {
   it('is the id of its user and 32 random bytes', async () => {
@@ -155,140 +132,6 @@ describe('A reset token', () => {
     if (!found) throw new Error('There is no reset');
 
     expect(await useReset(found, 'new', at(30 * 60))).toBe(false);
-  });
-});
-
-describe('The links that are mailed', () => {
-  const mailed = async (user: StoredUser, request: string, seconds: number) => {
-    const token = await makeMailedToken(user, request, at(seconds));
-    if (token) await markMailed(user, request);
-    return token !== undefined;
-  };
-
-  it('are one a minute', async () => {
-    const user = await newUser();
-
-    const made = [0, 1, 59, 60, 61, 120].map((second) => ({ second }));
-    const results: boolean[] = [];
-    for (const { second } of made) results.push(await mailed(user, `r${second}`, second));
-
-    expect(results).toEqual([true, false, false, true, false, true]);
-  });
-
-  it('are five an hour', async () => {
-    const user = await newUser();
-    const results: boolean[] = [];
-    for (let i = 0; i < 5; i += 1) results.push(await mailed(user, `r${i}`, 600 * i));
-
-    results.push(await mailed(user, 'sixth', 3599), await mailed(user, 'later', 3600));
-
-    expect(results).toEqual([true, true, true, true, true, false, true]);
-  });
-
-  it('count for one account alone', async () => {
-    const [user, other] = [await newUser(), await newUser()];
-    await mailed(user, 'one', 0);
-
-    expect(await mailed(other, 'two', 0)).toBe(true);
-  });
-
-  it('leave the newest one good while there must be no other', async () => {
-    const user = await newUser();
-    const token = (await makeMailedToken(user, 'one', at(0))) ?? '';
-
-    await makeMailedToken(user, 'two', at(10));
-
-    expect(await findReset(token, at(20))).toBeDefined();
-  });
-
-  it('are not made anew for a request that was mailed', async () => {
-    const user = await newUser();
-    await mailed(user, 'one', 0);
-
-    expect(await mailed(user, 'one', 5)).toBe(false);
-    expect(await mailed(user, 'one', 3500)).toBe(false);
-  });
-
-  it('are not made anew for a request that was mailed before another was', async () => {
-    const user = await newUser();
-    await mailed(user, 'one', 0);
-    const newest = (await makeMailedToken(user, 'two', at(600))) ?? '';
-    await markMailed(user, 'two');
-
-    expect(await mailed(user, 'one', 1200)).toBe(false);
-    expect(await findReset(newest, at(1201))).toBeDefined();
-  });
-
-  it('are not made for a request while it is being mailed, which has it come again', async () => {
-    const user = await newUser();
-    const token = (await makeMailedToken(user, 'one', at(0))) ?? '';
-
-    await expect(makeMailedToken(user, 'one', at(49))).rejects.toMatchObject({
-      name: 'MailUnderWay',
-    });
-
-    expect(await findReset(token, at(49))).toBeDefined();
-    expect(await makeMailedToken(user, 'one', at(50))).toBeDefined();
-  });
-
-  it('are one when a request comes several times at the same moment', async () => {
-    const user = await newUser();
-
-    const outcomes = await Promise.allSettled(
-      ['a', 'a', 'a', 'a'].map((request) => makeMailedToken(user, request, at(0))),
-    );
-
-    const made = outcomes.filter(({ status }) => status === 'fulfilled');
-    expect(made).toEqual([{ status: 'fulfilled', value: expect.stringMatching(/^\d+\./) }]);
-  });
-
-  it('are made anew for a request whose mail was not sent, and count once', async () => {
-    const user = await newUser();
-    const first = await makeMailedToken(user, 'one', at(0));
-    await releaseMail(user, 'one');
-    const second = await makeMailedToken(user, 'one', at(30));
-
-    expect(second).toBeDefined();
-    expect(second).not.toBe(first);
-    expect((await itemOf(user))?.mailed).toEqual([
-      { request_id: 'one', at: start.getTime() / 1000 },
-    ]);
-  });
-
-  it('are one of several that are asked for at the same moment', async () => {
-    const user = await newUser();
-    await mailed(user, 'before', -120);
-
-    const tokens = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((request) => makeMailedToken(user, request, at(0))),
-    );
-
-    const made = tokens.filter((token) => token !== undefined);
-    expect(made).toHaveLength(1);
-    expect(await findReset(made[0] ?? '', at(1))).toBeDefined();
-  });
-
-  it('are not held back by times that a clock which was set back has left', async () => {
-    const user = await newUser();
-    await mailed(user, 'ahead', 86_400);
-
-    expect(await mailed(user, 'now', 0)).toBe(true);
-  });
-
-  it('count on when a link is used, or made by an operator', async () => {
-    const user = await newUser();
-    await mailed(user, 'one', 0);
-    await makeResetToken(user, at(1));
-
-    expect(await mailed(user, 'two', 30)).toBe(false);
-    expect(await mailed(user, 'three', 60)).toBe(true);
-  });
-
-  it('are kept in mind for an hour after the newest', async () => {
-    const user = await newUser();
-    await mailed(user, 'one', 0);
-
-    expect((await itemOf(user))?.expires_at).toBe(start.getTime() / 1000 + 3600);
   });
 });
 

@@ -1,0 +1,127 @@
+/**
+ * Which requests for a link are mailed: each once, and not too many of an account
+ * (functions/README.md, Password reset).
+ */
+import { randomUUID } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { namedError } from '../errors.ts';
+import { getItem, type StoredUser } from './items.ts';
+import { hour, makeToken, newToken, resetKey, type StoredReset, seconds } from './resets.ts';
+
+const minute = 60;
+
+/** How long a request is being mailed at most: longer than the function that mails may run. */
+const lease = 50;
+
+/** Mails of an account in an hour. */
+const mailsPerHour = 5;
+
+/** Whether a request is being mailed; not by a time ahead, of a clock that was set back since. */
+const isClaimed = ({ claimed_until = 0 }: StoredReset, now: number): boolean =>
+  claimed_until > now && claimed_until <= now + lease + minute;
+
+/**
+ * The mails of the last hour with that of a request; undefined when it must not be mailed.
+ * @throws {Error} MailUnderWay while it is
+ */
+const mailsWith = (item: StoredReset, requestId: string, now: number) => {
+  const { request_id, sent, mailed = [] } = item;
+  if (request_id === requestId) {
+    if (!sent && isClaimed(item, now)) throw namedError('MailUnderWay');
+    // A retry of a request whose mail was not sent is no further one.
+    return sent ? undefined : mailed;
+  }
+  // One that comes again after a newer one: its link would void the newer one's.
+  if (mailed.some((one) => one.request_id === requestId)) return undefined;
+  // Times ahead are of a clock that was set back since.
+  const recent = mailed.filter(({ at }) => at > now - hour && at <= now + minute);
+  const isTooSoon = recent.length >= mailsPerHour || recent.some(({ at }) => at > now - minute);
+  return isTooSoon ? undefined : [...recent, { request_id: requestId, at: now }];
+};
+
+/** @returns false when the condition does not hold */
+const sendIf = async (command: UpdateCommand): Promise<boolean> => {
+  try {
+    await send(command);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return false;
+  }
+};
+
+/** Writes a token for a request, unless the item has been taken up since it was read. */
+const claimMail = async (
+  user: StoredUser,
+  requestId: string,
+  { claim, mails, now }: { claim: string | undefined; mails: StoredReset['mailed']; now: number },
+): Promise<string | undefined> => {
+  const token = makeToken(user.id);
+  const { UpdateExpression, ExpressionAttributeValues } = newToken(user, token, now);
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: resetKey(user.id),
+    UpdateExpression: `${UpdateExpression}, request_id = :request, mailed = :mails, claim = :claim, claimed_until = :lease REMOVE sent`,
+    ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
+    ExpressionAttributeValues: {
+      ...ExpressionAttributeValues,
+      ...{ ':request': requestId, ':mails': mails },
+      ...{ ':claim': randomUUID(), ':lease': now + lease },
+      ...(claim === undefined ? {} : { ':seen': claim }),
+    },
+  });
+  return (await sendIf(command)) ? token : undefined;
+};
+
+/** Rounds in which others may take the account up first. */
+const maxRounds = 3;
+
+/**
+ * Takes a request up: makes a link to be mailed for it, unless it was mailed already, a newer one was
+ * taken up since, or the account has had a mail within a minute or five within an hour.
+ * @returns undefined when there is nothing to mail
+ * @throws {DomainError} STORAGE_FAULT
+ * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
+ */
+export const makeMailedToken = async (
+  user: StoredUser,
+  requestId: string,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<string | undefined> => {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const item: StoredReset = (await getItem(resetKey(user.id))) ?? {};
+    const mails = mailsWith(item, requestId, seconds(now));
+    if (!mails) return undefined;
+    const seen = { claim: item.claim, mails, now: seconds(now) };
+    const token = await claimMail(user, requestId, seen);
+    if (token) return token;
+  }
+  throw namedError('MailUnderWay');
+};
+
+const updateMail = async (
+  { id }: StoredUser,
+  ExpressionAttributeValues: Readonly<Record<string, unknown>>,
+  expressions: { readonly UpdateExpression: string; readonly ConditionExpression: string },
+): Promise<void> => {
+  const item = { TableName: config.usersTable, Key: resetKey(id) };
+  await sendIf(new UpdateCommand({ ...item, ...expressions, ExpressionAttributeValues }));
+};
+
+/** Keeps in mind that nothing more is to be done for a request. @throws {DomainError} STORAGE_FAULT */
+export const markMailed = (user: StoredUser, requestId: string): Promise<void> =>
+  updateMail(
+    user,
+    { ':true': true, ':request': requestId },
+    { UpdateExpression: 'SET sent = :true', ConditionExpression: 'request_id = :request' },
+  );
+
+/** Has a request that could not be mailed taken up again at once. @throws {DomainError} STORAGE_FAULT */
+export const releaseMail = (user: StoredUser, requestId: string): Promise<void> =>
+  updateMail(
+    user,
+    { ':request': requestId },
+    { UpdateExpression: 'REMOVE claimed_until', ConditionExpression: 'request_id = :request' },
+  );
