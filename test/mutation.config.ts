@@ -24,12 +24,8 @@ class NearestFirst extends BaseSequencer {
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
   test: {
-    exclude: [
-      // It watches who reads the environment, and Stryker's instruments do.
-      '**/imports.test.ts',
-      // Their services are processes, of which each has a mailbox.
-      'test/settings/password-resets/*',
-    ],
+    // It watches who reads the environment, and Stryker's instruments do.
+    exclude: ['**/imports.test.ts'],
     include: process.env.TESTS?.split(' ') ?? all,
     globalSetup: ['test/support/engine.ts'],
     sequence: { sequencer: NearestFirst },

@@ -126,11 +126,15 @@ export interface MailingService extends AcceptanceService {
   requestToken(email: string): Promise<string>;
 }
 
+/** Of all services of one file, with whose process it ends. */
+let shared: Promise<Mailbox> | undefined;
+
 /** A service with password reset, for the tests of one file. */
 export const mailingServiceForThisFile = async (
   environment: Readonly<Record<string, string>> = {},
 ): Promise<MailingService> => {
-  const mailbox = await startMailbox();
+  shared ??= startMailbox();
+  const mailbox = await shared;
   const service = await serviceForThisFile({
     ...mailSettings,
     ...mailbox.environment,
@@ -138,7 +142,6 @@ export const mailingServiceForThisFile = async (
     LOGIN_FAILURES_PER_ADDRESS: '0',
     ...environment,
   });
-  afterAll(mailbox.stop);
   const requestToken = async (email: string) => {
     const before = mailbox.mails.filter(({ to }) => to.includes(email)).length;
     await service.api('POST', '/api/password-resets', { json: { email } });
