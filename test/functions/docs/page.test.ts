@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { configFrom } from '../../../lib/config.ts';
 import { buildDocument, type OpenApiDocument } from '../../../lib/contract/document.ts';
+import { type Example, operationsOf, resolve, responsesOf } from '../../../lib/docs/document.ts';
 import { renderPage } from '../../../lib/docs/page.ts';
 import { errorCodes } from '../../../lib/errors.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
@@ -34,6 +35,34 @@ describe('GET /docs', () => {
   it('has a section for every operation, under its id', () => {
     expect(ids).toEqual(expect.arrayContaining(operations.map((one) => one.operationId)));
     expect(operations.length).toBeGreaterThan(10);
+  });
+
+  it.each(operationsOf(document))('says of $operationId what the document says', (operation) => {
+    const { operationId: id, summary } = operation;
+    const section = page.slice(page.indexOf(`<section id="${id}">`)).split('</section>')[0] ?? '';
+    const text = readable(section);
+
+    expect(text).toContain(summary);
+    for (const [status, { description, content = {} }] of responsesOf(operation, 'success')) {
+      expect(text).toContain(`Response ${status}\n${description.replaceAll('`', '')}`);
+      for (const [type, { example = type }] of Object.entries(content)) {
+        expect(text).toContain(`${type}: `);
+        expect(text).toContain(example === type ? type : JSON.stringify(example, null, 2));
+      }
+    }
+    const statuses = responsesOf(operation, 'error').map(([status]) => status);
+    expect(text).toContain(`Errors of ${id}: ${statuses.join(', ')}\n`);
+  });
+
+  it('says of each error code its status and its meaning, and shows an error in both forms', () => {
+    const text = readable(page.slice(page.indexOf('<section id="errors">')));
+
+    expect(text).toMatch(/EMAIL_REGISTERED409[A-Z]/);
+    expect(text).toMatch(/USER_NOT_FOUND404[A-Z]/);
+    for (const name of ['FIELD_INVALID', 'FIELD_INVALID.problem']) {
+      const { value } = resolve<Example>(document, { $ref: `#/components/examples/${name}` });
+      expect(text).toContain(JSON.stringify(value, null, 2));
+    }
   });
 
   it('has a place for every error code, where the type of problem details leads', async () => {

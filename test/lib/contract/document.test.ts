@@ -5,6 +5,7 @@ import { buildDocument } from '../../../lib/contract/document.ts';
 import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/error-codes.ts';
 import type { Caller } from '../../../lib/contract/operation.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
+import { operationsOf } from '../../../lib/docs/document.ts';
 import { errorCodes, httpErrors } from '../../../lib/errors.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 
@@ -75,6 +76,35 @@ describe('The document of a service without the variant in memory, with uniform 
       expect(JSON.stringify(document)).toContain(word);
     },
   );
+});
+
+describe('The document of a service with every setting on', () => {
+  const whole = buildDocument(
+    configFrom({ SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings }),
+    '/',
+  );
+
+  it.each(operationsOf(whole))(
+    'says of $method $path what it is, under a tag that is described',
+    (one) => {
+      expect(whole.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...one.tags]));
+      expect(one.tags).toHaveLength(1);
+      expect(one.summary).toMatch(/^[A-Z].*[^.]$/);
+      const described = Object.values(one.responses);
+      expect(described.map(({ description }) => description)).not.toContain('');
+    },
+  );
+
+  it('has endpoints, and a field, that the default settings do not have', () => {
+    const paths = Object.keys(whole.paths).filter((path) => !(path in document.paths));
+    expect(paths.sort()).toEqual([
+      '/api/logout',
+      '/api/password-resets',
+      '/api/users/{id}/revocations',
+    ]);
+    expect(JSON.stringify(whole)).toContain('currentPassword');
+    expect(JSON.stringify(document)).not.toContain('currentPassword');
+  });
 });
 
 describe('What `npm run contract` writes', () => {
