@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { expiryBound, hasExpired, keptSince, timeToLive } from '../../../lib/audit/retention.ts';
+
+const created_at = '2026-11-21T09:05:00.500Z';
+const created = Date.parse(created_at);
+const day = 86_400_000;
+
+describe('The time to live of an entry', () => {
+  it('ends so many days after the second in which it was recorded', () => {
+    expect(timeToLive({ created_at }, 30)).toEqual({
+      expiresAt: Math.floor(created / 1000) + 30 * 86_400,
+    });
+  });
+
+  it('is none where entries stay', () => {
+    expect(timeToLive({ created_at }, 0)).toEqual({});
+  });
+});
+
+describe('An entry has expired', () => {
+  const { expiresAt: expires_at = 0 } = timeToLive({ created_at }, 30);
+
+  it('from the second on that its item names', () => {
+    expect(hasExpired({ created_at, expires_at }, expires_at * 1000)).toBe(true);
+    expect(hasExpired({ created_at, expires_at }, expires_at * 1000 - 1)).toBe(false);
+  });
+
+  it.each([
+    ['that is text', String(expires_at)],
+    ['that is none', undefined],
+    ['that is shorter than any that can be set', expires_at - 86_400],
+    ['that is a second shorter', expires_at - 1],
+    ['before it was recorded', expires_at - 60 * 86_400],
+  ])('never by a time %s', (_, other) => {
+    expect(hasExpired({ created_at, expires_at: other }, created + 365 * day)).toBe(false);
+  });
+
+  it('only if it is older than the bound that expired entries are looked for under', () => {
+    expect(expiryBound(created)).toBe('2026-10-22T09:05:00.500Z');
+    expect(expiryBound(expires_at * 1000 + 1000) > created_at).toBe(true);
+  });
+});
+
+it('Windows must be in the archive since the days that they are kept, or all of them', () => {
+  expect(keptSince(60, created)).toBe('2026-09-22T09:05:00.500Z');
+  expect(keptSince(0, created)).toBeUndefined();
+});
