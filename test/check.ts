@@ -35,6 +35,9 @@ const storage = (ENGINE: EngineName): Step => ({
   ...service(ENGINE),
   command: `test -- ${storageTests.join(' ')}`,
 });
+const settings = (ENGINE: EngineName): Step => ({
+  ...{ command: 'run test:settings', env: { ENGINE }, report: `settings-${ENGINE}` },
+});
 const machine = (ENGINE: EngineName): Step => ({
   ...{ command: 'run test:machine', env: { ENGINE }, report: `machine-${ENGINE}` },
 });
@@ -62,6 +65,7 @@ const rehearsal: Step = {
 const gate: readonly Step[] = [
   service('dynoxide'),
   ...code,
+  settings('dynoxide'),
   machine('dynoxide'),
   properties('dynoxide'),
   storage('dynamodb-local'),
@@ -72,6 +76,7 @@ const everything: readonly Step[] = [
   ...code,
   ...engines.flatMap((engine) => [
     service(engine),
+    settings(engine),
     machine(engine),
     properties(engine),
     long(engine),

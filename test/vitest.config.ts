@@ -7,6 +7,8 @@ import { chosenEngine } from './support/engine.ts';
  * each run, on a machine that stands still for seconds too; `npm run check:long` runs all.
  */
 const folders = {
+  /** What settings change, each by a service of its own. */
+  settings: 'test/settings/**/*.settings.test.ts',
   /** About the stack, its bundles and the repository, not about an engine: run once. */
   stack: 'test/infra/{*,stack/*}.test.ts',
   /** `npm start` and the operator's commands, each run a process of its own, which takes time. */
