@@ -89,11 +89,8 @@ const readUpTo = async <T>(
 const longestDigest = 65_536;
 
 /** The whole of the file of a digest. @returns undefined when there is none that can be read */
-export const readFile = (
-  archive: Archive,
-  file: ArchivedFile,
-  most = longestDigest,
-): Promise<Buffer | undefined> => readUpTo(archive, file, { most, read: collect });
+export const readFile = (archive: Archive, file: ArchivedFile): Promise<Buffer | undefined> =>
+  readUpTo(archive, file, { most: longestDigest, read: collect });
 
 /** A file as a list has it, which tells the first of its versions. */
 export const findFile = async (

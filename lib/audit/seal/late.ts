@@ -1,5 +1,5 @@
-import { DatabaseSync } from 'node:sqlite';
 import { type Item, idText, lineOf } from '../archive/line.ts';
+import { openScratch } from '../archive/scratch.ts';
 
 /** An entry that a window seals though its time is not of the window. */
 interface LateEntry {
@@ -20,12 +20,8 @@ export interface LateEntries {
 
 /** Late entries on the disk, so that any number of them takes the same memory. */
 export const openLateEntries = (): LateEntries => {
-  // A database without a name is a temporary file, which SQLite takes away with the process.
-  const database = new DatabaseSync('');
-  database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-    CREATE TABLE sealed (id TEXT PRIMARY KEY) WITHOUT ROWID;
-    CREATE TABLE late (id TEXT PRIMARY KEY, created_at TEXT, line TEXT) WITHOUT ROWID;
-    BEGIN`);
+  const database = openScratch(`CREATE TABLE sealed (id TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE late (id TEXT PRIMARY KEY, created_at TEXT, line TEXT) WITHOUT ROWID`);
   const note = database.prepare('INSERT OR IGNORE INTO sealed VALUES (?)');
   const find = database.prepare('SELECT 1 FROM sealed WHERE id = ?');
   const insert = database.prepare('INSERT OR REPLACE INTO late VALUES (?, ?, ?)');

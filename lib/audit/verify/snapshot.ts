@@ -1,5 +1,5 @@
-import { DatabaseSync } from 'node:sqlite';
 import { hashOf, type Item, idText } from '../archive/line.ts';
+import { openScratch } from '../archive/scratch.ts';
 
 /** An entry of the table, as far as it is kept to be compared. */
 export interface Seen {
@@ -34,14 +34,9 @@ const seen = (row: unknown): Seen => {
 
 /** A snapshot on the disk, so that a table of any size takes the same memory. */
 export const openSnapshot = (): Snapshot => {
-  // A database without a name is a temporary file, which SQLite takes away with the process.
-  const database = new DatabaseSync('');
-  // It is thrown away in any case: nothing of it need survive.
-  database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-    CREATE TABLE scanned (id TEXT, created_at TEXT, hash TEXT);
+  const database = openScratch(`CREATE TABLE scanned (id TEXT, created_at TEXT, hash TEXT);
     CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, hash TEXT, met INTEGER) WITHOUT ROWID;
-    CREATE TABLE late (id TEXT PRIMARY KEY) WITHOUT ROWID;
-    BEGIN`);
+    CREATE TABLE late (id TEXT PRIMARY KEY) WITHOUT ROWID`);
   const insert = database.prepare('INSERT INTO scanned VALUES (?, ?, ?)');
   const select = database.prepare('SELECT * FROM entries WHERE id = ?');
   const update = database.prepare('UPDATE entries SET met = 1 WHERE id = ?');

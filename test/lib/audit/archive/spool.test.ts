@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type Archive, readFile } from '../../../../lib/audit/archive/archive.ts';
+import type { Archive } from '../../../../lib/audit/archive/archive.ts';
 import { bucketArchive } from '../../../../lib/audit/archive/bucket.ts';
 import { folderArchive } from '../../../../lib/audit/archive/folder.ts';
-import { maxInMemory, spool } from '../../../../lib/audit/archive/spool.ts';
+import { collect, maxInMemory, spool } from '../../../../lib/audit/archive/spool.ts';
 import { startAwsArchive } from '../../../support/aws-archive.ts';
 
 const makeFolder = () => {
@@ -83,9 +83,10 @@ describe('Bytes that are held', () => {
       const isNew = await archive.create('a-file', held);
 
       expect(isNew).toBe(true);
-      expect((await readFile(archive, { name: 'a-file' }, content.length))?.equals(content)).toBe(
-        true,
+      const stored = await collect(
+        (await archive.open({ name: 'a-file' })) ?? expect.unreachable(),
       );
+      expect(stored.equals(content)).toBe(true);
     });
   });
 });
