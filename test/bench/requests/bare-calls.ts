@@ -4,6 +4,7 @@ import {
   BatchGetCommand,
   DynamoDBDocumentClient,
   GetCommand,
+  PutCommand,
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { compare, hash } from 'bcryptjs';
@@ -16,6 +17,7 @@ const makeClient = () => DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const getting = makeClient();
 const batchGetting = makeClient();
 const querying = makeClient();
+const putting = makeClient();
 
 export const getItem = (table: string, pk: string) =>
   getting.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
@@ -39,5 +41,18 @@ export const query = (table: string, userId: number, limit: number) =>
       Limit: limit,
     }),
   );
+
+/** A compare, and around it what a login calls: two reads before, one after, and the entry. */
+export const logIn = async (
+  tables: { users: string; audit: string },
+  { password, hash: stored }: { password: string; hash: string },
+) => {
+  const counters = ['attempts#account', 'attempts#address'];
+  await batchGetItem(tables.users, ['email#none', ...counters]);
+  await getItem(tables.users, 'user#1');
+  await compare(password, stored);
+  await batchGetItem(tables.users, counters);
+  await putting.send(new PutCommand({ TableName: tables.audit, Item: { id: 0 } }));
+};
 
 export { compare, hash };
