@@ -1,5 +1,5 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { countRegistration } from '../../lib/auth/login-protection.ts';
+import { countRegistration } from '../../lib/auth/limits.ts';
 import { issueToken } from '../../lib/auth/token.ts';
 import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';

@@ -6,14 +6,8 @@ import { refreshHash } from '../users/accounts.ts';
 import type { StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
 import { findUserByEmail } from '../users/store.ts';
-import {
-  countAttempt,
-  countsOf,
-  forgetFailures,
-  loginCounters,
-  requireNoWait,
-  requireNoWaitNow,
-} from './login-protection.ts';
+import { countAttempt, countsOf, requireNoWait, requireNoWaitNow } from './counters.ts';
+import { forgetFailures, loginCounters } from './login-protection.ts';
 import { issueToken } from './token.ts';
 
 /** Where a login comes from. */

@@ -10,7 +10,7 @@ import { type Mail, noticeMail, resetMail } from '../mail/texts.ts';
 import { mailNotSent } from '../mail/unsent.ts';
 import { makeMailedToken, markMailed, releaseMail } from '../users/reset-mails.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { exceedsNoticeLimit } from './login-protection.ts';
+import { exceedsNoticeLimit } from './limits.ts';
 
 /** Whether an address can be mailed to; to try again would not help. */
 const canMail = (address: string, { request_id }: MailMessage): boolean => {

@@ -6,7 +6,8 @@ import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
 import { parseCurrentPassword, type UserChanges } from '../users/schema.ts';
 import { findStoredUser } from '../users/store.ts';
-import { countAttempt, loginCounters, requireNoWaitNow } from './login-protection.ts';
+import { countAttempt, requireNoWaitNow } from './counters.ts';
+import { loginCounters } from './login-protection.ts';
 
 /** A change that a user asks for of itself. */
 export interface OwnChange {

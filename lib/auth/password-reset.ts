@@ -5,7 +5,8 @@ import { DomainError } from '../errors.ts';
 import { handOver } from '../mail/hand-over.ts';
 import { hashPassword } from '../users/password.ts';
 import { findReset, useReset } from '../users/resets.ts';
-import { exceedsResetLimit, failuresOf } from './login-protection.ts';
+import { exceedsResetLimit } from './limits.ts';
+import { failuresOf } from './login-protection.ts';
 import { noticeChange, type Source } from './notice.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { countRegistration } from '../../../lib/auth/login-protection.ts';
+import { countRegistration } from '../../../lib/auth/limits.ts';
 import type { DomainError } from '../../../lib/errors.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 

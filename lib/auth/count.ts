@@ -1,0 +1,75 @@
+/** Counts of what is limited, and how long one has to wait. */
+
+/** Seconds within which attempts add up. */
+const window = 15 * 60;
+
+/** Seconds to wait after the limit is reached; twice as long each further time, up to the most. */
+const firstBackOff = 30;
+const longestBackOff = 15 * 60;
+
+/** A count as it is stored. Times are seconds since 1970. */
+export interface Count {
+  readonly occurrences: number;
+  /** Absent until the limit was reached. */
+  readonly blocked_until?: number;
+  readonly expires_at: number;
+}
+
+/** Whole seconds since 1970. */
+export const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
+
+/** Seconds by which the clocks of functions differ at most. */
+const clockSkew = 60;
+
+/** No count lasts longer: one that seems to was made before the clock was set back. */
+const longestLife = longestBackOff + window + clockSkew;
+
+const isLive = (count: Count | undefined, now: number): count is Count =>
+  count !== undefined && count.expires_at > now && count.expires_at <= now + longestLife;
+
+/** Seconds that remain to wait; 0 when there is nothing to wait for. */
+export const waitOf = (count: Count | undefined, now: Date): number =>
+  isLive(count, seconds(now))
+    ? Math.min(longestBackOff, Math.max(0, (count.blocked_until ?? 0) - seconds(now)))
+    : 0;
+
+const backOff = (occurrences: number, limit: number): number =>
+  Math.min(firstBackOff * 2 ** Math.min(occurrences - limit, 16), longestBackOff);
+
+const live = '(expires_at > :now AND expires_at <= :farthest)';
+const expired = '(attribute_not_exists(pk) OR expires_at <= :now OR expires_at > :farthest)';
+/** The condition that nobody has to wait, for `:now`. */
+export const notBlocked = '(attribute_not_exists(blocked_until) OR blocked_until <= :now)';
+
+/** The update that counts one more occurrence, provided the count is still as it was seen. */
+export const increment = (count: Count | undefined, limit: number, now: number) => {
+  const seen = isLive(count, now) ? count.occurrences : undefined;
+  const next = (seen ?? 0) + 1;
+  const times = { ':now': now, ':farthest': now + longestLife };
+  if (next >= limit) {
+    const blockedUntil = now + backOff(next, limit);
+    return {
+      UpdateExpression: 'SET occurrences = :next, blocked_until = :blocked, expires_at = :expires',
+      ConditionExpression:
+        seen === undefined ? expired : `${live} AND occurrences = :seen AND ${notBlocked}`,
+      ExpressionAttributeValues: {
+        ...times,
+        ':next': next,
+        ':blocked': blockedUntil,
+        ':expires': blockedUntil + window,
+        ...(seen === undefined ? {} : { ':seen': seen }),
+      },
+    };
+  }
+  return seen === undefined
+    ? {
+        UpdateExpression: 'SET occurrences = :one, expires_at = :expires REMOVE blocked_until',
+        ConditionExpression: expired,
+        ExpressionAttributeValues: { ...times, ':one': 1, ':expires': now + window },
+      }
+    : {
+        UpdateExpression: 'SET occurrences = occurrences + :one',
+        ConditionExpression: `${live} AND occurrences < :last AND ${notBlocked}`,
+        ExpressionAttributeValues: { ...times, ':one': 1, ':last': limit - 1 },
+      };
+};
