@@ -14,7 +14,7 @@ import { type Count, increment, seconds, waitOf } from './count.ts';
 /** Milliseconds that counting may delay a response. */
 export const countingTimeout = () => storageTime(1000);
 
-/** What is counted, and how many attempts in a {@link window} are let through. */
+/** What is counted, and how many attempts within 15 minutes are let through. */
 export interface Counter {
   readonly pk: string;
   readonly limit: number;
