@@ -1,9 +1,9 @@
 /** What a user who changes itself is held to, beside its token. */
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
-import type { Author } from '../users/changes.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
+import type { Author } from '../users/read-then-write.ts';
 import { parseCurrentPassword, type UserChanges } from '../users/schema.ts';
 import { findStoredUser } from '../users/store.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';

@@ -1,0 +1,177 @@
+/** How an update of a user is written: on the condition that the user still is as it was read. */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
+import { requireAdmin } from './admins.ts';
+import { adminListing, emailItemKey, type StoredUser, userKey } from './items.ts';
+import type { Author, Written } from './read-then-write.ts';
+import { voidingReset } from './resets.ts';
+import type { Role } from './role.ts';
+import { endingSessions } from './sessions.ts';
+import { emailKey, type User } from './user.ts';
+
+/** What an update may write. */
+export interface UserUpdate {
+  readonly name?: string;
+  readonly email?: string;
+  readonly role?: Role;
+  readonly password_hash?: string;
+}
+
+/** What an update writes: an admin's item has the key of the admins' index, no other's has. */
+const assignments = (update: UserUpdate) => {
+  const isAdmin = update.role === 'admin';
+  const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
+  const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
+  return {
+    UpdateExpression: update.role === 'user' ? `${set} REMOVE admin_listing` : set,
+    ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(
+      entries.map(([name, value]) => [`:${name}`, value]),
+    ),
+  };
+};
+
+/** What must be unchanged since a user was read for the answer to an update to be true. */
+const answered = ['name', 'email', 'role'] as const;
+
+/** And for a user to be still allowed to change itself. */
+const allowing = [...answered, 'password_hash', 'session_number'] as const;
+
+/** A new password, even the same one, and another role end the sessions of before. */
+const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdate) =>
+  password_hash !== undefined || role !== user.role;
+
+/** The update of a user item under the condition that it still is as it was read. */
+const updateWhileAsRead = (user: StoredUser, update: UserUpdate, { itself }: Author) => {
+  const names: readonly (typeof allowing)[number][] = itself ? allowing : answered;
+  const present = names.filter((name) => user[name] !== undefined);
+  const held = names.map((name) =>
+    present.includes(name) ? `#${name} = :current_${name}` : `attribute_not_exists(#${name})`,
+  );
+  const expressions = assignments(update);
+  const changes = endsSessions(user, update) ? endingSessions(expressions) : expressions;
+  return {
+    TableName: config.usersTable,
+    Key: userKey(user.id),
+    ...changes,
+    ConditionExpression: held.join(' AND '),
+    ExpressionAttributeNames: {
+      ...changes.ExpressionAttributeNames,
+      ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ...changes.ExpressionAttributeValues,
+      ...Object.fromEntries(present.map((name) => [`:current_${name}`, user[name]])),
+    },
+  };
+};
+
+/** Frees the address of a user, for others to take. */
+export const releaseEmail = (user: User) => ({
+  Delete: {
+    TableName: config.usersTable,
+    Key: emailItemKey(user.email),
+    ConditionExpression: 'user_id = :id',
+    ExpressionAttributeValues: { ':id': user.id },
+  },
+});
+
+/**
+ * What holds a transaction that makes a user an admin to the grantor's being one at that instant.
+ * Of an admin who changes itself, the condition of the update says so already.
+ * @throws {DomainError} FORBIDDEN when it is known before
+ */
+const requireGrantor = (user: User, { role }: UserUpdate, { grantor }: Author) => {
+  if (role !== 'admin' || grantor === undefined) return [];
+  if (grantor !== user.id) return [requireAdmin(grantor)];
+  if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
+  return [];
+};
+
+/** What voids the link that was mailed to an address with the change of it, as it may come back. */
+const voidingLink = (user: User, { email = user.email }: UserUpdate) =>
+  email === user.email || config.mailFunctionUrl === '' ? [] : [{ Update: voidingReset(user.id) }];
+
+/** Writes an update that leaves the email item as it is, together with what goes with it. */
+const updateAndRequire = async (
+  user: StoredUser,
+  update: UserUpdate,
+  author: Author,
+): Promise<Written> => {
+  const [userChanged, grantorIsNoAdmin] = await transact([
+    { Update: updateWhileAsRead(user, update, author) },
+    ...requireGrantor(user, update, author),
+    ...voidingLink(user, update),
+  ]);
+  if (userChanged) return 'no';
+  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
+  return 'yes';
+};
+
+/** Writes an update that leaves the email item as it is and goes alone. */
+const updateAlone = async (
+  user: StoredUser,
+  update: UserUpdate,
+  author: Author,
+): Promise<Written> => {
+  try {
+    await send(new UpdateCommand(updateWhileAsRead(user, update, author)));
+    return 'yes';
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    // An attempt before may have been made, after which the condition does not hold.
+    return error.mayHaveHappened ? 'perhaps' : 'no';
+  }
+};
+
+/**
+ * Writes an update that leaves the email item as it is. Who ends its own sessions with it may not do
+ * it again: as a transaction it is recognised when its response was lost, and not refused.
+ */
+const updateInPlace = (user: StoredUser, update: UserUpdate, author: Author): Promise<Written> => {
+  const endsOwnSession = author.itself && endsSessions(user, update);
+  const others = [...requireGrantor(user, update, author), ...voidingLink(user, update)];
+  return endsOwnSession || others.length > 0
+    ? updateAndRequire(user, update, author)
+    : updateAlone(user, update, author);
+};
+
+/** Moves a user to another address. */
+const updateWithEmail = async (
+  user: StoredUser,
+  update: UserUpdate & { email: string },
+  author: Author,
+): Promise<Written> => {
+  const { email } = update;
+  const [userChanged, addressChanged, addressTaken, grantorIsNoAdmin] = await transact([
+    { Update: updateWhileAsRead(user, update, author) },
+    releaseEmail(user),
+    {
+      Put: {
+        TableName: config.usersTable,
+        Item: { ...emailItemKey(email), user_id: user.id },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      },
+    },
+    ...requireGrantor(user, update, author),
+    ...voidingLink(user, update),
+  ]);
+  if (userChanged || addressChanged) return 'no';
+  if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
+  if (addressTaken) throw new DomainError('EMAIL_REGISTERED');
+  return 'yes';
+};
+
+/** Writes an update, which may move the user to another address. */
+export const writeUpdate = (
+  user: StoredUser,
+  update: UserUpdate,
+  author: Author,
+): Promise<Written> => {
+  const { email } = update;
+  return email === undefined || emailKey(email) === emailKey(user.email)
+    ? updateInPlace(user, update, author)
+    : updateWithEmail(user, { ...update, email }, author);
+};
