@@ -1,12 +1,13 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Handler } from '../../lib/http/request.ts';
-import { cors, type Route } from '../routes.ts';
+import { GatewayAnswer, refuseMalformed, writeAnswer } from './answer.ts';
+import { corsHeaders, isPreflight } from './cors.ts';
 import { drainable } from './draining.ts';
 import { makeRequestId, toGatewayEvent } from './event.ts';
+import { findIntegration, type Integration, splitTarget } from './match.ts';
 
 /** What API Gateway allows an HTTP API (its quotas for HTTP APIs). */
 const limits = {
@@ -20,21 +21,6 @@ const limits = {
 
 /** Bytes of an over-long body that are read and dropped so that its sender hears the answer. */
 const drainLimit = 64 * 1024 * 1024;
-
-export interface Integration {
-  readonly route: Route;
-  readonly handler: Handler;
-}
-
-/** An answer that the gateway gives by itself. */
-class GatewayAnswer extends Error {
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
 
 const readBody = async (message: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -51,44 +37,6 @@ const readBody = async (message: IncomingMessage): Promise<Buffer> => {
 const requireSmallHeaders = ({ rawHeaders, url = '' }: IncomingMessage): void => {
   const size = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
   if (size > limits.headers) throw new GatewayAnswer(431, 'Request Header Fields Too Large');
-};
-
-const splitTarget = (target: string): { path: string; query: string } => {
-  const at = target.indexOf('?');
-  const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
-  try {
-    return { path: decodeURIComponent(path), query };
-  } catch {
-    throw new GatewayAnswer(400, 'Bad Request');
-  }
-};
-
-/** The path parameters of a path that a route's path matches, or undefined. */
-const matchPath = (pattern: string, target: string): Record<string, string> | undefined => {
-  const [wanted, given] = [pattern.split('/'), target.split('/')];
-  if (wanted.length !== given.length) return undefined;
-  const parameters: Record<string, string> = {};
-  for (const [i, segment] of wanted.entries()) {
-    const value = decodeURIComponent(given[i] ?? '');
-    const name = /^\{(\w+)\}$/.exec(segment)?.[1];
-    if (name && value) parameters[name] = value;
-    else if (segment !== value) return undefined;
-  }
-  return parameters;
-};
-
-const findIntegration = (
-  integrations: readonly Integration[],
-  method: string | undefined,
-  target: string,
-) => {
-  const [undecodedPath = ''] = target.split('?');
-  for (const integration of integrations) {
-    if (integration.route.method !== method) continue;
-    const pathParameters = matchPath(integration.route.path, undecodedPath);
-    if (pathParameters) return { ...integration, pathParameters };
-  }
-  throw new GatewayAnswer(404, 'Not Found');
 };
 
 const invoke = async (
@@ -114,27 +62,6 @@ const invoke = async (
   } finally {
     clearTimeout(timer);
   }
-};
-
-const isPreflight = ({ method, headers }: IncomingMessage) =>
-  method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
-
-const corsHeaders = (message: IncomingMessage, origins: readonly string[]) => {
-  const { origin } = message.headers;
-  const allowed = origins.includes('*') ? '*' : origins.find((candidate) => candidate === origin);
-  if (!origin || !allowed) return {};
-  if (!isPreflight(message)) {
-    return {
-      'Access-Control-Allow-Origin': allowed,
-      'Access-Control-Expose-Headers': cors.responseHeaders.join(','),
-    };
-  }
-  return {
-    'Access-Control-Allow-Origin': allowed,
-    'Access-Control-Allow-Methods': cors.methods.join(','),
-    'Access-Control-Allow-Headers': cors.requestHeaders.join(','),
-    'Access-Control-Max-Age': String(cors.maxAge),
-  };
 };
 
 const respond = async (
@@ -168,32 +95,6 @@ const respond = async (
       body: JSON.stringify({ message: error.message }),
     };
   }
-};
-
-const writeAnswer = (response: ServerResponse, result: APIGatewayProxyStructuredResultV2) => {
-  const headers = Object.entries(result.headers ?? {});
-  for (const [name, value] of headers) response.setHeader(name, String(value));
-  // A body that was not read to its end is in the way of the next request.
-  if (!response.req.complete) response.setHeader('Connection', 'close');
-  response.statusCode = result.statusCode ?? 200;
-  response.end(result.body);
-};
-
-const rawAnswers: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-};
-
-const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex): void => {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const status = rawAnswers[error.code ?? ''] ?? '400 Bad Request';
-  const body = JSON.stringify({ message: status.slice(4) });
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n${body}`,
-  );
 };
 
 /** What does for handlers on this machine what an API Gateway HTTP API does for functions in AWS. */

@@ -1,14 +1,7 @@
-import type { KeyObject } from 'node:crypto';
 import { findDigest, listDigests } from '../../../lib/audit/archive/archive.ts';
-import { fingerprintOf, type SignedDigest, timeInName } from '../../../lib/audit/archive/digest.ts';
+import { fingerprintOf, timeInName } from '../../../lib/audit/archive/digest.ts';
 import { auditEntries } from '../../../lib/audit/archive/table.ts';
-import { keptSince } from '../../../lib/audit/retention.ts';
-import {
-  compareRemembered,
-  isBehind,
-  type Remembered,
-  remember,
-} from '../../../lib/audit/verify/newest.ts';
+import { isBehind } from '../../../lib/audit/verify/newest.ts';
 import {
   type Finding,
   isFault,
@@ -16,18 +9,14 @@ import {
   type Verified,
 } from '../../../lib/audit/verify/verification.ts';
 import { verifyTrail } from '../../../lib/audit/verify/verify.ts';
-import { config } from '../../../lib/config.ts';
 import { recordOperation } from '../audit.ts';
 import type { Invocation, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { describeFinding } from '../findings.ts';
+import { judgeByMemory, mayLackBefore, type Wanted } from '../judge-by-memory.ts';
 import { startProgress } from '../progress.ts';
-import { newestDigests, sealKeys } from '../seal-memory.ts';
 import { type OpenedTrail, openCopy, openSealedTrail, readPublicKey } from '../sealed-trail.ts';
 import { parseTimeRange, type TimeRange } from '../time-range.ts';
-
-/** Windows that end before then may have left the archive; undefined: none may. */
-const mayLackBefore = () => keptSince(config.auditArchiveDays, Date.now());
 
 /**
  * The same time from the beginning of the window in which it begins.
@@ -71,50 +60,6 @@ const verify = async (verification: Verification): Promise<Result> => {
   return { ...step.value, faults };
 };
 
-/** What of this trail was verified on this machine before. */
-interface Known {
-  readonly newest: Remembered | undefined;
-  /** The fingerprint of its key. */
-  readonly key: string | undefined;
-}
-
-/** @throws {Failure} when that cannot be read */
-const recall = ({ publicKey, place }: OpenedTrail): Known => ({
-  newest: newestDigests.recall(fingerprintOf(publicKey)),
-  key: place === undefined ? undefined : sealKeys.recall(place),
-});
-
-/** @param pinned the key that it must be; absent: it must be the one that is known */
-const judgeKey = (
-  { publicKey }: OpenedTrail,
-  { key }: Known,
-  pinned: KeyObject | undefined,
-): Finding | undefined => {
-  const subject = fingerprintOf(publicKey);
-  if (pinned) {
-    const wanted = fingerprintOf(pinned);
-    return wanted === subject
-      ? undefined
-      : { kind: 'other key', subject, before: `that is ${wanted}` };
-  }
-  return key === undefined || key === subject
-    ? undefined
-    : { kind: 'new key', subject, before: `it was ${key}` };
-};
-
-/** Whether the digest is there that was the newest before. */
-const judgeRemembered = async (
-  { archive, place }: OpenedTrail,
-  { newest }: Known,
-  { until }: TimeRange,
-): Promise<Finding | undefined> => {
-  if (!newest) return undefined;
-  // A copy may be older than what was verified last.
-  const isOutside = until !== undefined && timeInName(newest.file) >= until;
-  if (place === undefined && isOutside) return undefined;
-  return compareRemembered(archive, newest, mayLackBefore());
-};
-
 const judgeAge = (
   { isLive, interval }: OpenedTrail,
   { newest }: Verified,
@@ -124,36 +69,6 @@ const judgeAge = (
   const isOld =
     (isLive || until) && newest && isBehind(newest, { now: Date.now(), until, interval });
   return isOld ? { kind: 'behind', subject: newest.until } : undefined;
-};
-
-/** Keeps what was verified for the next time, as far as it goes on from what is known. */
-const keep = ({ place }: OpenedTrail, newest: SignedDigest, known: Known, found: Judged): void => {
-  const latest = remember(newest);
-  const isLater = known.newest === undefined || latest.file > known.newest.file;
-  try {
-    if (!found.remembered && isLater) newestDigests.remember(newest.key, latest);
-    if (!found.key && place !== undefined) sealKeys.remember(place, newest.key);
-  } catch (error) {
-    console.error(`What was verified cannot be remembered: ${explain(error)}`);
-  }
-};
-
-interface Judged {
-  readonly key: Finding | undefined;
-  readonly remembered: Finding | undefined;
-}
-
-/** Prints what follows from what was verified before, and keeps what was now. @returns findings */
-const judgeByMemory = async (
-  trail: OpenedTrail,
-  verified: Verified,
-  { range, pinned }: Wanted,
-): Promise<number> => {
-  const known = recall(trail);
-  const remembered = await judgeRemembered(trail, known, range);
-  const found = { key: judgeKey(trail, known, pinned), remembered };
-  if (verified.newest) keep(trail, verified.newest, known, found);
-  return printAll([found.key, found.remembered]);
 };
 
 const printAll = (findings: readonly (Finding | undefined)[]): number => {
@@ -173,13 +88,6 @@ Verified: ${count(windows, 'window')} with ${count(entries, 'entry').replace('en
 ${line('Expired: ', expired, 'gone from the table when their time was over')}${line('Unproven:', unproven, 'in the table, and older than the archive')}Unsealed: ${unsealed.toLocaleString('en')}, too new
 ${faults === 0 ? 'Intact.' : `NOT INTACT: ${count(faults, 'finding')}, above.`}`);
 };
-
-/** What is to be verified, and by which key. */
-interface Wanted {
-  readonly range: TimeRange;
-  /** Absent: the key of the service. */
-  readonly pinned: KeyObject | undefined;
-}
 
 const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail> =>
   typeof options.archive === 'string'
@@ -209,7 +117,7 @@ const verifyRange = async (
   };
   const verified = await verify(verification);
   const before = verified.faults + printAll([judgeAge(trail, verified, range)]);
-  const byMemory = judgeByMemory(trail, verified, wanted);
+  const byMemory = judgeByMemory(trail, verified, wanted).then(printAll);
   const faults = before + (await byMemory.catch(unlessFound(before)));
   if (verified.windows === 0 && faults === 0) {
     throw new Failure('Nothing was verified: there is no digest of that time in the archive.');
