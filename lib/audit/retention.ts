@@ -1,5 +1,6 @@
 /** How long entries stay in the table, and their windows in the archive. */
 import { leastRetention } from '../settings.ts';
+import { seconds } from '../time.ts';
 
 /** Seconds, and milliseconds. */
 const secondsOfDay = 86_400;
@@ -10,7 +11,7 @@ export const timeToLive = (
   { created_at }: { readonly created_at: string },
   days: number,
 ): { readonly expiresAt?: number } =>
-  days === 0 ? {} : { expiresAt: Math.floor(Date.parse(created_at) / 1000) + days * secondsOfDay };
+  days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * secondsOfDay };
 
 /**
  * Whether an entry may have left the table by then. A time to live that is shorter than any that

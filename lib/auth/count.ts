@@ -1,4 +1,5 @@
 /** Counts of what is limited, and how long one has to wait. */
+import { seconds } from '../time.ts';
 
 /** Seconds within which attempts add up. */
 const window = 15 * 60;
@@ -14,9 +15,6 @@ export interface Count {
   readonly blocked_until?: number;
   readonly expires_at: number;
 }
-
-/** Whole seconds since 1970. */
-export const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 /** Seconds by which the clocks of functions differ at most. */
 const clockSkew = 60;

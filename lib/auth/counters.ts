@@ -8,8 +8,9 @@ import { config } from '../config.ts';
 import { conditionItem, isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
+import { seconds } from '../time.ts';
 import { getItems } from '../users/items.ts';
-import { type Count, increment, seconds, waitOf } from './count.ts';
+import { type Count, increment, waitOf } from './count.ts';
 
 /** Milliseconds that counting may delay a response. */
 export const countingTimeout = () => storageTime(1000);

@@ -4,8 +4,8 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { isConditionFailure, send } from '../dynamodb/client.ts';
 import type { NoticeMessage } from '../mail/message.ts';
+import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
-import { seconds } from './count.ts';
 import { countAttempt, countingTimeout, exceeds, withoutFault } from './counters.ts';
 import { networkOf } from './network.ts';
 

@@ -7,8 +7,9 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { isConditionFailure, send } from '../dynamodb/client.ts';
 import { namedError } from '../errors.ts';
+import { seconds } from '../time.ts';
 import { getItem, type StoredUser } from './items.ts';
-import { hour, makeToken, newToken, resetKey, type StoredReset, seconds } from './resets.ts';
+import { hour, makeToken, newToken, resetKey, type StoredReset } from './resets.ts';
 
 const minute = 60;
 

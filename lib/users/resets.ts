@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { send, transact } from '../dynamodb/client.ts';
+import { seconds } from '../time.ts';
 import { getItems, type ItemKey, type StoredUser, toStoredUser, userKey } from './items.ts';
 import { endingSessions } from './sessions.ts';
 import { isUserId } from './user.ts';
@@ -32,8 +33,6 @@ export interface StoredReset {
 /** Seconds. */
 const tokenLifetime = 30 * 60;
 export const hour = 60 * 60;
-
-export const seconds = (date: Date) => Math.floor(date.getTime() / 1000);
 
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
 

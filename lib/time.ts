@@ -1,0 +1,2 @@
+/** Whole seconds since 1970, as tokens and DynamoDB's time to live count. */
+export const seconds = (date: Date): number => Math.floor(date.getTime() / 1000);
