@@ -50,8 +50,7 @@ export const listAll = async (
 /** The files of a range but for those that may have left the archive, as a whole or in part. */
 export const listRange = async (archive: Archive, range: Range): Promise<Listing> => {
   const listing = await listAll(archive, range);
-  const { keptSince } = range;
-  if (keptSince === undefined) return listing;
+  const { keptSince = '' } = range;
   const times = listing.digests.map(({ name }) => timeInName(name));
   // The window in which that time is ends after it.
   const first = [...times, listing.next ?? endOfTime].findLast((time) => time <= keptSince);
