@@ -1,12 +1,14 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
 import { Readable } from 'node:stream';
 import type { Archive } from '../../lib/audit/archive/archive.ts';
+import type { Digest } from '../../lib/audit/archive/digest.ts';
 import { hashOf, type Item } from '../../lib/audit/archive/line.ts';
 import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
 import { collect } from '../../lib/audit/archive/spool.ts';
 import type { EntrySource } from '../../lib/audit/archive/table.ts';
-import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
+import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { timeToLive } from '../../lib/audit/retention.ts';
+import { sealWindow } from '../../lib/audit/seal/sealer.ts';
 import type { Sealing } from '../../lib/audit/seal/sealing.ts';
 import { toItem } from '../../lib/audit/store.ts';
 import type { Finding, Verification, Verified } from '../../lib/audit/verify/verification.ts';
@@ -86,8 +88,10 @@ export const memoryTable = (clock: () => number): Table => {
     async *all() {
       yield* items.values();
     },
-    byIds: async (ids) =>
-      [...new Set(ids)].map((id) => items.get(id)).filter((item) => item !== undefined),
+    byIds: async (ids) => {
+      if (!ids.every(Number.isFinite)) throw new Error('DynamoDB refuses what is no number');
+      return [...new Set(ids)].map((id) => items.get(id)).filter((item) => item !== undefined);
+    },
   };
 };
 
@@ -133,6 +137,39 @@ export const makeTrail = ({ interval = 60, retentionDays = 0 } = {}): Trail => {
     },
   };
   return trail;
+};
+
+/**
+ * A trail of windows of a minute. All but the first, which is of before, have an entry, at the time
+ * at which they begin; one more is not sealed yet.
+ */
+export const sealedTrail = async (windows: number, settings?: Parameters<typeof makeTrail>[0]) => {
+  const trail = makeTrail(settings);
+  const digests: Digest[] = [];
+  const seal = async () => {
+    trail.now += 60_000;
+    const digest = await sealWindow(trail, new Date(trail.now));
+    if (digest) digests.push(digest);
+  };
+  const ids: number[] = [];
+  for (let window = 0; window < windows; window += 1) {
+    ids.push(trail.add());
+    await seal();
+  }
+  const window = (number: number) => {
+    const digest = digests[number];
+    if (!digest) throw new Error(`Window ${number} is not sealed`);
+    return digest;
+  };
+  return { trail, ids, window, seal };
+};
+
+/** Puts an entry into the table past the service, of any time, or of none. @returns its id */
+export const forge = ({ source, add }: Trail, created_at: string): number => {
+  const id = add();
+  const item = source.items.get(id) as unknown as AuditEntry;
+  source.items.set(id, toItem({ ...item, created_at }, { writeId: 'forged' }));
+  return id;
 };
 
 export interface Outcome extends Verified {

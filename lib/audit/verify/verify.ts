@@ -72,6 +72,7 @@ async function* walkWindows(
   }
   const end = walk.newest?.until ?? start;
   if (next && end && !walk.open && end < next) {
+    walk.gaps.push({ from: end, until: next, mayHoldLate: true });
     yield { kind: 'missing', subject: end, before: `until ${next}` };
   }
 }

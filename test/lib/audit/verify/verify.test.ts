@@ -9,28 +9,10 @@ import {
 } from '../../../../lib/audit/archive/digest.ts';
 import { hashOf, lineOf, sha256 } from '../../../../lib/audit/archive/line.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
-import { makeTrail, type Trail, verifyOf } from '../../../support/sealed-trail.ts';
+import { makeTrail, sealedTrail, type Trail, verifyOf } from '../../../support/sealed-trail.ts';
 
 const minute = 60_000;
 const iso = (time: number) => new Date(time).toISOString();
-
-/** A trail of windows of a minute with an entry each. */
-const sealedTrail = async (windows: number) => {
-  const trail = makeTrail();
-  const start = trail.now;
-  const digests: string[] = [];
-  const seal = async () => {
-    trail.now += minute;
-    const digest = await sealWindow(trail, new Date(trail.now));
-    if (digest) digests.push(digest.from);
-  };
-  const ids: number[] = [];
-  for (let window = 0; window < windows; window += 1) {
-    ids.push(trail.add());
-    await seal();
-  }
-  return { trail, start, seal, ids, digests };
-};
 
 /** An archive of one window, signed as a sealer would, of any content. */
 const signed = async (trail: Trail, file: Buffer, count: number): Promise<string> => {
@@ -69,8 +51,8 @@ describe('The verification of a sealed trail', () => {
     const entries = [{ id, sha256: hashOf(trail.source.items.get(id) ?? {}) }];
     for (let replay = 0; replay < 2; replay += 1) {
       trail.add({ action: 'CREATE', resource: 'audit-logs', details: { entries } });
-      await seal();
-      await seal();
+      // Far enough apart for the second to be sealed without a look at the first.
+      for (let windows = 0; windows < 9; windows += 1) await seal();
     }
 
     const { findings } = await verifyOf(trail);
@@ -79,11 +61,11 @@ describe('The verification of a sealed trail', () => {
   });
 
   it('calls changed in a part what it calls changed in all, when its time was changed', async () => {
-    const { trail, ids, digests } = await sealedTrail(12);
+    const { trail, ids, window } = await sealedTrail(12);
     const [, , , id = 0] = ids;
     const item = trail.source.items.get(id);
     trail.source.items.set(id, { ...item, created_at: iso(trail.now - 365 * 24 * 60 * minute) });
-    const part = { since: digests[2] ?? '', until: digests[6] ?? '' };
+    const part = { since: window(2).from, until: window(6).from };
 
     const whole = await verifyOf(trail);
     const scanned = await verifyOf(trail, part);
@@ -99,6 +81,23 @@ describe('The verification of a sealed trail', () => {
         },
       ]);
     }
+  });
+
+  it('names an entry that was sealed, but not as late, in a window of another time', async () => {
+    const trail = makeTrail();
+    const [before, at] = [trail.add({}, trail.now - 1), trail.add()];
+    const lines = [before, at].map((id) => `${lineOf(trail.source.items.get(id) ?? {})}\n`);
+    await signed(trail, gzipSync(lines.join('')), 2);
+
+    const { findings } = await verifyOf(trail);
+
+    const time = iso(trail.now);
+    expect(findings).toEqual([
+      {
+        ...{ kind: 'misplaced', subject: String(at) },
+        before: `${time} is not from 0000-01-01T00:00:00.000Z until ${time}`,
+      },
+    ]);
   });
 
   it.each([
@@ -122,7 +121,7 @@ describe('The verification of a sealed trail', () => {
     ['is a folder', 'EISDIR', 'read'],
     ['may not be read', 'EACCES', 'open'],
   ] as const)('names a file that %s, and goes on', async (_, code, when) => {
-    const { trail, digests } = await sealedTrail(4);
+    const { trail } = await sealedTrail(4);
     for (const file of trail.archive.files.keys()) {
       const archive = failing(trail.archive, file, code, when);
 
@@ -132,7 +131,7 @@ describe('The verification of a sealed trail', () => {
       });
 
       expect(findings).toContainEqual({ kind: 'unreadable', subject: file });
-      expect(windows).toBe(digests.length);
+      expect(windows).toBe(4);
     }
   });
 
@@ -147,7 +146,7 @@ describe('The verification of a sealed trail', () => {
   });
 
   it('names files that are longer than what they should hold can be', async () => {
-    const { trail, digests } = await sealedTrail(4);
+    const { trail, window } = await sealedTrail(4);
     const windows: (string | undefined)[] = [];
     for (let window = 0; window < 2; window += 1) {
       trail.now += 20 * minute;
@@ -155,7 +154,7 @@ describe('The verification of a sealed trail', () => {
     }
     const [, empty = ''] = windows;
     const long = Buffer.alloc(100_000);
-    const digest = digestName(digests[1] ?? '');
+    const digest = digestName(window(1).from);
     let read = 0;
     const open: Archive['open'] = async ({ name }) => {
       if (name !== digest && name !== empty) return trail.archive.open({ name });
