@@ -29,15 +29,12 @@ const linkOnce = async (from: string, to: string): Promise<boolean> => {
 /** Bytes: the most that S3 takes in one put, so that no sealer writes more. */
 const maxFileSize = 5 * 2 ** 30;
 
-/** Codes of names at which nothing lies that can be read. */
-const noFile = ['ENOENT', 'ENXIO', 'ELOOP'];
-
 /** @returns undefined where there is no file that a sealer can have written */
 const openFile = async (path: string): Promise<FileHandle | undefined> => {
   // Without waiting for somebody who writes into a named pipe.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   const handle = await open(path, flags).catch((error) => {
-    if (noFile.includes(codeOf(error) ?? '')) return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   });
   const found = await handle?.stat();

@@ -71,11 +71,12 @@ export interface ReplayedEntry {
 
 /** What an entry lists as replayed; nothing unless it is one of `replay-audit`. */
 export const replayedBy = ({ action, resource, details }: Item): readonly ReplayedEntry[] => {
-  if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
+  if (action !== 'CREATE' || resource !== 'audit-logs') return [];
   try {
-    const { entries } = JSON.parse(details);
-    return Array.isArray(entries) ? entries.filter(({ id }) => Number.isSafeInteger(id)) : [];
+    const { entries } = JSON.parse(String(details));
+    return entries.filter(({ id }: ReplayedEntry) => Number.isSafeInteger(id));
   } catch {
+    // It has no list.
     return [];
   }
 };

@@ -6,6 +6,7 @@ import {
   BrokenTrail,
   findDigest,
   linesOf,
+  notAsSealed,
   readEntriesFile,
 } from './archive.ts';
 import { beginning, isDigestName, type SignedDigest, timeInName } from './digest.ts';
@@ -60,11 +61,11 @@ const readWindow = async (
   file: ArchivedFile,
 ): Promise<Window> => {
   const digest = await findDigest(archive, file, publicKey);
-  if (!digest) throw new BrokenTrail(`${file.name} is not as it was sealed`);
+  if (!digest) throw notAsSealed(file.name);
   const isWanted = until === undefined || digest.from < until || digest.entries.late > 0;
   if (!isWanted) return { digest, content: undefined };
   const content = await readEntriesFile(archive, digest, altered);
-  if (!content) throw new BrokenTrail(`${digest.entries.file} is not as it was sealed`);
+  if (!content) throw notAsSealed(digest.entries.file);
   return { digest, content };
 };
 

@@ -3,6 +3,7 @@ import { type Archive, findDigest, listDigests } from '../../../../lib/audit/arc
 import { archivePrefix, bucketArchive } from '../../../../lib/audit/archive/bucket.ts';
 import type { Signer } from '../../../../lib/audit/archive/digest.ts';
 import { kmsSigner } from '../../../../lib/audit/archive/kms-key.ts';
+import { readTrail } from '../../../../lib/audit/archive/read.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { compareRemembered, remember } from '../../../../lib/audit/verify/newest.ts';
 import { isFault } from '../../../../lib/audit/verify/verification.ts';
@@ -88,6 +89,16 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     const finding = await compareRemembered(archive, remember(sealed));
 
     expect(finding).toBeUndefined();
+  });
+
+  it('is read by first versions when its entries are exported', async () => {
+    const { source } = await sealedTrail(4);
+    for (const key of aws.objects.keys()) aws.overwrite(key, Buffer.from('{}'));
+    const found: unknown[] = [];
+
+    for await (const { id } of readTrail({ archive, publicKey: signer.publicKey })) found.push(id);
+
+    expect(found).toEqual([...source.items.keys()].slice(0, 3));
   });
 
   it('is read by first versions when late entries are looked for', async () => {

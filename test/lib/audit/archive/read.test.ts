@@ -1,56 +1,113 @@
 import { describe, expect, it } from 'vitest';
-import { listDigests } from '../../../../lib/audit/archive/archive.ts';
+import { BrokenTrail } from '../../../../lib/audit/archive/archive.ts';
+import { beginning, digestName } from '../../../../lib/audit/archive/digest.ts';
 import { type Reading, readTrail } from '../../../../lib/audit/archive/read.ts';
-import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
-import { makeTrail } from '../../../support/sealed-trail.ts';
+import { memoryArchive, sealedTrail } from '../../../support/sealed-trail.ts';
 
 const minute = 60_000;
-const iso = (time: number) => new Date(time).toISOString();
 
-/** Windows of a minute with an entry each; the index shows that of the second four minutes late. */
-const sealedTrail = async (windows: number) => {
-  const trail = makeTrail();
-  const ids: number[] = [];
-  const start = trail.now;
-  for (let window = 0; window < windows; window += 1) {
-    const id = trail.add();
-    if (window === 1) trail.source.lagging.set(id, trail.now + 4 * minute);
-    ids.push(id);
-    trail.now += minute;
-    await sealWindow(trail, new Date(trail.now));
-  }
-  const read = async (range: Partial<Reading> = {}): Promise<readonly unknown[]> => {
+/** Windows of a minute, with what of their entries is read, and which files for that. */
+const sealed = async (windows: number) => {
+  const { trail, ids, window, seal } = await sealedTrail(windows);
+  const read = async (range: Partial<Reading> = {}) => {
     const found: unknown[] = [];
-    const { archive, signer } = trail;
-    const lines = readTrail({ archive, publicKey: signer.publicKey, ...range });
-    for await (const { id } of lines) found.push(id);
-    return found;
+    const files: string[] = [];
+    const open: Reading['archive']['open'] = (file) => {
+      files.push(file.name);
+      return trail.archive.open(file);
+    };
+    const { publicKey } = trail.signer;
+    const archive = { ...trail.archive, open };
+    for await (const { id } of readTrail({ archive, publicKey, ...range })) found.push(id);
+    return { found, files };
   };
-  return { trail, start, ids, read };
+  return { trail, ids, window, seal, read };
 };
 
 describe('The entries of an archive', () => {
-  it('are read with what was sealed late, also in a window after the time that is asked for', async () => {
-    const { start, ids, read } = await sealedTrail(10);
-    const [, late] = ids;
+  it('are read from the window on in which a time lies, until another one begins', async () => {
+    const { ids, window, read } = await sealed(10);
+    const middle = window(3).from.replace(':00.000Z', ':30.000Z');
 
     const all = await read();
-    const some = await read({ since: iso(start), until: iso(start + 2 * minute) });
+    const begun = await read({ since: window(3).from, until: window(6).from });
+    const amid = await read({ since: middle, until: middle });
 
-    expect([...all].sort()).toEqual(ids.slice(0, all.length));
-    expect(all.indexOf(late)).toBeGreaterThan(1);
-    expect(some).toContain(late);
-    expect(some.length).toBeLessThan(all.length);
+    expect(all.found).toEqual(ids.slice(0, 9));
+    expect(begun.found).toEqual(ids.slice(2, 5));
+    expect(amid.found).toEqual(ids.slice(2, 3));
+  });
+
+  it('are read with what was sealed late, also in a window after the time that is asked for', async () => {
+    const { trail, window, seal, read } = await sealed(3);
+    const late = trail.add();
+    trail.source.lagging.set(late, trail.now + 4 * minute);
+    for (let windows = 3; windows < 10; windows += 1) await seal();
+
+    const { found, files } = await read({ since: window(4).from, until: window(5).from });
+
+    expect(found).toEqual([late]);
+    const ofEntries = files.filter((name) => name.endsWith('.gz'));
+    expect(ofEntries).toEqual([window(4).entries.file, window(6).entries.file]);
   });
 
   it('are read from the first window on that must be there, where the beginning has left', async () => {
-    const { trail, start, ids, read } = await sealedTrail(10);
-    const digests = await listDigests(trail.archive, '');
-    for (const { name } of digests.slice(0, 4)) trail.archive.files.delete(name);
+    const { trail, ids, window, read } = await sealed(10);
+    for (const number of [0, 1, 2]) trail.archive.files.delete(digestName(window(number).from));
 
-    const kept = await read({ keptSince: iso(start + 6 * minute) });
+    const kept = await read({ keptSince: window(3).from });
+    const some = await read({ keptSince: window(3).from, since: window(5).from });
+    const since = await read({ keptSince: window(5).from, since: window(3).from });
 
-    expect(kept).toEqual(expect.arrayContaining(ids.slice(6, 8)));
-    await expect(read()).rejects.toThrow('The window of 0000-01-01T00:00:00.000Z is missing');
+    expect(kept.found).toEqual(ids.slice(2, 9));
+    expect(some.found).toEqual(ids.slice(4, 9));
+    expect(since.found).toEqual(ids.slice(4, 9));
+    await expect(read()).rejects.toThrow(new BrokenTrail(`The window of ${beginning} is missing`));
+  });
+
+  it('are not read past a window that is missing', async () => {
+    const { trail, window, read } = await sealed(10);
+    trail.archive.files.delete(digestName(window(4).from));
+
+    await expect(read()).rejects.toThrow(
+      new BrokenTrail(`The window of ${window(4).from} is missing`),
+    );
+  });
+
+  it('are not read where a digest is not as it was sealed', async () => {
+    const { trail, window, read } = await sealed(4);
+    const digest = digestName(window(2).from);
+    trail.archive.files.set(digest, Buffer.from('{}'));
+
+    await expect(read()).rejects.toThrow(new BrokenTrail(`${digest} is not as it was sealed`));
+  });
+
+  it('are not read where their file is not as it was sealed', async () => {
+    const { trail, window, read } = await sealed(4);
+    const { file } = window(2).entries;
+    trail.archive.files.delete(file);
+
+    await expect(read()).rejects.toThrow(new BrokenTrail(`${file} is not as it was sealed`));
+  });
+
+  it('are told how far they are read, some windows at a time', async () => {
+    const { read } = await sealed(40);
+    const told: number[] = [];
+
+    await read({ progress: (fraction) => told.push(fraction) });
+
+    expect(told).toEqual([0.8, 1]);
+  });
+
+  it('are none where nothing is sealed', async () => {
+    const { read } = await sealed(1);
+    const told: number[] = [];
+
+    const { found } = await read({
+      archive: memoryArchive(),
+      progress: (fraction) => told.push(fraction),
+    });
+
+    expect([found, told]).toEqual([[], []]);
   });
 });

@@ -1,29 +1,34 @@
 import { PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type Item, lineOf, wrongIndexKeys } from '../../../../lib/audit/archive/line.ts';
 import { auditEntries } from '../../../../lib/audit/archive/table.ts';
 import { type AuditEntry, makeEntry } from '../../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../../lib/audit/record.ts';
 import { useOwnTables } from '../../../support/own-tables.ts';
+import { type Fault, startProxy } from '../../../support/proxy.ts';
 import { engineClient } from '../../../support/stored-items.ts';
 
 const start = Date.UTC(2026, 5, 1);
 const timeOf = (second: number) => new Date(start + second * 1000);
 const entries: AuditEntry[] = [];
 
-/** Entries of a second each, more than a page of a query holds with their long user agents. */
+const proxy = await startProxy(inject('engine'));
+afterAll(() => proxy.stop());
+beforeEach(() => {
+  proxy.impose();
+  proxy.forget();
+});
+
+/** Entries of a second each, more than one response of DynamoDB holds, of one shard too: 1 MB. */
 beforeAll(async () => {
-  await useOwnTables();
+  await useOwnTables(proxy.url);
+  const long = `"\u2028\\é${'x'.repeat(250_000)}`;
   for (let second = 0; second < 40; second += 1) {
-    const long = `"\u2028\\é${'x'.repeat(1000)}`;
-    const action = {
-      action: 'LOGIN',
-      resource: 'users',
-      result: 'FAILURE',
-      user_agent: long,
-    } as const;
-    const entry = makeEntry(action, { now: timeOf(second) });
+    const action = { action: 'LOGIN', resource: 'users', result: 'FAILURE' } as const;
+    const details = second % 4 === 0 ? long : undefined;
+    const random = () => (second % 4 === 0 ? 0 : second);
+    const entry = makeEntry({ ...action, details }, { now: timeOf(second), random });
     entries.push(await writeEntry(entry, { writeId: `write-${second}` }));
   }
 });
@@ -41,6 +46,17 @@ describe('The entries of the audit table', () => {
     const found = await all(auditEntries.between(from, until));
 
     expect(found.map(({ id }) => id)).toEqual(entries.slice(5, 30).map(({ id }) => id));
+    // One for each of the eight shards, and what is too long for one.
+    expect(proxy.requests.length).toBeGreaterThan(8);
+  });
+
+  it('all come, each once', async () => {
+    const found = await all(auditEntries.all());
+
+    expect(found.map(({ id }) => id).sort()).toEqual(entries.map(({ id }) => id).sort());
+    const scans = proxy.requests.filter(({ operation }) => operation === 'Scan');
+    expect(scans.length).toBeGreaterThan(1);
+    for (const { content } of scans) expect(content).toContain('"ConsistentRead":true');
   });
 
   it('have the line of what was written, however they are read', async () => {
@@ -95,9 +111,46 @@ describe('The entries of the audit table', () => {
     );
   });
 
-  it('that nobody has are left out', async () => {
-    expect(await auditEntries.byIds(Array.from({ length: 120 }, (_, i) => 2 ** 40 + i))).toEqual(
-      [],
-    );
+  it('come by their ids, each once, a hundred by a request; those that nobody has are left out', async () => {
+    const known = entries.map(({ id }) => id);
+    const others = Array.from({ length: 110 }, (_, i) => 2 ** 40 + i);
+
+    const found = await auditEntries.byIds([...known, ...others, ...known]);
+
+    expect(found.map(({ id }) => id).sort()).toEqual(known.sort());
+    expect(proxy.requests.map(({ content }) => content)).toEqual([
+      expect.stringContaining('"ConsistentRead":true'),
+      expect.stringContaining('"ConsistentRead":true'),
+    ]);
+    expect(await auditEntries.byIds([])).toEqual([]);
+  });
+
+  describe('that DynamoDB leaves out of a response', () => {
+    const leaveOut: Fault = ({ request, answer }) => {
+      const { RequestItems } = JSON.parse(request.content.replace('BatchGetItem', ''));
+      const body = JSON.stringify({ Responses: {}, UnprocessedKeys: RequestItems });
+      const headers = { 'content-type': 'application/x-amz-json-1.0' };
+      answer({ status: 200, headers, body: Buffer.from(body) });
+    };
+
+    it('are asked for again', async () => {
+      const ids = entries.slice(1, 4).map(({ id }) => id);
+      proxy.impose({ fault: leaveOut, operation: 'BatchGetItem', times: 2 });
+
+      const found = await auditEntries.byIds(ids);
+
+      expect(found.map(({ id }) => id).sort()).toEqual(ids);
+      expect(proxy.requests).toHaveLength(3);
+    });
+
+    it('are not asked for without end', async () => {
+      proxy.impose({ fault: leaveOut, operation: 'BatchGetItem' });
+
+      await expect(auditEntries.byIds([1])).rejects.toThrow(
+        'DynamoDB leaves entries out of its responses',
+      );
+
+      expect(proxy.requests).toHaveLength(20);
+    });
   });
 });
