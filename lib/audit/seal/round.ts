@@ -1,4 +1,3 @@
-import { faultName } from '../../errors.ts';
 import { describeFault, logError } from '../../log.ts';
 import { BrokenTrail, findDigest, findFile, windowAt } from '../archive/archive.ts';
 import { beginning, type Digest, digestName } from '../archive/digest.ts';
@@ -114,6 +113,6 @@ export const logFailure = (error: unknown): void => {
   if (error instanceof BrokenTrail) {
     logBroken(1, [{ kind: 'unreadable', subject: error.message.replace(/ .*/, '') }]);
   } else {
-    logError('audit-seal-failed', { ...describeFault(error), fault: faultName(error) });
+    logError('audit-seal-failed', describeFault(error));
   }
 };

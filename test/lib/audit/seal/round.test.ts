@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { beginning, digestName, timeInName } from '../../../../lib/audit/archive/digest.ts';
+import {
+  beginning,
+  digestName,
+  isDigestName,
+  timeInName,
+} from '../../../../lib/audit/archive/digest.ts';
 import { logFailure, olderParts, sealAndVerify } from '../../../../lib/audit/seal/round.ts';
+import { DomainError } from '../../../../lib/errors.ts';
 import { makeTrail } from '../../../support/sealed-trail.ts';
 
 const minute = 60_000;
@@ -40,12 +46,14 @@ const leaveByRule = ({ source, archive, now }: ReturnType<typeof makeKept>): voi
 };
 
 describe('A round of the sealer', () => {
-  it('says nothing of a trail that nobody touched', async () => {
+  it('says nothing of a trail that nobody touched, nor of what came late', async () => {
     const { trail, round } = makeRounds();
     for (let i = 0; i < 5; i += 1) {
       trail.add();
+      if (i === 2) trail.replay([trail.now - hour]);
       await round();
     }
+    await round(day);
 
     expect(events()).toEqual([]);
   });
@@ -65,6 +73,20 @@ describe('A round of the sealer', () => {
         faults: 1,
         findings: [{ kind: 'changed', subject: String(id) }],
       }),
+    ]);
+  });
+
+  it('counts all that it finds, and names twenty', async () => {
+    const { trail, round } = makeRounds();
+    const ids = Array.from({ length: 21 }, () => trail.add());
+    await round(3 * minute);
+    trail.source.items.clear();
+
+    await round(day);
+
+    const findings = ids.slice(0, 20).map((id) => ({ kind: 'deleted', subject: String(id) }));
+    expect(events()).toEqual([
+      { level: 'error', event: 'audit-trail-broken', faults: 21, findings },
     ]);
   });
 
@@ -143,6 +165,49 @@ describe('A round of the sealer', () => {
     expect(trail.archive.files.size).toBe(7);
   });
 
+  it('counts all digests that no sealer signed, and names twenty', async () => {
+    const { trail, round } = makeRounds();
+    await round();
+    const names = Array.from({ length: 21 }, (_, i) =>
+      digestName(iso(Date.UTC(2099, 0, 1) + i * day)),
+    );
+    for (const name of names) trail.archive.files.set(name, Buffer.from('{}'));
+
+    await round();
+
+    const findings = names.toReversed().map((subject) => ({ kind: 'unreadable', subject }));
+    expect(events()).toEqual([
+      {
+        ...{ level: 'error', event: 'audit-trail-broken', faults: 21 },
+        findings: findings.slice(0, 20),
+      },
+    ]);
+  });
+
+  it('reads few of the windows of an archive that has many', async () => {
+    const trail = makeKept();
+    const read = new Set<string>();
+    const { open } = trail.archive;
+    trail.archive.open = async (file) => {
+      if (isDigestName(file.name)) read.add(file.name);
+      return open(file);
+    };
+    const round = async (later: number) => {
+      trail.now += later;
+      read.clear();
+      await sealAndVerify(trail, new Date(trail.now));
+      leaveByRule(trail);
+      return read.size;
+    };
+    for (let days = 0; days < 60; days += 1) await round(day);
+
+    const sizes: number[] = [];
+    for (let days = 0; days < 31; days += 1) sizes.push(await round(day));
+
+    expect([...trail.archive.files.keys()].filter(isDigestName)).toHaveLength(41);
+    expect(Math.max(...sizes)).toBeLessThan(10);
+  });
+
   it('says so when it cannot go on, because the newest digest is not as it was', async () => {
     const { trail, round } = makeRounds();
     await round();
@@ -153,6 +218,24 @@ describe('A round of the sealer', () => {
 
     expect(events()).toMatchObject([
       { event: 'audit-trail-broken', findings: [{ subject: name }] },
+    ]);
+  });
+});
+
+describe('A round that fails', () => {
+  it('is logged with what failed, and no more of the message than may be told', () => {
+    const cause = Object.assign(new Error('Rate exceeded'), {
+      ...{ name: 'ThrottlingException', $fault: 'client' },
+    });
+
+    logFailure(new DomainError('STORAGE_FAULT', { cause }));
+    logFailure(new Error('what an entry says'));
+
+    const stack = expect.any(Array);
+    const failed = { level: 'error', event: 'audit-seal-failed', stack };
+    expect(events()).toEqual([
+      { ...failed, fault: 'ThrottlingException', message: 'Rate exceeded' },
+      { ...failed, fault: 'Error' },
     ]);
   });
 });
@@ -186,5 +269,39 @@ describe('What a round verifies of what is older than two days', () => {
     expect(parts[0]?.since).toBe('0000-01-01T00:00:00.000Z');
     expect(gaps).toEqual([]);
     expect((parts.at(-1)?.until ?? '') >= iso(first - 2 * day)).toBe(true);
+  });
+
+  it('goes on with each window from where the one before has ended', () => {
+    const third = 10 * day;
+    /** Of 300 days: which of the ends of their thirds the parts have. */
+    const parts = (number: number, windows = 1) => {
+      const [from, until] = [number * third, (number + windows) * third];
+      const sealed = { from: iso(from), until: iso(until), interval: third / 1000 };
+      const ends = [302, 202, 102, 2].map((age) => iso(until - age * day));
+      // What has become older since the window before is gone over again.
+      const begins = ends.map((time) => iso(Date.parse(time) - windows * third));
+      return olderParts(sealed, ends[0] ?? '').map((part) => [
+        part.since === beginning ? 'beginning' : begins.indexOf(part.since),
+        ends.indexOf(part.until),
+      ]);
+    };
+
+    expect(parts(3000)).toEqual([['beginning', 1]]);
+    expect(parts(3001)).toEqual([[1, 2]]);
+    expect(parts(3002)).toEqual([[2, 3]]);
+    expect(parts(3002, 2)).toEqual([
+      [2, 3],
+      ['beginning', 1],
+    ]);
+    expect(parts(3001, 4)).toEqual([
+      [1, 3],
+      ['beginning', 1],
+    ]);
+  });
+
+  it('is what is older than two days, from the first window that is there', () => {
+    const window = { from: iso(0), until: iso(30 * day), interval: (30 * day) / 1000 };
+
+    expect(olderParts(window, iso(29 * day))).toEqual([{ since: beginning, until: iso(28 * day) }]);
   });
 });

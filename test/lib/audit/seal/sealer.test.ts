@@ -7,9 +7,10 @@ import { localSigner, makeKey } from '../../../../lib/audit/archive/local-key.ts
 import { readTrail } from '../../../../lib/audit/archive/read.ts';
 import { sealWindow } from '../../../../lib/audit/seal/sealer.ts';
 import { faultName } from '../../../../lib/errors.ts';
-import { makeTrail, type Trail } from '../../../support/sealed-trail.ts';
+import { forge, makeTrail, sealedTrail, type Trail } from '../../../support/sealed-trail.ts';
 
 const minute = 60_000;
+const iso = (time: number) => new Date(time).toISOString();
 
 /** Seals what is over so many milliseconds later. */
 const sealLater = (trail: Trail, later = minute) => {
@@ -50,6 +51,98 @@ describe('An entry', () => {
       ]);
     },
   );
+});
+
+describe('A window', () => {
+  it('has each entry once, those of its time first, and says of which times they are', async () => {
+    const { trail, window, seal } = await sealedTrail(12);
+    const replayed = trail.replay([trail.now - 30 * minute, trail.now - 40 * minute]);
+    const replay = [...trail.source.items.keys()].at(-1);
+    await seal();
+    await seal();
+
+    const sealed = await sealedBy(trail);
+
+    const onTime = [...trail.source.items.keys()].filter((id) => !replayed.includes(id));
+    expect(sealed.filter(([, late]) => !late).map(([id]) => id)).toEqual(onTime);
+    expect(sealed.slice(-3)).toEqual([
+      [replay, false],
+      [replayed[1], true],
+      [replayed[0], true],
+    ]);
+    const at = window(13).from;
+    expect(window(13).entries).toMatchObject({ count: 3, late: 2, newest: at });
+    expect(window(13).entries.oldest).toBe(iso(Date.parse(at) - 40 * minute));
+    expect(window(0).entries).toMatchObject({ count: 0, late: 0, oldest: null, newest: null });
+  });
+
+  it('says how new an entry is whose time lies after it', async () => {
+    const { trail, window, seal } = await sealedTrail(2);
+    const created_at = '2027-01-01T00:00:00.000Z';
+    change(trail, trail.add(), { created_at });
+    const oldest = iso(trail.now);
+    trail.add();
+    await seal();
+    await seal();
+
+    expect(window(3).entries).toMatchObject({ count: 2, late: 1, oldest, newest: created_at });
+  });
+
+  it('seals as late what came to the time that is read once more, and nothing older', async () => {
+    const { trail, window, seal } = await sealedTrail(12);
+    const bound = Date.parse(window(11).until) - 6 * minute;
+    const [, late] = [forge(trail, iso(bound - 1)), forge(trail, iso(bound))];
+    await seal();
+    await seal();
+
+    const sealed = await sealedBy(trail);
+
+    expect(sealed.filter(([, isLate]) => isLate)).toEqual([[late, true]]);
+  });
+
+  it('seals nothing of the time of the first one, which has all that was there', async () => {
+    const { trail, window, seal } = await sealedTrail(2);
+    const old = iso(Date.parse(window(1).from) - 24 * 60 * minute);
+    forge(trail, old);
+    const { length } = await sealedBy(trail);
+
+    for (let windows = 2; windows < 10; windows += 1) await seal();
+
+    expect((await sealedBy(trail)).slice(length).filter(([, late]) => late)).toEqual([]);
+  });
+});
+
+describe('An entry that a replay lists', () => {
+  /** A replay, sealed, which lists an entry of some time; and whether that was sealed. */
+  const listed = async (later: number, changes: object = {}) => {
+    const { trail, seal } = await sealedTrail(2);
+    const [id = 0] = trail.replay([trail.now + later]);
+    change(trail, id, changes);
+    const sealed = async () => (await sealedBy(trail)).filter(([each]) => each === id);
+    await seal();
+    await seal();
+    return { id, seal, sealed };
+  };
+
+  it('is sealed in its own window, where that is the one of the replay', async () => {
+    const { id, sealed } = await listed(0);
+
+    expect(await sealed()).toEqual([[id, false]]);
+  });
+
+  it('is sealed in its own window, where that comes after the one of the replay', async () => {
+    const { id, seal, sealed } = await listed(minute);
+
+    expect(await sealed()).toEqual([]);
+    await seal();
+    expect(await sealed()).toEqual([[id, false]]);
+  });
+
+  it('is not sealed where it is not what the replay wrote', async () => {
+    const { sealed } = await listed(-30 * minute, { ip_address: '192.0.2.66' });
+
+    expect(await sealed()).toEqual([]);
+  });
 });
 
 describe('A file of entries that lies there before the sealer writes it', () => {
@@ -130,6 +223,63 @@ describe('The sealer', () => {
     expect(told.sort()).toEqual(junk);
   });
 
+  it('goes past a thousand digests that no sealer signed, and not past more', async () => {
+    const trail = makeTrail();
+    await sealLater(trail);
+    const junk = Array.from({ length: 1001 }, (_, i) =>
+      digestName(iso(Date.UTC(2099, 0, 1) + i * minute)),
+    );
+    const [first = '', ...others] = junk;
+    for (const name of others) trail.archive.files.set(name, Buffer.from('{}'));
+
+    expect(await sealLater(trail)).toBeDefined();
+
+    trail.archive.files.set(first, Buffer.from('{}'));
+    await expect(sealLater(trail)).rejects.toThrow(notAsSealed(junk.at(-1) ?? ''));
+  });
+
+  it('begins a chain though a digest of a time to come lies there that no sealer signed', async () => {
+    const trail = makeTrail();
+    trail.archive.files.set(digestName(iso(trail.now + 1)), Buffer.from('{}'));
+
+    expect(await sealLater(trail, 0)).toMatchObject({ previous: null });
+  });
+
+  it.each([
+    ['now', 0],
+    ['before', -1],
+  ])('begins no chain where a digest of %s lies there that no sealer signed', async (_, later) => {
+    const trail = makeTrail();
+    const name = digestName(iso(trail.now + later));
+    trail.archive.files.set(name, Buffer.from('{}'));
+
+    await expect(sealLater(trail, 0)).rejects.toThrow(notAsSealed(name));
+  });
+
+  it('has nothing to do before the next window is over', async () => {
+    const trail = makeTrail();
+    const newest = await sealLater(trail);
+    const until = Date.parse(newest?.until ?? '');
+    const at = (time: number) => sealWindow(trail, new Date(time));
+
+    expect(await at(until + 2 * minute - 1)).toBeUndefined();
+    expect(await at(until)).toBeUndefined();
+    await expect(at(until - 1)).rejects.toSatisfy((error) => faultName(error) === 'ClockBehind');
+    expect(await at(until + 2 * minute)).toMatchObject({ from: newest?.until });
+  });
+
+  it('ends with the error of the table, and writes nothing', async () => {
+    const trail = makeTrail();
+    trail.source.between = async function* () {
+      yield { created_at: iso(trail.now) };
+      throw new Error('The table is down');
+    };
+
+    await expect(sealLater(trail)).rejects.toThrow('The table is down');
+
+    expect([...trail.archive.files]).toEqual([]);
+  });
+
   it('begins no new chain where digests are there that are not of its key', async () => {
     const trail = makeTrail();
     await sealLater(trail);
@@ -151,6 +301,18 @@ describe('The sealer', () => {
       await expect(sealLater(trail)).rejects.toThrow(new BrokenTrail(gone));
     }
     expect(trail.archive.files.size).toBe(0);
+  });
+
+  it('remembers the newest digest that it has found, also where there is nothing to seal', async () => {
+    const trail = makeTrail();
+    const first = await sealLater(trail);
+    const another = { ...trail, memory: {} };
+    expect(await sealWindow(another, new Date(trail.now))).toBeUndefined();
+    trail.archive.files.clear();
+
+    await expect(sealWindow(another, new Date(trail.now + minute))).rejects.toThrow(
+      new BrokenTrail(`${digestName(first?.from ?? '')} is not there any more`),
+    );
   });
 
   it('seals as late what was written after its clock had run ahead and was set right', async () => {

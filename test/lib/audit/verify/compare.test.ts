@@ -52,13 +52,19 @@ describe('A sealed entry', () => {
     change(trail, changed, { ip_address: '192.0.2.66' });
     const part = { since: window(2).from, until: window(5).from };
 
-    for (const range of [{}, part]) {
-      const { findings } = await verifyOf(trail, range);
+    for (const [range, lookedFor] of [
+      // What is not among all entries of the table is not there.
+      [{}, [changed]],
+      [part, [deleted, changed]],
+    ] as const) {
+      const { asked, counted } = count(trail);
+      const { findings } = await verifyOf(trail, { ...counted, ...range });
 
       expect(findings).toEqual([
         { kind: 'deleted', subject: String(deleted), before: lost },
         { kind: 'changed', subject: String(changed), before, after: lineIn(trail, changed) },
       ]);
+      expect(asked.ids).toEqual(lookedFor);
     }
   });
 
@@ -115,16 +121,23 @@ describe('The verification of a part', () => {
     for (let windows = 3; windows < 16; windows += 1) await seal();
     expect([window(4).entries.late, window(6).entries.late]).toEqual([1, 1]);
     const part = { since: window(4).from, until: window(5).from };
-    const verify = async () => (await verifyOf(trail, part)).findings.filter(isFault);
+    const { asked, counted } = count(trail);
+    const verify = async () => {
+      const { findings } = await verifyOf(trail, { ...part, ...counted });
+      return findings.filter(isFault);
+    };
     const is = (kind: string) => [{ kind, subject: String(id), after: lineIn(trail, id) }];
-    return { trail, id, later: window(6), last: window(15), verify, is };
+    const [before, later, last] = [window(3), window(6), window(15)];
+    return { trail, id, before, later, last, asked, verify, is };
   };
 
-  it('finds entries of its time in later windows that sealed them late', async () => {
-    const { trail, last, verify } = await sealedLate();
+  it('finds entries of its time in later windows that sealed them late, and not in earlier ones', async () => {
+    const { trail, before, last, asked, verify } = await sealedLate();
     trail.archive.files.set(digestName(last.from), Buffer.from('{}'));
 
     expect(await verify()).toEqual([]);
+
+    expect(asked.files).not.toContain(digestName(before.from));
   });
 
   it('calls inserted what a later window has otherwise', async () => {
