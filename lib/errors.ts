@@ -152,9 +152,9 @@ export class DomainError extends Error {
 export const unsureOf = (error: unknown): unknown =>
   error instanceof DomainError
     ? new DomainError(error.code, {
+        ...error,
         message: error.message,
         cause: error.cause,
-        retryAfter: error.retryAfter,
         mayHaveHappened: true,
       })
     : error;

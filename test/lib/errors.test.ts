@@ -6,6 +6,8 @@ import {
   httpErrors,
   invalidField,
   invalidParameter,
+  namedError,
+  unsureOf,
 } from '../../lib/errors.ts';
 
 /** What each code is in HTTP, as functions/README.md, Errors, has it. */
@@ -76,7 +78,10 @@ describe('DomainError', () => {
       name: 'DomainError',
       code: 'USER_NOT_FOUND',
       message: 'User not found',
+      faults: [],
+      mayHaveHappened: false,
     });
+    expect(error.retryAfter).toBeUndefined();
   });
 
   it('says its code where the table has no message', () => {
@@ -102,6 +107,31 @@ describe('DomainError', () => {
   });
 });
 
+describe('unsureOf', () => {
+  it('is the same error in everything but that the change may have been made', () => {
+    const faults = [{ field: 'currentPassword', code: 'REQUIRED', rule: 'is required' }] as const;
+    const options = { message: 'said', cause: new Error('why'), retryAfter: 30, faults };
+
+    expect(unsureOf(new DomainError('TOO_MANY_ATTEMPTS', options))).toEqual(
+      new DomainError('TOO_MANY_ATTEMPTS', { ...options, mayHaveHappened: true }),
+    );
+    expect(unsureOf(new DomainError('FORBIDDEN', options))).toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'said',
+      cause: options.cause,
+      retryAfter: 30,
+      faults,
+      mayHaveHappened: true,
+    });
+  });
+
+  it('leaves alone what no code of ours threw', () => {
+    const error = new TypeError('broken');
+
+    expect(unsureOf(error)).toBe(error);
+  });
+});
+
 describe('faultName', () => {
   const named = (name: string, more: object = {}) =>
     Object.assign(new Error('user ada@example.org, password hunter2'), { name, ...more });
@@ -120,6 +150,7 @@ describe('faultName', () => {
       named('AbortError', { cause: named('Error', { cause: named('E', { code: 'EPIPE' }) }) }),
       'EPIPE',
     ],
+    ['a cause that we name ourselves', namedError('Contention'), 'Contention'],
     ['a bundle of errors', new AggregateError([named('x')], 'hunter2'), 'AggregateError'],
   ])('is the name of %s', (_, error, name) => {
     expect(faultName(error)).toBe(name);
@@ -153,6 +184,13 @@ describe('faultName', () => {
     ];
 
     for (const error of errors) expect(faultName(error)).not.toMatch(/hunter2|ada@/);
+  });
+
+  it('is looked for in eight errors that cause one another, and not further', () => {
+    const chain = Array.from({ length: 10 }, (_, i) => named(`Depth${i + 1}`));
+    for (const [i, error] of chain.entries()) error.cause = chain[i + 1];
+
+    expect(faultName(chain[0])).toBe('Depth8');
   });
 
   it('ends at an error that causes itself', () => {
