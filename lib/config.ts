@@ -15,8 +15,7 @@ type Catalogue = Readonly<Record<string, VariableSetting<unknown>>>;
 type Values<C extends Catalogue> = { readonly [K in keyof C]: ValueOf<C[K]> };
 export type Config = Values<typeof settings>;
 
-const variableOf = (name: string): string =>
-  (settings as Readonly<Record<string, VariableSetting<unknown>>>)[name]?.variable ?? name;
+const variableOf = (name: string): string => (settings as Catalogue)[name]?.variable ?? name;
 
 const read = (env: Environment, setting: VariableSetting<unknown>) => {
   const { variable, rule, otherwise, together } = setting;
@@ -37,7 +36,7 @@ const read = (env: Environment, setting: VariableSetting<unknown>) => {
 const show = <C extends Catalogue>(env: Environment, catalogue: C): Values<C> => {
   const getters = Object.entries(catalogue).map(([name, setting]) => [
     name,
-    { get: () => read(env, setting), enumerable: true, configurable: true },
+    { get: () => read(env, setting), enumerable: true },
   ]);
   return Object.defineProperties({}, Object.fromEntries(getters)) as Values<C>;
 };

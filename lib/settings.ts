@@ -97,8 +97,7 @@ const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
 const isPageUrl = (text: string): boolean => {
   const url = plainUrl.test(text) && !/[\\#]/.test(text) ? URL.parse(text) : null;
   if (!url || url.username || url.password) return false;
-  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isLocal);
+  return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 };
 
 /** Chosen by whoever deploys the service or starts it on one machine. */

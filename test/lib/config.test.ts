@@ -172,6 +172,7 @@ describe('A setting of mails', () => {
     ['a@localhost', 'http://localhost:8080/reset'],
     ['a@localhost', 'http://127.0.0.1/'],
     ['a@localhost', 'http://[::1]:8080/'],
+    ['a@b', 'https://b'],
   ])('is taken as it is: %s, %s', (from, url) => {
     const { mailFrom, resetUrl } = configFrom({ MAIL_FROM: from, RESET_URL: url });
 
@@ -181,6 +182,7 @@ describe('A setting of mails', () => {
   it.each([
     ...['nobody', '@example.com', 'a@', 'a@b@c', 'Accounts <a@example.com>', 'a@b,c@d', 'a b@c'],
     ...['a@b\r\nBcc: c@d', 'a@example.com ', 'ä@example.com', '<a@example.com>'],
+    ...['a@-example.com', 'a@example.com-', 'a@.example.com', 'a@example_com'],
   ])('is refused as MAIL_FROM: %j', (from) => {
     expect(faultOf('mailFrom', { ...sound, MAIL_FROM: from }).message).toBe(
       'Environment variable MAIL_FROM must be an email address',
