@@ -15,8 +15,8 @@ const escaped = (text: string): string =>
 
 /** As in `2026-11-21 at 09:05 UTC`. */
 const momentOf = (time: string): string => {
-  const [date, clock = ''] = new Date(time).toISOString().split('T');
-  return `${date} at ${clock.slice(0, 5)} UTC`;
+  const iso = new Date(time).toISOString();
+  return `${iso.slice(0, 10)} at ${iso.slice(11, 16)} UTC`;
 };
 
 /** One of both forms, of paragraphs, of which the link is one by itself. */

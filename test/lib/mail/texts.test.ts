@@ -13,6 +13,10 @@ const link = {
 };
 
 describe('A mail with a link', () => {
+  it('has a subject that says what the link is for', () => {
+    expect(resetMail(reset, link).subject).toBe('Choose a new password');
+  });
+
   it('says what was asked for, when, from where, and what to do if it was not you', () => {
     expect(
       resetMail(reset, link).text,
@@ -43,6 +47,16 @@ If it was not you, there is nothing to do: your password stays as it is, and who
     expect(`${paragraphs.join('\n\n')}\n`).toBe(text);
   });
 
+  it('is a whole page in HTML, in English, with the subject as its title', () => {
+    const [head, ...lines] = resetMail(reset, link).html.split('\n');
+
+    expect(head).toBe(
+      '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Choose a new password</title></head><body>',
+    );
+    expect(lines.filter((line) => /^<p>.*<\/p>$/.test(line))).toHaveLength(4);
+    expect(lines.slice(4)).toEqual(['</body></html>', '']);
+  });
+
   it('has a link of one line, which no program breaks', () => {
     const { text } = resetMail(reset, link);
 
@@ -52,23 +66,24 @@ If it was not you, there is nothing to do: your password stays as it is, and who
 
 describe('Word of a change', () => {
   const notice = { kind: 'notice', user_id: 1, email: 'ada@example.org', ...source } as const;
+  const lost =
+    'write to those who run app.example.com at once: this address may not lead to the account any more.';
   const mailOf = (...changed: ('password' | 'email')[]) =>
     noticeMail({ ...notice, changed }, { resetUrl: link.resetUrl });
 
   it.each([
-    [['password'], 'Your password was changed', 'ask for a new password at app.example.com'],
-    [['email'], 'Your email address was changed', 'write to those who run app.example.com'],
-    [
-      ['password', 'email'],
-      'Your password and the email address were changed',
-      'write to those who run app.example.com',
-    ],
-  ] as const)('of %j says so, and what to do if it was not you', (changed, subject, advice) => {
+    [['password'], 'password', 'was', 'ask for a new password at app.example.com at once.'],
+    [['email'], 'email address', 'was', lost],
+    [['password', 'email'], 'password and the email address', 'were', lost],
+  ] as const)('of %j says so, and what to do if it was not you', (changed, what, verb, advice) => {
     const mail = mailOf(...changed);
 
-    expect(mail.subject).toBe(subject);
-    expect(mail.text).toContain(advice);
-    expect(mail.text).toContain('on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1');
+    expect(mail.subject).toBe(`Your ${what} ${verb} changed`);
+    expect(mail.text.split('\n\n')).toEqual([
+      `The ${what} of the account ada@example.org at app.example.com ${verb} changed on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.`,
+      'If it was you, there is nothing to do.',
+      `If it was not you, ${advice}\n`,
+    ]);
   });
 
   it('has no link', () => {
