@@ -1,0 +1,152 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import type { DomainError } from '../../lib/errors.ts';
+import {
+  atLeast,
+  atMost,
+  faultsIn,
+  hold,
+  oneOf,
+  parseBody,
+  rule,
+  text,
+} from '../../lib/validation.ts';
+
+const errorOf = (work: () => unknown): DomainError | undefined => {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error as DomainError;
+  }
+};
+
+describe('A rule for text', () => {
+  it.each([
+    ['TOO_LONG', atMost(1), '12', { maxLength: 1 }, 'must be at most 1 character'],
+    ['TOO_LONG', atMost(2), '123', { maxLength: 2 }, 'must be at most 2 characters'],
+    ['TOO_SHORT', atLeast(() => 1), '', { minLength: 1 }, 'must be at least 1 character'],
+    ['TOO_SHORT', atLeast(() => 2), '1', { minLength: 2 }, 'must be at least 2 characters'],
+  ])(
+    'is broken by %s, and says so to a client and to the document',
+    (code, made, broken, keywords, message) => {
+      expect(hold(v.object({ field: v.pipe(text, made) }), { field: broken })).toEqual({
+        faults: [{ field: 'field', code, rule: message }],
+      });
+      expect(made.keywords()).toEqual(keywords);
+    },
+  );
+
+  it('is held to its bound itself', () => {
+    const two = v.pipe(
+      text,
+      atMost(2),
+      atLeast(() => 2),
+    );
+
+    expect(hold(two, '12')).toEqual({ output: '12' });
+    expect(hold(two, '😀😀')).toEqual({ output: '😀😀' });
+  });
+
+  it('says nothing to the document unless it has keywords', () => {
+    const made = rule({ code: 'EMPTY', holds: Boolean, message: () => 'must not be empty' });
+
+    expect(made.keywords()).toEqual({});
+  });
+});
+
+const body = v.object({
+  name: v.pipe(text, atMost(3)),
+  role: v.nullish(oneOf(['user', 'admin'])),
+  password: v.pipe(
+    text,
+    atLeast(() => 1),
+  ),
+  note: v.exactOptional(text),
+});
+const required = (field: string) => ({ field, code: 'REQUIRED', rule: 'is required' });
+
+describe('The faults of a body', () => {
+  const faultsOf = (fields: Readonly<Record<string, unknown>>) => {
+    const held = hold(body, fields);
+    return 'faults' in held ? faultsIn(body, fields, held.faults) : [];
+  };
+
+  it('name each field with a code and a rule, in the order of the schema', () => {
+    expect(faultsOf({ note: '\ud800', password: 7, role: 'root', name: 'long' })).toEqual([
+      { field: 'name', code: 'TOO_LONG', rule: 'must be at most 3 characters' },
+      { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
+      { field: 'password', code: 'WRONG_TYPE', rule: 'must be a string' },
+      { field: 'note', code: 'NOT_WELL_FORMED', rule: 'must be well-formed Unicode' },
+    ]);
+  });
+
+  it.each([undefined, null, ''])(
+    'have a field that is %j be required, and nothing else',
+    (none) => {
+      expect(faultsOf({ name: none, password: none })).toEqual([
+        required('name'),
+        required('password'),
+      ]);
+    },
+  );
+
+  it('take white space for nothing, but not in a password', () => {
+    expect(faultsOf({ name: ' \t', password: ' ', note: 7 })).toEqual([
+      required('name'),
+      { field: 'note', code: 'WRONG_TYPE', rule: 'must be a string' },
+    ]);
+  });
+
+  it('are of what an optional field holds, which may be absent', () => {
+    expect(faultsOf({ name: 'Ada', password: 'p', role: null })).toEqual([]);
+    expect(faultsOf({ name: 'Ada', password: 'p', role: '', note: null })).toEqual([
+      { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
+      { field: 'note', code: 'WRONG_TYPE', rule: 'must be a string' },
+    ]);
+  });
+});
+
+describe('parseBody', () => {
+  it('returns the body in the form of the schema', () => {
+    expect(parseBody(body, { name: 'Ada', password: 'p', more: 1 })).toEqual({
+      name: 'Ada',
+      password: 'p',
+    });
+  });
+
+  it('says of the first fault which field it is, and has all of them for programs', () => {
+    expect(errorOf(() => parseBody(body, { name: 'long', password: 7 }))).toMatchObject({
+      code: 'FIELD_INVALID',
+      message: 'name must be at most 3 characters',
+      faults: [{ field: 'name' }, { field: 'password' }],
+    });
+  });
+
+  it('has a missing field be one that breaks a rule, unless the body has a code for it', () => {
+    expect(errorOf(() => parseBody(body, { name: 7 }))).toMatchObject({
+      code: 'FIELD_INVALID',
+      faults: [{ field: 'name', code: 'WRONG_TYPE' }, required('password')],
+    });
+  });
+
+  it('says that something is missing before anything else, by the code of the body', () => {
+    const error = errorOf(() => parseBody(body, { name: 'long' }, 'FIELDS_REQUIRED'));
+
+    expect(error).toMatchObject({
+      code: 'FIELDS_REQUIRED',
+      message: 'All fields are required',
+      faults: [{ field: 'name' }, required('password')],
+    });
+  });
+
+  it('says a role that nobody has before that', () => {
+    const roleFirst = v.object({ role: oneOf(['user', 'admin']), name: text });
+
+    expect(errorOf(() => parseBody(roleFirst, { role: 'root' }, 'FIELDS_REQUIRED'))).toMatchObject({
+      code: 'FIELD_INVALID',
+      message: 'role must be one of user, admin',
+      faults: [{ field: 'role' }, required('name')],
+    });
+  });
+});
