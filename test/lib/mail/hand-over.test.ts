@@ -1,0 +1,136 @@
+import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { MailMessage } from '../../../lib/mail/message.ts';
+
+interface Received {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+const received: Received[] = [];
+let outcomes: (number | 'cut' | 'silence')[] = [];
+let reached: () => void;
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  const { method, url, headers } = request;
+  received.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+  const outcome = outcomes.shift() ?? 202;
+  if (outcome === 'silence') return reached();
+  if (outcome === 'cut') return request.socket.destroy();
+  return response.writeHead(outcome).end('{}');
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+afterAll(() => {
+  vi.unstubAllEnvs();
+  server.closeAllConnections();
+  server.close();
+});
+
+const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'some secret' };
+const path = '/2015-03-31/functions/mail/invocations';
+const message: MailMessage = {
+  ...{ kind: 'reset', email: 'ädа@example.org', request_id: 'r', ip_address: '192.0.2.1' },
+  ...{ user_agent: 'test', time: '2026-11-21T09:05:00.000Z' },
+};
+
+/** In a process that has handed nothing over yet. */
+const handOver = async () => (await import('../../../lib/mail/hand-over.ts')).handOver(message);
+
+beforeEach(() => {
+  received.length = 0;
+  outcomes = [];
+  vi.resetModules();
+  const environment = { ...credentials, AWS_REGION: 'eu-west-1', AWS_SESSION_TOKEN: '' };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  vi.stubEnv('MAIL_FUNCTION_URL', `http://${host}${path}`);
+});
+
+/** AWS Signature Version 4, from its specification. */
+const signatureOf = ({ method, url, headers, body }: Received, signed: string): string => {
+  const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+  const hmac = (key: string | Buffer, text: string) =>
+    createHmac('sha256', key).update(text).digest();
+  const time = String(headers['x-amz-date']);
+  const lines = signed.split(';').map((name) => `${name}:${headers[name]}\n`);
+  const canonical = [method, url, '', lines.join(''), signed, sha256(body)].join('\n');
+  const scope = [time.slice(0, 8), 'eu-west-1', 'lambda', 'aws4_request'];
+  const text = ['AWS4-HMAC-SHA256', time, scope.join('/'), sha256(canonical)].join('\n');
+  const key = scope.reduce<string | Buffer>(hmac, `AWS4${credentials.AWS_SECRET_ACCESS_KEY}`);
+  return hmac(key, text).toString('hex');
+};
+
+describe('Handing a message over', () => {
+  it('invokes the function asynchronously with the message', async () => {
+    await handOver();
+
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject({
+      ...{ method: 'POST', url: path },
+      headers: {
+        host,
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(JSON.stringify(message))),
+        'x-amz-invocation-type': 'Event',
+      },
+    });
+    expect(JSON.parse(received[0]?.body ?? '')).toEqual(message);
+  });
+
+  it.each(['', 'some session'])('signs all of it, with the session %j', async (session) => {
+    vi.stubEnv('AWS_SESSION_TOKEN', session);
+
+    await handOver();
+
+    const [request] = received;
+    const [, signed = '', signature] =
+      /SignedHeaders=([\w;-]+), Signature=(\w+)$/.exec(request?.headers.authorization ?? '') ?? [];
+    expect(signed.split(';')).toEqual(expect.arrayContaining(['host', 'x-amz-invocation-type']));
+    expect(request && signatureOf(request, signed)).toBe(signature);
+    expect(request?.headers['x-amz-security-token']).toBe(session || undefined);
+  });
+
+  it.each([400, 403, 404, 429, 500, 503, 200])(
+    'fails after a second attempt when both are answered %i',
+    async (status) => {
+      outcomes = [status, status];
+
+      await expect(handOver()).rejects.toMatchObject({
+        code: 'MAIL_FAULT',
+        cause: { name: `Http${status}` },
+      });
+
+      expect(received).toHaveLength(2);
+    },
+  );
+
+  it.each([500, 'cut'] as const)('is done by a second attempt after one of %s', async (outcome) => {
+    outcomes = [outcome];
+
+    await handOver();
+
+    const [first, second] = received;
+    expect(received).toHaveLength(2);
+    expect(second?.body).toBe(first?.body);
+  });
+
+  it.each([5, 10])('ends each of two attempts after %i s, with that patience', async (patience) => {
+    vi.stubEnv('STORAGE_PATIENCE', String(patience));
+    outcomes = ['silence', 'silence'];
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    reached = () => void vi.advanceTimersByTime(1000 * patience);
+
+    const error = await handOver().catch((reason) => reason);
+    vi.useRealTimers();
+
+    expect(error).toMatchObject({ code: 'MAIL_FAULT', cause: { name: 'TimeoutError' } });
+    expect(error.cause.message).toContain(`the configured ${1000 * patience} ms`);
+    expect(received).toHaveLength(2);
+  });
+});
