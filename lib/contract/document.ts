@@ -8,7 +8,7 @@ import type { Caller, Description, Operation, Success } from './operation.ts';
 import { type OperationInForce, operationsInForce } from './operations.ts';
 import { commonHeaders, type Json, ref, usedComponents } from './references.ts';
 
-const mediaType = (contentType: string): string => contentType.split(';')[0] ?? '';
+const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');
 
 /** The body, by the media types in which it may be had. */
 const contentOf = ({ schema, example, contentType, textForms = [] }: Success): Json => {
@@ -103,12 +103,12 @@ const operationObject = (
 export const buildDocument = (settings: ServiceValues, server: string) => {
   const inForce = operationsInForce(settings);
   const used = new Set(inForce.map(({ describe }) => describe(settings).tag));
-  const byPath = Map.groupBy(inForce, ({ route }) => route.split(' ')[1] ?? '');
+  const byPath = Map.groupBy(inForce, ({ route }) => route.slice(route.indexOf('/')));
   const paths = [...byPath].map(([path, operations]) => [
     path,
     Object.fromEntries(
       operations.map((each) => [
-        (each.route.split(' ')[0] ?? '').toLowerCase(),
+        each.route.slice(0, each.route.indexOf(' ')).toLowerCase(),
         operationObject(path, each, settings),
       ]),
     ),

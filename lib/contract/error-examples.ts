@@ -28,14 +28,16 @@ const fieldErrors: Partial<Record<ErrorCode, readonly Json[]>> = {
   NAME_AND_EMAIL_REQUIRED: [{ pointer: '#/name', code: 'REQUIRED', detail: 'name is required' }],
 };
 
-/** An error's example in both forms. */
+/**
+ * An error's example in both forms.
+ * @param storageFault what an operation says when the store fails, of STORAGE_FAULT only
+ */
 export const exampleOf = (
   code: ErrorCode,
   storageFault?: StorageFault,
 ): Record<ErrorForm, Json> => {
   const { status, message = sentences[code], field } = httpErrors[code];
-  const [title, faultField] =
-    code === 'STORAGE_FAULT' && storageFault ? storageFault : [message, field];
+  const [title, faultField] = storageFault ?? [message, field];
   const fault = faultField ? { [faultField]: 'ECONNREFUSED' } : {};
   const errors = fieldErrors[code];
   return {
@@ -53,15 +55,13 @@ export const exampleOf = (
 export const exampleName = (code: ErrorCode, form: ErrorForm): string =>
   form === 'plain' ? code : `${code}.problem`;
 
-/** The examples of all errors whose message is the same everywhere. */
+/** The examples of all errors. Nothing refers to that of a store's fault: each operation has its own. */
 export const errorExamples = (): Json =>
   Object.fromEntries(
-    errorCodes
-      .filter((code) => code !== 'STORAGE_FAULT')
-      .flatMap((code) =>
-        (['plain', 'problem'] as const).map((form) => [
-          exampleName(code, form),
-          { value: exampleOf(code)[form] },
-        ]),
-      ),
+    errorCodes.flatMap((code) =>
+      (['plain', 'problem'] as const).map((form) => [
+        exampleName(code, form),
+        { value: exampleOf(code)[form] },
+      ]),
+    ),
   );

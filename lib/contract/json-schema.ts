@@ -26,11 +26,8 @@ const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
   valibotAction,
   jsonSchema,
 }) => {
-  const action: { readonly type: string; keywords?: () => Keywords; metadata?: Keywords } =
-    valibotAction;
-  if (action.keywords) return { ...jsonSchema, ...action.keywords() };
-  if (action.type === 'metadata') return { ...jsonSchema, ...action.metadata };
-  return undefined;
+  const { keywords }: { type: string; keywords?: () => Keywords } = valibotAction;
+  return keywords && { ...jsonSchema, ...keywords() };
 };
 
 const convert = (schema: v.GenericSchema, options: ConversionConfig): JsonSchema => {

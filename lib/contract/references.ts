@@ -12,21 +12,18 @@ export const commonHeaders = {
 
 /** What a part of the document refers to, as `schemas/User`. */
 const references = (part: unknown): readonly string[] =>
-  [...JSON.stringify(part).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(
-    ([, name = '']) => name,
-  );
+  JSON.stringify(part).match(/(?<="\$ref":"#\/components\/)[^"]+/g) ?? [];
 
 /** The components that are left when those which nothing refers to are taken out. */
 export const usedComponents = <Components extends Readonly<Record<string, Json>>>(
   all: Components,
   paths: unknown,
 ): Components => {
-  const used = new Set<string>();
-  const wanted = [...references(paths)];
-  for (let name = wanted.pop(); name; name = wanted.pop()) {
-    const [kind = '', key = ''] = name.split('/');
-    if (!used.has(name)) wanted.push(...references(all[kind]?.[key]));
-    used.add(name);
+  const used = new Set(references(paths));
+  // The set grows while it is walked.
+  for (const name of used) {
+    const [kind, key] = name.split('/') as [string, string];
+    for (const further of references(all[kind]?.[key])) used.add(further);
   }
   const kept = Object.entries(all).map(([kind, parts]) => {
     const isUsed = ([key]: readonly [string, unknown]) =>
