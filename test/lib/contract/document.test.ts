@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { configFrom } from '../../../lib/config.ts';
 import { buildDocument } from '../../../lib/contract/document.ts';
 import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/error-codes.ts';
+import { bodySchema } from '../../../lib/contract/json-schema.ts';
 import type { Caller } from '../../../lib/contract/operation.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
-import { operationsOf } from '../../../lib/docs/document.ts';
+import { errorsIn, operationsOf, responsesOf } from '../../../lib/docs/document.ts';
 import { errorCodes, httpErrors } from '../../../lib/errors.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 
@@ -64,46 +66,252 @@ const fill = (text: string, name: string, content: string): string => {
   return `${before}<!-- ${name} -->\n${content}\n${after}`;
 };
 
-describe('The document of a service without the variant in memory, with uniform responses', () => {
+describe('The document of a service without the variant in memory and the docs, with uniform responses', () => {
   const text = JSON.stringify(
-    buildDocument(configFrom({ V1_USERS: 'off', LOGIN_ANSWERS: 'uniform' }), '/'),
+    buildDocument(configFrom({ V1_USERS: 'off', DOCS: 'off', LOGIN_ANSWERS: 'uniform' }), '/'),
   );
 
-  it.each(['/api/v1/users', 'MemoryUser', 'USER_NOT_REGISTERED', 'MEMORY_FULL', 'EMAIL_EXISTS'])(
-    'says nothing of %s',
-    (word) => {
-      expect(text).not.toContain(word);
-      expect(JSON.stringify(document)).toContain(word);
+  it.each([
+    ...['/api/v1/users', 'MemoryUser', 'USER_NOT_REGISTERED', 'MEMORY_FULL', 'EMAIL_EXISTS'],
+    ...['"/openapi.json"', '"/docs"', 'Documentation', 'ETag'],
+  ])('says nothing of %s', (word) => {
+    expect(text).not.toContain(word);
+    expect(JSON.stringify(document)).toContain(word);
+  });
+});
+
+type Environment = Readonly<Record<string, string>>;
+
+/** What a reader is told of each operation, by its route: its text, and the codes of its errors. */
+const readingOf = (environment: Environment) => {
+  const read = buildDocument(configFrom(environment), '/');
+  return new Map(
+    operationsOf(read).map((one) => {
+      const errors = responsesOf(one, 'error').flatMap(([, response]) => errorsIn(read, response));
+      const codes = errors.map(({ code }) => code);
+      return [`${one.method} ${one.path}`, { text: one.description ?? '', codes }];
+    }),
+  );
+};
+
+/** What settings change of the operations that are there without them too. */
+const changesBy = (added: Environment, before: Environment = {}) => {
+  const after = readingOf({ ...before, ...added });
+  const changes = [...readingOf(before)].flatMap(([route, was]) => {
+    const { text, codes } = after.get(route) ?? expect.unreachable();
+    const change = {
+      says: text.replace(was.text, '').trim(),
+      adds: codes.filter((code) => !was.codes.includes(code)),
+      drops: was.codes.filter((code) => !codes.includes(code)),
+    };
+    return Object.values(change).some(({ length }) => length > 0) ? [[route, change]] : [];
+  });
+  return Object.fromEntries(changes);
+};
+
+const change = (
+  says: RegExp,
+  { adds = [], drops = [] }: { adds?: readonly string[]; drops?: readonly string[] } = {},
+) => ({ says: expect.stringMatching(says), adds, drops });
+
+describe('The document of a service with a setting of its own', () => {
+  it.each([
+    [
+      { USER_DIRECTORY: 'closed' },
+      {
+        'GET /api/users': change(/^A caller who is no admin gets a list of itself alone\.$/),
+        'GET /api/users/{id}': change(/^A caller who is no admin may see itself alone\.$/, {
+          adds: ['FORBIDDEN'],
+        }),
+      },
+    ],
+    [
+      { LOGIN_ANSWERS: 'uniform' },
+      {
+        'POST /api/login': change(/unknown address and a wrong password have the same response/, {
+          drops: ['USER_NOT_REGISTERED'],
+        }),
+      },
+    ],
+    [
+      { REGISTRATIONS_PER_ADDRESS: '1' },
+      {
+        'POST /api/auth/register': change(/^Registrations are limited by source address;/, {
+          adds: ['TOO_MANY_ATTEMPTS'],
+        }),
+      },
+    ],
+    [
+      { CURRENT_PASSWORD: 'required' },
+      {
+        'PUT /api/users/{id}': change(/changes its own .* sends its current password as well\.$/, {
+          adds: ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'],
+        }),
+      },
+    ],
+    [
+      { SESSIONS: 'revocable' },
+      {
+        'PUT /api/users/{id}': change(/password, or another role, ends all sessions of the user/),
+        'PUT /api/password-resets': change(/^All sessions of the user are ended\.$/),
+      },
+    ],
+  ])(
+    'says what %o changes, of the operations that it changes and of no other',
+    (environment, changes) => {
+      expect(changesBy(environment, mailSettings)).toEqual(changes);
     },
   );
 });
 
+describe('The document of a service that requires the current password', () => {
+  it('has it as an optional field beside those that can be changed', () => {
+    const bodyUnder = (environment: Environment) => {
+      const { paths } = JSON.parse(JSON.stringify(buildDocument(configFrom(environment), '/')));
+      return paths['/api/users/{id}'].put.requestBody.content['application/json'].schema;
+    };
+
+    expect(bodyUnder({})).toEqual({ $ref: '#/components/schemas/UserChanges' });
+    const schemas: Readonly<Record<string, { properties?: object }>> = document.components.schemas;
+    const changes = schemas.UserChanges ?? expect.unreachable();
+    expect(bodyUnder({ CURRENT_PASSWORD: 'required' })).toEqual({
+      ...changes,
+      properties: {
+        ...changes.properties,
+        currentPassword: {
+          type: 'string',
+          description: expect.stringMatching(/a user who changes its own password or address/),
+          format: 'password',
+        },
+      },
+    });
+  });
+});
+
 describe('The document of a service with every setting on', () => {
-  const whole = buildDocument(
-    configFrom({ SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings }),
-    '/',
-  );
+  const environment = {
+    ...{ SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', REGISTRATIONS_PER_ADDRESS: '1' },
+    ...mailSettings,
+  };
+  const whole = buildDocument(configFrom(environment), '/');
 
   it.each(operationsOf(whole))(
-    'says of $method $path what it is, under a tag that is described',
+    'says of $method $path what it is and who may call it, under a tag that is described',
     (one) => {
       expect(whole.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...one.tags]));
       expect(one.tags).toHaveLength(1);
       expect(one.summary).toMatch(/^[A-Z].*[^.]$/);
+      expect(one.description).toMatch(/^For (anyone|every user|the user itself|admins)\b/);
       const described = Object.values(one.responses);
       expect(described.map(({ description }) => description)).not.toContain('');
     },
   );
 
-  it('has endpoints, and a field, that the default settings do not have', () => {
+  it('has endpoints that the default settings do not have', () => {
     const paths = Object.keys(whole.paths).filter((path) => !(path in document.paths));
     expect(paths.sort()).toEqual([
       '/api/logout',
       '/api/password-resets',
       '/api/users/{id}/revocations',
     ]);
-    expect(JSON.stringify(whole)).toContain('currentPassword');
-    expect(JSON.stringify(document)).not.toContain('currentPassword');
+  });
+
+  it('names each operation once, in camel case, as generators name functions', () => {
+    const ids = operationsOf(whole).map(({ operationId }) => operationId);
+    expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)*$/.test(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  const ofToken = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
+  const ofStore = ['STORAGE_FAULT', 'UNEXPECTED_FAULT'];
+
+  it.each([
+    [
+      'POST /api/logout',
+      /The token is refused from then on\. .* deleted is logged out too\.$/,
+      ['PARAMETER_INVALID', ...ofToken, ...ofStore],
+    ],
+    [
+      'POST /api/users/{id}/revocations',
+      /Every token .* is refused from then on; it may log in again\.$/,
+      [...ofToken, 'FORBIDDEN', 'USER_NOT_FOUND', ...ofStore],
+    ],
+    [
+      'POST /api/password-resets',
+      /one a minute and five an hour at most, and of 20 requests .* within 15 minutes .* the same in every case\.$/,
+      ['EMAIL_REQUIRED', 'FIELD_INVALID', 'MAIL_FAULT', 'UNEXPECTED_FAULT'],
+    ],
+    [
+      'PUT /api/password-resets',
+      /good for 30 minutes, once, and only the newest .* does not use it up\./,
+      [
+        ...['TOKEN_AND_PASSWORD_REQUIRED', 'FIELD_INVALID', 'RESET_TOKEN_INVALID'],
+        ...['HASHING_FAULT', ...ofStore],
+      ],
+    ],
+  ])(
+    'says of %s, which is not there by default, what it does and when it fails',
+    (route, text, errors) => {
+      const reading = readingOf(environment).get(route);
+
+      expect(readingOf({}).has(route)).toBe(false);
+      expect(reading?.text).toMatch(text);
+      const codes = reading?.codes.filter((code) => !code.startsWith('BODY_'));
+      expect(codes).toEqual(errors);
+    },
+  );
+
+  it('says what the scope of a logout is', () => {
+    expect(whole.paths['/api/logout']?.post?.parameters).toEqual([
+      {
+        ...{ name: 'scope', in: 'query', schema: { type: 'string', enum: ['all'] } },
+        description: expect.stringMatching(/`all`: all sessions of the user; absent: that of/),
+      },
+    ]);
+  });
+
+  it.each(
+    operationsInForce(configFrom(environment)).map(({ route, operation, describe: describing }) => {
+      const { body = operation.body, ...rest } = describing(configFrom(environment));
+      return { route, body, ...rest };
+    }),
+  )('has examples for $route that keep their schemas', ({ body, bodyExample, success }) => {
+    if (body) expect(v.safeParse(body, bodyExample).issues).toBeUndefined();
+    const { schema, example = {} } = success;
+    if (schema) expect(v.safeParse(schema, example).issues).toBeUndefined();
+  });
+
+  it('shows by each error of fields a field that breaks a rule', () => {
+    interface Problem {
+      readonly code?: string;
+      readonly errors?: readonly { readonly detail: string }[];
+    }
+    const examples = whole.components.examples as Record<string, { readonly value: Problem }>;
+    const shown = Object.values(examples).flatMap(({ value }) => (value.errors ? [value] : []));
+
+    const about = /_REQUIRED$|^FIELD_INVALID$/;
+    expect(shown.map(({ code }) => code)).toEqual(errorCodes.filter((code) => about.test(code)));
+    for (const { errors = [] } of shown) {
+      const [field] = errors[0]?.detail.split(' ') ?? [];
+      expect(errors).toEqual([
+        {
+          pointer: `#/${field}`,
+          code: expect.toBeOneOf(Object.keys(fieldFaultMeanings)),
+          detail: expect.stringMatching(/^\w+ (is required|must be )/),
+        },
+      ]);
+    }
+  });
+});
+
+describe('A rule that JSON Schema cannot say', () => {
+  it('does not go missing from the document, but fails', () => {
+    const even = v.pipe(
+      v.number(),
+      v.check((value) => value % 2 === 0),
+    );
+
+    expect(() => bodySchema(even)).toThrow('The "check" action cannot be converted');
   });
 });
 
