@@ -40,7 +40,7 @@ export const typeOf = (schema: Schema): Html => {
     );
   }
   if (schema.type === 'array' && items) return html`array of ${typeOf(items)}`;
-  return joined([schema.type, ...limits(schema)], ', ');
+  return joined([...(schema.type ? [schema.type] : []), ...limits(schema)], ', ');
 };
 
 interface Field {

@@ -32,6 +32,8 @@ describe('The type of a schema in words', () => {
     [{ type: 'array', items: { type: 'integer' } }, 'array of integer'],
     [{ enum: ['user', 'admin'] }, '<code>user</code>, <code>admin</code>'],
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, 'string or null'],
+    [{ anyOf: [{ format: 'date' }, { format: 'date-time' }] }, 'date or date-time'],
+    [{}, ''],
     [{ $ref: '#/components/schemas/User' }, '<a href="#schema-User">User</a>'],
   ])('of %o is %s', (schema, text) => {
     expect(words(schema)).toBe(text);
