@@ -116,7 +116,7 @@ export const buildDocument = (settings: ServiceValues, server: string) => {
   return {
     openapi: '3.1.1',
     info,
-    servers: [{ url: server }],
+    servers: [{ url: server }] as const,
     tags: tags.filter(({ name }) => used.has(name)),
     paths: Object.fromEntries(paths) as Readonly<Record<string, Readonly<Record<string, Json>>>>,
     components: usedComponents(components(codesOf(inForce, settings)), paths),

@@ -6,12 +6,11 @@ import { type PageOperation, resolve } from './document.ts';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 const urlOf = (document: OpenApiDocument, { path, parameters = [] }: PageOperation): string => {
-  const server = document.servers[0]?.url.replace(/\/$/, '') ?? '';
+  const [{ url }] = document.servers;
   const filled = parameters
     .map((parameter) => resolve(document, parameter))
-    .filter((parameter) => parameter.in === 'path')
     .reduce((at, { name, example }) => at.replace(`{${name}}`, String(example)), path);
-  return server + filled;
+  return url.replace(/\/$/, '') + filled;
 };
 
 /** The options that a method needs: GET needs none, nor does POST with a body. */

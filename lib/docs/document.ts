@@ -83,10 +83,11 @@ export const refName = ($ref: string): string => $ref.slice($ref.lastIndexOf('/'
 
 /** What a reference leads to; anything else as it is. */
 export const resolve = <T extends object>({ components }: OpenApiDocument, value: T | Ref): T => {
-  if (!('$ref' in value) || typeof value.$ref !== 'string') return value as T;
-  const [, , kind = '', name = ''] = value.$ref.split('/');
+  const { $ref } = value as Partial<Ref>;
+  if ($ref === undefined) return value as T;
+  const [kind, name] = $ref.split('/').slice(2) as [string, string];
   const found = (components as unknown as Record<string, Record<string, T>>)[kind]?.[name];
-  if (!found) throw new Error(`${value.$ref} leads nowhere.`);
+  if (!found) throw new Error(`${$ref} leads nowhere.`);
   return found;
 };
 

@@ -52,8 +52,8 @@ ${errors.map((one) => statusRows(document, one, known))}</table>
 /** What each code means: the document lists them all in the schema of problem details. */
 const meanings = ({ components }: OpenApiDocument): readonly (readonly [string, string])[] => {
   const { description } = components.schemas.Problem.properties.code;
-  const lines = description.matchAll(/^- `(\w+)`: (.+)$/gm);
-  return [...lines].map(([, code = '', meaning = '']) => [code, meaning]);
+  const lines = description.matchAll(/- `(\w+)`: (.+)/g);
+  return [...lines].map(([, code, meaning]) => [code, meaning] as [string, string]);
 };
 
 /** The status of every code that some operation, as the settings have it, can answer with. */
@@ -87,9 +87,7 @@ export const errorsSection = (document: OpenApiDocument): Html => {
 <h2><a href="#errors">Errors</a></h2>
 ${forms(document)}<table><thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
-${meanings(document)
-  .filter(([code]) => statusOf.has(code))
-  .map(row)}</tbody></table>
+${meanings(document).map(row)}</tbody></table>
 <section id="gateway">
 <h3><a href="#gateway">Without a code</a></h3>
 ${markdown(document.components.responses.Gateway.description)}</section>

@@ -39,7 +39,7 @@ export const typeOf = (schema: Schema): Html => {
       ', ',
     );
   }
-  if (schema.type === 'array' && items) return html`array of ${typeOf(items)}`;
+  if (items) return html`array of ${typeOf(items)}`;
   return joined([...(schema.type ? [schema.type] : []), ...limits(schema)], ', ');
 };
 
@@ -98,18 +98,19 @@ ${markdown(schema.description)}<p>${typeOf(schema)}</p>
 ${fieldTable(schema)}</section>
 `;
 
+type Problem = OpenApiDocument['components']['schemas']['Problem'];
+
 /** The codes of errors have a section of their own. */
-const withoutCodes = ([name, schema]: readonly [string, Schema]): readonly [string, Schema] => {
-  const code = schema.properties?.code;
-  if (name !== 'Problem' || !code) return [name, schema];
-  const description = `${code.description?.split('\n\n')[0]} See [Errors](#errors).`;
-  return [
-    name,
-    { ...schema, properties: { ...schema.properties, code: { ...code, description } } },
-  ];
+const withoutCodes = ({ properties, ...problem }: Problem): Schema => {
+  const { code } = properties;
+  const description = code.description.replace(/\n\n.*/s, ' See [Errors](#errors).');
+  return { ...problem, properties: { ...properties, code: { ...code, description } } };
 };
 
-export const schemasSection = ({ components }: OpenApiDocument): Html => html`<section id="schemas">
+export const schemasSection = ({ components: { schemas } }: OpenApiDocument): Html => {
+  const shown = Object.entries<Schema>({ ...schemas, Problem: withoutCodes(schemas.Problem) });
+  return html`<section id="schemas">
 <h2><a href="#schemas">Schemas</a></h2>
-${Object.entries<Schema>(components.schemas).map(withoutCodes).map(section)}</section>
+${shown.map(section)}</section>
 `;
+};
