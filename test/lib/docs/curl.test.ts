@@ -4,7 +4,7 @@ import { buildDocument } from '../../../lib/contract/document.ts';
 import { curlLine, tokenLine } from '../../../lib/docs/curl.ts';
 import { operationsOf } from '../../../lib/docs/document.ts';
 
-const document = buildDocument(configFrom({ DOCS: 'on' }), 'https://api.example.org/');
+const document = buildDocument(configFrom({ SESSIONS: 'revocable' }), 'https://api.example.org/');
 
 const lineOf = (id: string) => {
   const operation = operationsOf(document).find(({ operationId }) => operationId === id);
@@ -33,6 +33,7 @@ describe('The line to paste', () => {
   it('names the method that curl would not use by itself', () => {
     expect(lineOf('deleteUser').split(' \\\n  ')[1]).toBe('--request DELETE');
     expect(lineOf('updateUser').split(' \\\n  ')[1]).toBe('--request PUT');
+    expect(lineOf('revokeSessions').split(' \\\n  ')[1]).toBe('--request POST');
     expect(operationsOf(document).filter(({ method }) => method === 'HEAD')).not.toEqual([]);
     for (const operation of operationsOf(document).filter(({ method }) => method === 'HEAD')) {
       expect(curlLine(document, operation)).toMatch(/ \\\n {2}--head$/);

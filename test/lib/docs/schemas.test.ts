@@ -3,6 +3,7 @@ import type { OpenApiDocument } from '../../../lib/contract/document.ts';
 import type { Schema } from '../../../lib/docs/document.ts';
 import { textOf } from '../../../lib/docs/html.ts';
 import { fieldTable, parameterTable, schemasSection, typeOf } from '../../../lib/docs/schemas.ts';
+import { lines } from './small-document.ts';
 
 const words = (schema: Schema) => textOf(typeOf(schema));
 
@@ -50,7 +51,16 @@ describe('The table of a schema’s fields', () => {
           ...{ type: 'array', description: 'Newest first.' },
           items: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] },
         },
-        by: { type: 'object', properties: { name: { type: 'string' } } },
+        by: {
+          type: 'object',
+          properties: {
+            name: { type: 'string' },
+            seen: {
+              type: 'array',
+              items: { type: 'object', properties: { at: { type: 'string' } } },
+            },
+          },
+        },
       },
     };
 
@@ -60,6 +70,8 @@ describe('The table of a schema’s fields', () => {
       ['<code>data[].id</code> <small>required</small>', 'integer'],
       ['<code>by</code>', 'object'],
       ['<code>by.name</code>', 'string'],
+      ['<code>by.seen</code>', 'array of object'],
+      ['<code>by.seen[].at</code>', 'string'],
     ]);
   });
 
@@ -82,16 +94,29 @@ it('The table of parameters says where each stands, and whether it must', () => 
 });
 
 it('The section of schemas leaves the codes of errors to the section of errors, in problem details only', () => {
-  const code = { type: 'string', description: 'Why.\n\n- `A`: one' };
+  const code = { type: 'string', description: 'Why.\n\n- `A`: one\n\nTwo.' };
+  const title = { type: 'string' };
   const schemas = {
-    Problem: { type: 'object', properties: { code } },
+    Problem: { type: 'object', description: 'A problem.', properties: { title, code } },
     Other: { type: 'object', description: 'Of another kind.', properties: { code } },
   };
-  const section = textOf(schemasSection({ components: { schemas } } as unknown as OpenApiDocument));
+  const section = schemasSection({ components: { schemas } } as unknown as OpenApiDocument);
 
-  const [problem, other] = section.split('<section id="schema-').slice(1);
-  expect(problem).toContain('<p>Why. See <a href="#errors">Errors</a>.</p>');
-  expect(problem).toContain('<a href="#schema-Problem">Problem</a>');
-  expect(other).toContain('<p>Why.</p><ul><li><code>A</code>: one</li></ul>');
-  expect(other).toContain('<p>Of another kind.</p><p>object</p>');
+  expect(lines(section)).toEqual([
+    '[Schemas](#schemas)',
+    '[Problem](#schema-Problem)',
+    ...['A problem.', 'object', 'Field | Type and rules', 'title', 'string'],
+    ...['code', 'string', 'Why. See [Errors](#errors).'],
+    '[Other](#schema-Other)',
+    ...[
+      'Of another kind.',
+      'object',
+      'Field | Type and rules',
+      'code',
+      'string',
+      'Why.',
+      'A: one',
+      'Two.',
+    ],
+  ]);
 });
