@@ -1,6 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { BrokenTrail, notAsSealed } from '../../../../lib/audit/archive/archive.ts';
+import {
+  BrokenTrail,
+  linesOf,
+  notAsSealed,
+  readEntriesFile,
+} from '../../../../lib/audit/archive/archive.ts';
 import { digestName, entriesName } from '../../../../lib/audit/archive/digest.ts';
 import { sha256 } from '../../../../lib/audit/archive/line.ts';
 import { localSigner, makeKey } from '../../../../lib/audit/archive/local-key.ts';
@@ -34,6 +39,7 @@ describe('An entry', () => {
   it.each([
     ['lies before', '2026-03-01T00:00:00.000Z'],
     ['lies after', '9999-12-31T23:59:59.999Z'],
+    ['is the end of', '2026-11-22T12:01:00.000Z'],
     ['is not in', undefined],
   ])(
     'is sealed once, as late, where its time %s the window that its index key names',
@@ -98,6 +104,18 @@ describe('A window', () => {
     const sealed = await sealedBy(trail);
 
     expect(sealed.filter(([, isLate]) => isLate)).toEqual([[late, true]]);
+  });
+
+  it('seals once more what it reads of the time of a window that cannot be read', async () => {
+    const { trail, ids, window, seal } = await sealedTrail(12);
+    trail.archive.files.set(digestName(window(9).from), Buffer.from('{}'));
+    await seal();
+
+    const content = await readEntriesFile(trail.archive, window(12));
+
+    const late: unknown[] = [];
+    for await (const line of content ? linesOf(content) : []) if (line.late) late.push(line.id);
+    expect(late).toEqual(ids.slice(5, 9));
   });
 
   it('seals nothing of the time of the first one, which has all that was there', async () => {
@@ -193,6 +211,20 @@ describe('A digest that lies there before the sealer writes it', () => {
     });
   });
 
+  it('is its own where the response to the write was lost', async () => {
+    const trail = makeTrail();
+    const { create } = trail.archive;
+    trail.archive.create = async (name, content) => (await create(name, content)) && false;
+
+    const digest = await sealLater(trail);
+
+    expect(digest).toMatchObject({ from: '0000-01-01T00:00:00.000Z', previous: null });
+    expect([...trail.archive.files.keys()]).toEqual([
+      digest?.entries.file,
+      digestName(digest?.from ?? ''),
+    ]);
+  });
+
   it('is named where it is not signed', async () => {
     const trail = makeTrail();
     const { create } = trail.archive;
@@ -213,7 +245,9 @@ describe('The sealer', () => {
     const trail = makeTrail();
     const junk = ['20261122T120030000Z.digest.json', '20991231T000000000Z.digest.json'];
     const first = await sealLater(trail);
-    for (const name of junk) trail.archive.files.set(name, Buffer.from('{}'));
+    for (const name of [...junk, 'public-key.pem']) {
+      trail.archive.files.set(name, Buffer.from('{}'));
+    }
     const told: string[] = [];
     trail.now += minute;
 
@@ -221,6 +255,23 @@ describe('The sealer', () => {
 
     expect(next?.from).toBe(first?.until);
     expect(told.sort()).toEqual(junk);
+  });
+
+  it('writes nothing where a digest lies that comes next and that no sealer signed', async () => {
+    const trail = makeTrail();
+    const first = await sealLater(trail);
+    const [next, later] = [digestName(first?.until ?? ''), '20991231T000000000Z.digest.json'];
+    for (const name of [next, later]) trail.archive.files.set(name, Buffer.from('{}'));
+    const { size } = trail.archive.files;
+    const told: string[] = [];
+    trail.add();
+    trail.now += 5 * minute;
+
+    const sealing = sealWindow(trail, new Date(trail.now), (names) => told.push(...names));
+
+    await expect(sealing).rejects.toThrow(notAsSealed(next));
+    expect(told).toEqual([later]);
+    expect(trail.archive.files.size).toBe(size);
   });
 
   it('goes past a thousand digests that no sealer signed, and not past more', async () => {
