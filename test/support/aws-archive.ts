@@ -95,7 +95,9 @@ const serveObject = async (
   const versions = objects.get(key) ?? [];
   const wanted = searchParams.get('versionId');
   const found = wanted ? versions.find(({ id }) => id === wanted) : versions.at(-1);
-  return found?.content ? response.end(found.content) : fail(response, 404, 'NoSuchKey');
+  if (found?.content) return response.end(found.content);
+  if (!wanted) return fail(response, 404, 'NoSuchKey');
+  return found ? fail(response, 405, 'MethodNotAllowed') : fail(response, 404, 'NoSuchVersion');
 };
 
 const serveKey = (

@@ -50,7 +50,7 @@ export const isDigestName = (name: string): boolean => /^\d{8}T\d{9}Z\.digest\.j
 
 /** The time in the name of a digest. */
 export const timeInName = (name: string): string =>
-  name.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*$/, '$1-$2-$3T$4:$5:$6.$7Z');
+  name.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z.*/, '$1-$2-$3T$4:$5:$6.$7Z');
 
 export const entriesName = (from: string, hash: string): string =>
   `${compact(from)}.${hash}.ndjson.gz`;

@@ -91,6 +91,38 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(finding).toBeUndefined();
   });
 
+  it('is listed from a name on without what lies before it', async () => {
+    await sealedTrail(9);
+    const names = [...aws.objects.keys()].map((key) => key.slice(archivePrefix.length)).sort();
+    const [from = '', last] = names.slice(-2);
+    const asked = aws.requests.length;
+    const found: string[] = [];
+
+    for await (const { name } of archive.list(from)) found.push(name);
+
+    expect(found).toEqual([from, last]);
+    expect(aws.requests).toHaveLength(asked + 1);
+  });
+
+  it('has no file where there is none, nor the version, nor anything but a mark of deletion', async () => {
+    await sealedTrail(1);
+    const [key = ''] = aws.objects.keys();
+    aws.overwrite(key);
+    aws.overwrite(`${archivePrefix}marked`);
+    const name = key.slice(archivePrefix.length);
+    const [, mark] = aws.objects.get(key) ?? [];
+    const marked: unknown[] = [];
+    for await (const file of archive.list('marked')) marked.push(file);
+
+    expect(await archive.open({ name: 'another' })).toBeUndefined();
+    expect(await archive.open({ name, version: 'another' })).toBeUndefined();
+    expect(await archive.open({ name, version: mark?.id ?? '' })).toBeUndefined();
+    expect(marked).toEqual([{ name: 'marked', altered: true }]);
+    const asked = aws.requests.length;
+    expect(await archive.open({ name: 'marked', altered: true })).toBeUndefined();
+    expect(aws.requests).toHaveLength(asked);
+  });
+
   it('is read by first versions when its entries are exported', async () => {
     const { source } = await sealedTrail(4);
     for (const key of aws.objects.keys()) aws.overwrite(key, Buffer.from('{}'));

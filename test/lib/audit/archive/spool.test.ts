@@ -89,4 +89,17 @@ describe('Bytes that are held', () => {
       expect(stored.equals(content)).toBe(true);
     });
   });
+
+  it.each([1, maxInMemory])(
+    'lie in a bucket though the first connection failed, where they are no more than %i',
+    async (size) => {
+      const aws = await startAwsArchive();
+      onTestFinished(() => aws.stop());
+      Object.assign(process.env, aws.environment);
+      const held = await spool(partsOf(randomBytes(size)));
+      aws.impose('reset', 'firstAttempt');
+
+      expect(await bucketArchive('trail').create('a-file', held)).toBe(true);
+    },
+  );
 });

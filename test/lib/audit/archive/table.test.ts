@@ -97,6 +97,18 @@ describe('The entries of the audit table', () => {
     expect(wrongIndexKeys(found ?? {})).not.toEqual([]);
   });
 
+  it('are read with each digit of a number', async () => {
+    const id = 2 ** 52 + 2;
+    const N = '1.0000000000000000000000000001';
+    const Item = { id: { N: String(id) }, user_id: { N } };
+    const TableName = process.env.AUDIT_TABLE ?? '';
+    await engineClient(inject('engine')).send(new PutItemCommand({ TableName, Item }));
+
+    const [found] = await auditEntries.byIds([id]);
+
+    expect(found).toEqual({ id, user_id: { N } });
+  });
+
   it('are read with an attribute of whatever name, and their line tells that it is there', async () => {
     const id = 2 ** 52 + 1;
     const odd = '"__proto__":{"S":"x"}';
