@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
-import { writePage } from '../../../lib/audit/formats.ts';
+import { exportFormats, writePage } from '../../../lib/audit/formats.ts';
 import { createdAtKey } from '../../../lib/dynamodb/tables.ts';
 
 const entryWith = (fields: Partial<AuditedAction>, i = 0) =>
@@ -73,4 +73,13 @@ describe('writePage', () => {
 
     expect(writePage('ndjson', page)).toMatchObject({ count: 1, next: 'the next page' });
   });
+});
+
+it('What an operator gets of an entry has the id of its request, too', () => {
+  const entry = { ...entryWith({}), request_id: 'a-request' };
+  const { csv, ndjson } = exportFormats;
+
+  expect(csv.head).toMatch(/^id,user_id,.*,created_at,request_id\r\n$/);
+  expect(csv.line(entry)).toMatch(/^\d+,,UPDATE,users,,,,SUCCESS,,[-\d]+T[:.\d]+Z,a-request\r\n$/);
+  expect(ndjson.head + ndjson.line(entry)).toBe(`${JSON.stringify(entry)}\n`);
 });

@@ -1,11 +1,166 @@
-import { expect, it, vi } from 'vitest';
-import { record } from '../../../lib/audit/record.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { makeEntry } from '../../../lib/audit/entry.ts';
+import { newWrite, record, recordingFaults, writeEntry } from '../../../lib/audit/record.ts';
+import { DomainError } from '../../../lib/errors.ts';
+import { isoTimestamp } from '../../support/acceptance.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { faults, startProxy } from '../../support/proxy.ts';
+import { scan } from '../../support/stored-items.ts';
 
-it('reports details that cannot be serialised, and does not throw', async () => {
-  const errors = vi.spyOn(console, 'error').mockReturnValue();
+const proxy = await startProxy(inject('engine'));
+afterAll(() => proxy.stop());
 
-  await record({ action: 'DELETE', result: 'SUCCESS', details: { count: 1n } });
+let table: string;
+beforeEach(async () => {
+  proxy.impose();
+  proxy.forget();
+  ({ audit: table } = await useOwnTables(proxy.url));
+});
+const stored = () => scan(inject('engine'), table);
 
-  expect(errors.mock.calls.flat().join()).toContain('"event":"audit-entry-not-written"');
-  errors.mockRestore();
+const errors = vi.spyOn(console, 'error').mockReturnValue();
+afterEach(() => {
+  errors.mockClear();
+  delete process.env.AUDIT_RETENTION_DAYS;
+});
+const logged = () => errors.mock.calls.map(([line]) => JSON.parse(String(line)));
+
+const uuid = expect.stringMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+const unwritten = { level: 'error', event: 'audit-entry-not-written', writeId: uuid };
+const entryOf = (time: string) =>
+  makeEntry(
+    { action: 'LOGIN', resource: 'users', result: 'SUCCESS' },
+    { now: new Date(time), random: () => 1 },
+  );
+const entry = entryOf('2026-11-22T12:00:00.000Z');
+/** Seconds since 1970: thirty days later. */
+const expires = Date.parse('2026-12-22T12:00:00.000Z') / 1000;
+
+describe('record', () => {
+  it('writes what was done, to users unless it says otherwise, with the id of the request', async () => {
+    await record({ action: 'DELETE', user_id: 1, result: 'SUCCESS', request_id: 'a-request' });
+    await record({ action: 'EXPORT', resource: 'audit-logs', result: 'FAILURE' });
+
+    const items = await stored();
+    const deleted = items.find(({ action }) => action === 'DELETE');
+    const exported = items.find(({ action }) => action === 'EXPORT');
+    const common = { write_id: uuid, created_at: isoTimestamp };
+    const ofUsers = { action: 'DELETE', user_id: 1, resource: 'users', request_id: 'a-request' };
+    expect(deleted).toMatchObject({ ...common, ...ofUsers });
+    expect(exported).toMatchObject({ ...common, action: 'EXPORT', resource: 'audit-logs' });
+    expect(exported).not.toHaveProperty('request_id');
+    expect(errors).not.toHaveBeenCalled();
+  });
+
+  it('logs an entry whole that cannot be written, with all that a replay needs', async () => {
+    process.env.AUDIT_RETENTION_DAYS = '30';
+    proxy.impose({ fault: faults.missingTable });
+
+    await record({ action: 'DELETE', user_id: 1, result: 'SUCCESS', request_id: 'a-request' });
+
+    const [line] = logged();
+    expect(line).toEqual({
+      ...{ ...unwritten, fault: 'ResourceNotFoundException', requestId: 'a-request' },
+      expiresAt: Math.floor(Date.parse(line.entry.created_at) / 1000) + 30 * 86_400,
+      entry: expect.objectContaining({ action: 'DELETE', user_id: 1, resource: 'users' }),
+    });
+  });
+
+  it('reports details that cannot be serialised, and does not throw', async () => {
+    const details = { count: 1n };
+
+    await record({ action: 'DELETE', result: 'SUCCESS', details, request_id: 'a-request' });
+
+    expect(logged()).toEqual([{ ...unwritten, fault: 'TypeError', requestId: 'a-request' }]);
+  });
+});
+
+describe('writeEntry', () => {
+  const idsAsked = () =>
+    proxy.requests.map(({ content }) => /"id":{"N":"(\d+)"}/.exec(content)?.[1]);
+
+  it('tries five ids of its millisecond, the same ones for the same write', async () => {
+    proxy.impose({ fault: faults.conditionFails });
+    const write = () => writeEntry(entry, { writeId: 'a-write' });
+
+    await expect(write()).rejects.toThrow('No free audit id');
+    await expect(write()).rejects.toThrow('No free audit id');
+    await expect(writeEntry(entry, { writeId: 'another' })).rejects.toThrow('No free audit id');
+
+    const ids = idsAsked();
+    expect(new Set(ids.slice(0, 5)).size).toBe(5);
+    expect(ids.slice(5, 10)).toEqual(ids.slice(0, 5));
+    expect(ids.slice(10)).toHaveLength(5);
+    expect(ids.slice(11).filter((id) => ids.slice(0, 5).includes(id))).toEqual([]);
+    const millisecond = (id: unknown) => Math.floor(Number(id) / 4096);
+    expect(new Set(ids.map(millisecond))).toEqual(new Set([millisecond(entry.id)]));
+  });
+
+  it('returns the entry with the id that it has', async () => {
+    proxy.impose({ fault: faults.conditionFails, times: 1 });
+
+    const written = await writeEntry(entry, { writeId: 'a-write' });
+
+    expect(written).toEqual({ ...entry, id: expect.any(Number) });
+    expect(written.id).not.toBe(entry.id);
+    expect(await stored()).toEqual([expect.objectContaining(written)]);
+  });
+
+  it('gives up at once where its time is over', async () => {
+    proxy.impose({ fault: faults.stall });
+    const deadline = performance.now() - 1;
+
+    await expect(writeEntry(entry, { writeId: 'a-write', deadline })).rejects.toMatchObject({
+      code: 'STORAGE_FAULT',
+    });
+  });
+});
+
+describe('newWrite', () => {
+  it('has an id of its own, and the time at which the entry leaves, where entries leave', () => {
+    expect(newWrite(entry)).toEqual({ writeId: uuid });
+    expect(newWrite(entry).writeId).not.toBe(newWrite(entry).writeId);
+
+    process.env.AUDIT_RETENTION_DAYS = '30';
+
+    expect(newWrite(entry)).toEqual({ writeId: uuid, expiresAt: expires });
+  });
+});
+
+describe('An operation that is recorded when a fault ends it', () => {
+  const cause = Object.assign(new Error('injected'), { name: 'ThrottlingException' });
+  const fail = async (error: unknown, details?: object) => {
+    const operation = () => Promise.reject(error);
+    const action = { action: 'UPDATE', resource_id: 7, ...(details ? { details } : {}) } as const;
+    await expect(recordingFaults(action, operation)).rejects.toBe(error);
+    return (await stored()).map((item) => [item.action, item.result, item.details]);
+  };
+
+  it('returns what it returns, and leaves no entry of its own', async () => {
+    expect(await recordingFaults({ action: 'UPDATE' }, async () => 'done')).toBe('done');
+    expect(await stored()).toEqual([]);
+  });
+
+  it('leaves an entry of a fault of the store, with details of its own', async () => {
+    const error = new DomainError('STORAGE_FAULT', { cause });
+
+    expect(await fail(error, { fields: ['name'] })).toEqual([
+      ['UPDATE', 'FAILURE', '{"error":"ThrottlingException","fields":["name"]}'],
+    ]);
+  });
+
+  it('leaves an entry of an unknown outcome of what may have been done', async () => {
+    const error = new DomainError('USER_NOT_FOUND', { mayHaveHappened: true });
+
+    expect(await fail(error)).toEqual([
+      ['UPDATE', 'FAILURE', '{"error":"USER_NOT_FOUND","outcome":"unknown"}'],
+    ]);
+  });
+
+  it.each([new DomainError('USER_NOT_FOUND'), new Error('a bug')])(
+    'leaves none where it is refused, or ends by something else: %s',
+    async (error) => {
+      expect(await fail(error)).toEqual([]);
+    },
+  );
 });

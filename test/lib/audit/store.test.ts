@@ -152,6 +152,15 @@ describe('listEntries, of entries that were made by a wrong clock', () => {
 
     expect(found).toEqual(entries.toSorted(newestFirst));
   });
+
+  it('yields them oldest first where that is asked for, from a time on and until another', async () => {
+    const [, since = '', until = ''] = times;
+    const page = { limit: 10, order: 'asc' } as const;
+
+    const found = await listEntries({ userId: 88, since, until }, page);
+
+    expect(found).toEqual({ entries: entries.slice(8, 16) });
+  });
 });
 
 describe('writeEntry', () => {
