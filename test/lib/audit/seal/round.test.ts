@@ -184,28 +184,51 @@ describe('A round of the sealer', () => {
     ]);
   });
 
-  it('reads few of the windows of an archive that has many', async () => {
-    const trail = makeKept();
+  it.each([
+    ['whose beginning has left', makeKept, 41],
+    ['that has all of them', () => makeTrail({ interval: 3600 }), 50],
+  ] as const)('reads few of the windows of an archive %s', async (_, make, windows) => {
+    const trail = { archiveDays: 0, ...make() };
     const read = new Set<string>();
     const { open } = trail.archive;
     trail.archive.open = async (file) => {
       if (isDigestName(file.name)) read.add(file.name);
       return open(file);
     };
-    const round = async (later: number) => {
-      trail.now += later;
+    const sizes: number[] = [];
+    for (let days = 0; days < 50; days += 1) {
+      trail.now += day;
       read.clear();
       await sealAndVerify(trail, new Date(trail.now));
-      leaveByRule(trail);
-      return read.size;
-    };
-    for (let days = 0; days < 60; days += 1) await round(day);
+      sizes.push(read.size);
+      if (trail.archiveDays > 0) leaveByRule(trail);
+    }
 
-    const sizes: number[] = [];
-    for (let days = 0; days < 31; days += 1) sizes.push(await round(day));
+    expect([...trail.archive.files.keys()].filter(isDigestName)).toHaveLength(windows);
+    expect(Math.max(...sizes.slice(-31))).toBeLessThan(10);
+  });
 
-    expect([...trail.archive.files.keys()].filter(isDigestName)).toHaveLength(41);
-    expect(Math.max(...sizes)).toBeLessThan(10);
+  it('verifies all that there is once, when it is the first', async () => {
+    const { trail, round } = makeRounds();
+    const id = trail.add();
+    trail.source.items.set(id, { ...trail.source.items.get(id), action_shard: 'x' });
+
+    await round(2 * minute);
+
+    expect(events()).toMatchObject([
+      { faults: 1, findings: [{ kind: 'hidden', subject: String(id) }] },
+    ]);
+  });
+
+  it('has nothing to do where no window is over', async () => {
+    const { trail, round } = makeRounds();
+    await round();
+    const { size } = trail.archive.files;
+
+    await round(0);
+
+    expect(events()).toEqual([]);
+    expect(trail.archive.files.size).toBe(size);
   });
 
   it('says so when it cannot go on, because the newest digest is not as it was', async () => {

@@ -63,6 +63,7 @@ describe('A newest digest that is remembered', () => {
     expect(await compare()).toEqual({ kind: 'different', subject: file });
     trail.archive.files.delete(file);
     expect(await compare()).toEqual({ kind: 'shorter', subject: file });
+    expect(await compare('0000-01-01T00:00:00.000Z')).toEqual({ kind: 'shorter', subject: file });
     // What was to leave may be gone.
     expect(await compare('9999-01-01T00:00:00.000Z')).toBeUndefined();
     expect(remember({ from: '0000-01-01T00:00:00.000Z', sha256: 'x' } as SignedDigest)).toEqual({
