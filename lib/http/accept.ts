@@ -18,10 +18,8 @@ const rangesOf = (header: string): readonly MediaRange[] => {
 };
 
 /** Whether an Accept header names a media type, by itself, with a quality above 0. */
-export const accepts = (header: string | undefined, mediaType: string): boolean => {
-  if (!header?.toLowerCase().includes(mediaType)) return false;
-  return rangesOf(header).some(({ type, quality }) => type === mediaType && quality > 0);
-};
+export const accepts = (header: string | undefined, mediaType: string): boolean =>
+  rangesOf(header ?? '').some(({ type, quality }) => type === mediaType && quality > 0);
 
 /**
  * Which of the offered media types an Accept header prefers: by quality, then the one that it names

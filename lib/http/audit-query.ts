@@ -17,8 +17,9 @@ const formats = {
 /** What a list of audit entries is of, for its cursors: one spelling for one meaning. */
 const scopeOf = ({ userId, action, ...filter }: AuditFilter, order: 'asc' | 'desc'): string => {
   const { result, resourceId, since, until } = filter;
-  const given = Object.entries({ result, resourceId, since, until }).filter(([, value]) => value);
-  const named = given.map(([name, value]) => `&${name}=${encodeURIComponent(value ?? '')}`);
+  const named = Object.entries({ result, resourceId, since, until }).flatMap(([name, value]) =>
+    value ? [`&${name}=${encodeURIComponent(value)}`] : [],
+  );
   if (order === 'asc') named.push('&order=asc');
   // These two are always named, as before there were others, so that cursors of then go on.
   return `audit-logs?userId=${userId ?? ''}&action=${action ?? ''}${named.join('')}`;

@@ -32,11 +32,10 @@ interface ParserError {
   readonly cause?: { readonly package?: string; readonly message?: string };
 }
 
-const parserCode = ({ message, cause }: ParserError): ErrorCode => {
+const parserCode = (message: string | undefined, reason: string | undefined): ErrorCode => {
   if (message === 'Forbidden key in JSON body') return 'BODY_FORBIDDEN_KEY';
   // The parser descends by recursion; these are V8's words when the stack ends first.
-  const isTooDeep = cause?.message === 'Maximum call stack size exceeded';
-  return isTooDeep ? 'BODY_TOO_DEEP' : 'BODY_MALFORMED';
+  return reason === 'Maximum call stack size exceeded' ? 'BODY_TOO_DEEP' : 'BODY_MALFORMED';
 };
 
 /**
@@ -57,9 +56,9 @@ export const jsonBody = (): Middleware[] => {
   };
 
   const nameFaultOnError: NonNullable<Middleware['onError']> = (request) => {
-    const error = request.error as ParserError;
-    if (error.cause?.package !== '@middy/http-json-body-parser') return;
-    request.error = new DomainError(parserCode(error));
+    const { message, cause } = request.error as ParserError;
+    if (cause?.package !== '@middy/http-json-body-parser') return;
+    request.error = new DomainError(parserCode(message, cause.message));
   };
 
   const requireObjectBefore: NonNullable<Middleware['before']> = ({ event }) => {

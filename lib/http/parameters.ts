@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { invalidParameter } from '../errors.ts';
+import { type FieldFault, invalidParameter } from '../errors.ts';
 import { hold } from '../validation.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -15,8 +15,8 @@ export const parseQuery = <Query extends v.ObjectEntries>(
 ): Parameters<Query> => {
   const held = hold(v.object(query), given);
   if ('output' in held) return held.output;
-  const [fault] = held.faults;
-  throw invalidParameter(fault?.field ?? '', fault?.rule ?? 'is invalid');
+  const [{ field, rule }] = held.faults as readonly [FieldFault];
+  throw invalidParameter(field, rule);
 };
 
 /**

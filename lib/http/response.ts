@@ -13,7 +13,7 @@ import { accepts } from './accept.ts';
 import type { ApiResponse, Middleware } from './request.ts';
 
 /** What every response carries: never kept, and to a browser no more than data (ASVS 5.0, V3.4). */
-export const commonHeaders = {
+const commonHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
   'Referrer-Policy': 'no-referrer',
