@@ -138,7 +138,7 @@ describe('The Accept header', () => {
       'x/y;z="a, application/problem+json"',
     ],
     'text/x;p="a, application/problem+json',
-    ...['text/x;p="a, application/problem+json'],
+    'text/x;p="a", text/y;p="b, application/problem+json, c\\',
     ...['application/problem+jsonx', 'xapplication/problem+json', 'application/problem+json;q=x'],
   ])('%s does not', async (accept) => {
     expect(await typeFor(accept)).toBe('application/json; charset=utf-8');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import {
   afterAll,
   afterEach,
@@ -12,9 +13,11 @@ import {
 import { issueToken } from '../../../lib/auth/token.ts';
 import { DomainError, type ErrorCode } from '../../../lib/errors.ts';
 import { adminOnly, authenticated, selfOrAdmin } from '../../../lib/http/access.ts';
-import { commonHeaders } from '../../../lib/http/response.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { type TestOptions, testEndpoint } from '../../support/operation.ts';
+
+// Before the imports, because a middleware could keep console.error as it finds it then.
+vi.hoisted(() => vi.spyOn(console, 'error').mockReturnValue());
 
 vi.stubEnv('JWT_SECRET', randomUUID());
 afterAll(() => vi.unstubAllEnvs());
@@ -22,6 +25,15 @@ afterAll(() => vi.unstubAllEnvs());
 const tokenOf = (id: number, role: 'user' | 'admin') =>
   issueToken({ id, email: 'a@example.org', role });
 const [user, admin] = [await tokenOf(1, 'user'), await tokenOf(2, 'admin')];
+
+/** To a browser a response is data, which it neither keeps nor shows as a page. */
+const commonHeaders = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
+  'X-Content-Type-Options': 'nosniff',
+};
 
 const call = async (
   options: TestOptions,
@@ -34,10 +46,12 @@ const call = async (
 };
 
 /** How an endpoint ends whose work fails. */
-const failWith = (error: unknown, options: TestOptions = {}) =>
-  call(options, { path: '/api/x', route: '/api/{x}' }, () => {
+const failWith = (error: unknown, options: TestOptions = {}, headers = {}) =>
+  call(options, { path: '/api/x', route: '/api/{x}', headers }, () => {
     throw error;
   });
+
+const problemType = 'application/problem+json';
 
 describe('endpoint', () => {
   it('checks token, role and body in this order, and works last', async () => {
@@ -138,6 +152,24 @@ describe('endpoint', () => {
     });
   });
 
+  it.each([
+    ['works', () => ({ statusCode: 200 }), 200],
+    [
+      'fails',
+      () => {
+        throw new DomainError('STORAGE_FAULT');
+      },
+      500,
+    ],
+  ])('answers an event that no gateway made too, when it %s', async (_, handle, expected) => {
+    const { statusCode, headers } = await testEndpoint({}, handle)(
+      {} as APIGatewayProxyEventV2,
+      {},
+    );
+
+    expect([statusCode, headers?.['X-Request-Id']]).toEqual([expected, '']);
+  });
+
   it('keeps one request apart from the next', async () => {
     const handler = testEndpoint({ access: authenticated }, ({ claims }) => ({
       statusCode: 200,
@@ -186,6 +218,7 @@ describe('endpoint, when its work refuses', () => {
 
   it.each<[ErrorCode, string]>([
     ['NO_TOKEN', 'Bearer'],
+    ['INVALID_CREDENTIALS', 'Bearer'],
     ['TOKEN_EXPIRED', 'Bearer error="invalid_token"'],
     ['TOKEN_INVALID', 'Bearer error="invalid_token"'],
   ])('challenges after %s as RFC 6750 asks', async (code, challenge) => {
@@ -194,10 +227,36 @@ describe('endpoint, when its work refuses', () => {
     expect(headers?.['WWW-Authenticate']).toBe(challenge);
   });
 
-  it('says when to try again after too many attempts', async () => {
-    const { headers } = await failWith(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: 30 }));
+  it.each([30, 0])('says after too many attempts to try again in %i s', async (retryAfter) => {
+    const { headers } = await failWith(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter }));
 
-    expect(headers?.['Retry-After']).toBe('30');
+    expect(headers?.['Retry-After']).toBe(String(retryAfter));
+  });
+
+  it.each([
+    [
+      new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: 0 }),
+      { title: 'Too many attempts, please try again later', status: 429, retryAfter: 0 },
+    ],
+    [
+      new DomainError('FIELD_INVALID', {
+        message: 'name must be a string',
+        faults: [{ field: 'name', code: 'WRONG_TYPE', rule: 'must be a string' }],
+      }),
+      {
+        ...{ title: 'name must be a string', status: 400 },
+        errors: [{ pointer: '#/name', code: 'WRONG_TYPE', detail: 'name must be a string' }],
+      },
+    ],
+    [
+      new DomainError('STORAGE_FAULT', { cause: new RangeError() }),
+      { title: 'Internal server error', status: 500, err: 'RangeError' },
+    ],
+  ])('answers problem details to who asks for them: %s', async (error, expected) => {
+    const { statusCode, headers, body } = await failWith(error, {}, { accept: problemType });
+
+    expect([statusCode, headers?.['Content-Type']]).toEqual([expected.status, problemType]);
+    expect(body).toEqual({ type: `/docs#${error.code}`, code: error.code, ...expected });
   });
 });
 

@@ -109,6 +109,16 @@ describe('The size of a body', () => {
 });
 
 describe('A body that the gateway hands on as text', () => {
+  it('is refused where nothing says what type it has', async () => {
+    const { headers, ...event } = gatewayEvent({ body: '{}' });
+
+    const answer = await handler(event as typeof event & { headers: typeof headers }, {});
+
+    expect([answer.statusCode, JSON.parse(answer.body ?? '')]).toEqual(
+      refused('Content-Type must be application/json'),
+    );
+  });
+
   it('is not decoded, even if it looks like base64', async () => {
     const body = base64('{}');
 
