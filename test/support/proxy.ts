@@ -54,14 +54,20 @@ const refuseWith =
 
 const pass: Fault = async ({ forward, answer }) => answer(await forward());
 
+/** Cancels a transaction for a reason per item. */
+export const cancelFor =
+  (...codes: readonly string[]): Fault =>
+  ({ answer }) => {
+    const CancellationReasons = codes.map((Code) => ({ Code, Message: Code }));
+    answer(errorAnswer(400, 'TransactionCanceledException', { CancellationReasons }));
+  };
+
 const cancelWith =
   (code: string, otherwise: Fault): Fault =>
   (exchange) => {
-    const { request, answer } = exchange;
-    if (request.operation !== 'TransactWriteItems') return otherwise(exchange);
-    const none = Array.from({ length: request.writes - 1 }, () => ({ Code: 'None' }));
-    const CancellationReasons = [{ Code: code, Message: code }, ...none];
-    answer(errorAnswer(400, 'TransactionCanceledException', { CancellationReasons }));
+    const { operation, writes } = exchange.request;
+    if (operation !== 'TransactWriteItems') return otherwise(exchange);
+    return cancelFor(code, ...Array<string>(writes - 1).fill('None'))(exchange);
   };
 
 /** What may go wrong with one request. */
@@ -107,6 +113,8 @@ export const faults = {
   ),
   /** Too little capacity for a transaction, which DynamoDB reports as a reason of cancelling it. */
   throttleTransaction: cancelWith('ThrottlingError', pass),
+  /** The transaction of an earlier attempt is still under way. */
+  inProgress: refuseWith(400, 'TransactionInProgressException'),
   internalError: refuseWith(500, 'InternalServerError'),
   missingTable: refuseWith(400, 'ResourceNotFoundException'),
   conditionFails: refuseWith(400, 'ConditionalCheckFailedException'),

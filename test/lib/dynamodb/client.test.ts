@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import {
+  BatchGetCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  ScanCommand,
+} from '@aws-sdk/lib-dynamodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { conditionItem, isConditionFailure, send, transact } from '../../../lib/dynamodb/client.ts';
-import { DomainError } from '../../../lib/errors.ts';
+import { DomainError, faultName } from '../../../lib/errors.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
-import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
+import { cancelFor, type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 
 let proxy: EngineProxy;
 let table: string;
@@ -14,11 +20,17 @@ beforeAll(async () => {
   // Whatever is done once only, by the SDK or the engine, is done.
   await send(write(newItem()));
 });
+/** The part of the longest pause for which the next attempt waits. */
+const random = vi.spyOn(Math, 'random');
 beforeEach(() => {
+  random.mockReturnValue(0);
   proxy.impose();
   proxy.forget();
 });
-afterAll(() => proxy.stop());
+afterAll(async () => {
+  random.mockRestore();
+  await proxy.stop();
+});
 
 const newItem = () => ({ pk: `test#${randomUUID()}`, value: 1 });
 const write = (item: object, condition?: string) =>
@@ -64,11 +76,13 @@ describe('send', () => {
 
   it('does not ask again where there is no time left for it', async () => {
     proxy.impose({ fault: faults.conflict });
+    // Of 50 milliseconds.
+    random.mockReturnValue(0.99);
 
     const error = await outcomeOf(send(write(newItem()), { timeout: 40 }));
 
     expect(error).toEqual(expect.objectContaining({ code: 'STORAGE_FAULT' }));
-    expect(proxy.requests.length).toBeLessThan(6);
+    expect(proxy.requests.length).toBeLessThanOrEqual(1);
   });
 
   it('does not ask again when a condition does not hold', async () => {
@@ -86,6 +100,8 @@ describe('send', () => {
 
   it.each([
     ['that is not acknowledged in time', faults.silence, { timeout: 500 }, true],
+    ['that the engine fails at', faults.internalError, {}, true],
+    ['whose earlier attempt is under way', faults.inProgress, {}, true],
     ['that the engine refuses', faults.missingTable, {}, false],
     ['that the engine throttles', faults.throttle, {}, false],
   ])(
@@ -99,13 +115,44 @@ describe('send', () => {
     },
   );
 
-  it('says of no read that it may have been made', async () => {
-    proxy.impose({ fault: faults.silence });
-    const get = new GetCommand({ TableName: table, Key: { pk: 'x' } });
+  it('says of a write that nobody took that it was not made', async () => {
+    await proxy.refuse();
+    // Has the client notice that its connections are broken: what was sent on them may be made.
+    await outcomeOf(read(newItem()));
 
-    const error = await outcomeOf(send(get, { timeout: 100 }));
+    const error = await outcomeOf(send(write(newItem())));
+    await proxy.accept();
 
+    expect(faultName(error)).toBe('ECONNREFUSED');
     expect(error).toMatchObject({ code: 'STORAGE_FAULT', mayHaveHappened: false });
+  });
+
+  it.each([
+    ['GetItem', () => send(new GetCommand({ TableName: table, Key: { pk: 'x' } }))],
+    [
+      'BatchGetItem',
+      () => send(new BatchGetCommand({ RequestItems: { [table]: { Keys: [{ pk: 'x' }] } } })),
+    ],
+    [
+      'Query',
+      () =>
+        send(
+          new QueryCommand({
+            TableName: table,
+            KeyConditionExpression: 'pk = :x',
+            ExpressionAttributeValues: { ':x': 'x' },
+          }),
+        ),
+    ],
+    ['Scan', () => send(new ScanCommand({ TableName: table }))],
+  ])('asks three times for a %s that the engine fails at, and changes nothing', async (_, read) => {
+    proxy.impose({ fault: faults.internalError });
+
+    const error = await outcomeOf(read());
+
+    expect(error).toEqual(storageFault('InternalServerError'));
+    expect(error).toMatchObject({ mayHaveHappened: false });
+    expect(proxy.requests).toHaveLength(3);
   });
 
   it.each([
@@ -131,6 +178,7 @@ describe('transact', () => {
   it.each([
     ['meets another one', faults.conflict],
     ['finds too little capacity', faults.throttleTransaction],
+    ['finds less than was provisioned', cancelFor('None', 'ProvisionedThroughputExceeded')],
   ])('asks again when it %s', async (_, fault) => {
     const [one, other] = [newItem(), newItem()];
     proxy.impose({ fault, times: 2 });
@@ -154,6 +202,27 @@ describe('transact', () => {
     ]);
     expect(proxy.requests).toHaveLength(1);
     expect([await read(there), await read(other)]).toEqual([there, undefined]);
+  });
+
+  it('does not ask again when a condition failed as well', async () => {
+    proxy.impose({ fault: cancelFor('TransactionConflict', 'ConditionalCheckFailed') });
+
+    const reasons = await transact([put(newItem()), put(newItem(), absent)]);
+
+    expect(reasons).toEqual([
+      undefined,
+      expect.objectContaining({ Code: 'ConditionalCheckFailed' }),
+    ]);
+    expect(proxy.requests).toHaveLength(1);
+  });
+
+  it('fails when it is cancelled for another reason, and does not ask again', async () => {
+    proxy.impose({ fault: cancelFor('None', 'ValidationError') });
+
+    const error = await outcomeOf(transact([put(newItem()), put(newItem(), absent)]));
+
+    expect(error).toEqual(storageFault('TransactionCanceledException'));
+    expect(proxy.requests).toHaveLength(1);
   });
 
   it('fails with what failed when that was no condition', async () => {
