@@ -7,8 +7,6 @@ export interface Seen {
   readonly created_at: string;
   /** SHA-256 of its line. */
   readonly hash: string;
-  /** Whether the archive has it. */
-  readonly met: boolean;
 }
 
 /** The entries of the table while an archive is compared with them. */
@@ -28,8 +26,8 @@ export interface Snapshot {
 }
 
 const seen = (row: unknown): Seen => {
-  const { id, created_at, hash, met } = row as Record<string, unknown>;
-  return { id: String(id), created_at: String(created_at), hash: String(hash), met: met === 1 };
+  const { id, created_at, hash } = row as Record<string, unknown>;
+  return { id: String(id), created_at: String(created_at), hash: String(hash) };
 };
 
 /** A snapshot on the disk, so that a table of any size takes the same memory. */
