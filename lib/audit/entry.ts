@@ -54,8 +54,7 @@ export const makeAuditId = (now: Date, random: (below: number) => number = rando
 
 const cut = (value: string | number | undefined, limit: number): string | null => {
   if (value == null || value === '') return null;
-  const text = String(value);
-  return text.length <= limit ? text : [...text].slice(0, limit).join('');
+  return [...String(value)].slice(0, limit).join('');
 };
 
 const serialise = (details: unknown): string | null => {

@@ -51,7 +51,7 @@ export async function* takeSnapshot(
 }
 
 export const itemOf = async (source: EntrySource, id: unknown): Promise<Item | undefined> =>
-  typeof id === 'number' && Number.isSafeInteger(id) ? (await source.byIds([id]))[0] : undefined;
+  Number.isSafeInteger(id) ? (await source.byIds([Number(id)]))[0] : undefined;
 
 /** An entry of a line as the table has it now; undefined when it is not there. */
 const storedLine = async (
