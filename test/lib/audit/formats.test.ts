@@ -26,6 +26,10 @@ describe('writePage', () => {
     expect(writePage('ndjson', { entries: [] })).toEqual({ text: '', count: 0 });
   });
 
+  it('writes a number as it is', () => {
+    expect(csvOf({ user_id: -1 })).toContain(',-1,UPDATE,');
+  });
+
   it.each([
     ['=1+1', "'=1+1"],
     ['+1', "'+1"],

@@ -35,6 +35,18 @@ describe('An entry has expired', () => {
     expect(hasExpired({ created_at, expires_at: other }, created + 365 * day)).toBe(false);
   });
 
+  it('never by a second too early, also where it was recorded as a second began', () => {
+    const begun = '2026-11-21T09:05:00.000Z';
+
+    for (const [time, expired] of [
+      [expires_at, true],
+      [expires_at - 1, false],
+    ] as const) {
+      const entry = { created_at: begun, expires_at: time };
+      expect(hasExpired(entry, created + 365 * day)).toBe(expired);
+    }
+  });
+
   it('only if it is older than the bound that expired entries are looked for under', () => {
     expect(expiryBound(created)).toBe('2026-10-22T09:05:00.500Z');
     expect(expiryBound(expires_at * 1000 + 1000) > created_at).toBe(true);

@@ -331,6 +331,25 @@ describe('The sealer', () => {
     expect([...trail.archive.files]).toEqual([]);
   });
 
+  it('looks at the files of the last days only', async () => {
+    const trail = makeTrail({ interval: 3600 });
+    const halfDay = 12 * 60 * minute;
+    for (let windows = 0; windows < 20; windows += 1) await sealLater(trail, halfDay);
+    const { list } = trail.archive;
+    const listed = new Set<string>();
+    trail.archive.list = async function* (from) {
+      for await (const file of list(from)) {
+        listed.add(file.name);
+        yield file;
+      }
+    };
+
+    await sealLater(trail, halfDay);
+
+    expect(trail.archive.files.size).toBe(42);
+    expect(listed.size).toBeLessThan(12);
+  });
+
   it('begins no new chain where digests are there that are not of its key', async () => {
     const trail = makeTrail();
     await sealLater(trail);

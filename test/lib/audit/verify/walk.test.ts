@@ -177,6 +177,19 @@ describe('The verification of a chain of windows', () => {
     ]);
   });
 
+  it('names a digest as moved that lies under the name of another', async () => {
+    const { trail, ids, window } = await sealedTrail(8);
+    const { files } = trail.archive;
+    files.set(nameOf(window(4)), files.get(nameOf(window(3))) ?? Buffer.of());
+
+    const { findings } = await verifyOf(trail);
+
+    expect(findings).toEqual([
+      { kind: 'moved', subject: nameOf(window(4)) },
+      entryIs('unclear', trail, ids[3]),
+    ]);
+  });
+
   it('names a digest as forked that does not follow the one before it', async () => {
     const { trail, window } = await sealedTrail(8);
     await signAgain(trail, window(3), { interval: 61 });
