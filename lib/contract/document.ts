@@ -12,10 +12,7 @@ const mediaType = (contentType: string): string => contentType.replace(/;.*/, ''
 
 /** The body, by the media types in which it may be had. */
 const contentOf = ({ schema, example, contentType, textForms = [] }: Success): Json => {
-  const content = {
-    ...(schema ? { schema: bodySchema(schema) } : { schema: { type: 'string' } }),
-    ...(example ? { example } : {}),
-  };
+  const content = { schema: schema ? bodySchema(schema) : { type: 'string' }, example };
   const others = textForms.map(({ contentType, description, example }) => [
     mediaType(contentType),
     { schema: { type: 'string', description }, example },

@@ -34,7 +34,7 @@ const instantForm = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d
 
 /** Milliseconds by which a clock at an offset is ahead of UTC; undefined for no such offset. */
 const aheadOf = (offset: string): number | undefined => {
-  if (/^z$/i.test(offset)) return 0;
+  // After a `Z` there is nothing, which counts as 0.
   const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
   if (hours > 23 || minutes > 59) return undefined;
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
@@ -49,8 +49,9 @@ const roundUp = (fraction: string): number =>
  * @returns it as `created_at` is written, UTC with milliseconds; undefined for any other text
  */
 const parseInstant = (text: string): string | undefined => {
-  const [, date = '', time = '00:00:00', fraction = '', offset = 'Z'] =
-    instantForm.exec(text) ?? [];
+  const match = instantForm.exec(text);
+  if (!match) return undefined;
+  const [, date, time = '00:00:00', fraction = '', offset = ''] = match;
   const written = `${date}T${time}.000Z`;
   const read = Date.parse(written);
   const ahead = aheadOf(offset);
@@ -73,5 +74,5 @@ export const instant = v.pipe(
     message: () => instantRule,
     keywords: () => ({ anyOf: [{ format: 'date' }, { format: 'date-time' }] }),
   }),
-  v.transform((text) => parseInstant(text) ?? ''),
+  v.transform((text) => parseInstant(text) as string),
 );
