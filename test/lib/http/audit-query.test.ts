@@ -30,6 +30,10 @@ describe('The audit query', () => {
     ['application/x-ndjson', {}, { format: 'ndjson', limit: 1000 }],
     ['application/x-ndjson', { limit: '1000' }, { format: 'ndjson', limit: 1000 }],
     ['application/json;q=0', {}, { format: undefined, limit: 100 }],
+    ['text/csv;q=0.5, text/html', {}, { format: 'csv', limit: 1000 }],
+    ['text/csv;q=0.1, application/x-ndjson;q=0.2', {}, { format: 'ndjson', limit: 1000 }],
+    ['text/*;q=0.5, */*;q=0.6, text/csv;q=0', {}, { format: undefined, limit: 100 }],
+    ['application/*, text/csv', {}, { format: 'csv', limit: 1000 }],
   ])('for %s with %o is for %o', (accept, query, expected) => {
     const { format, page } = parse(query, accept);
 
