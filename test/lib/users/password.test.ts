@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   hashPassword,
   isPasswordHash,
+  isUnmatchable,
   needsRehash,
   unmatchableHash,
   verifyPassword,
@@ -143,6 +144,18 @@ describe('unmatchableHash', () => {
     for (const password of ['p', '.', '\0', 'x'.repeat(100)]) {
       expect(await verifyPassword(password, stored)).toBe(false);
     }
+  });
+});
+
+describe('isUnmatchable', () => {
+  it.each([
+    ['that no password has', unmatchableHash(), true],
+    ['that no password has, at another cost', unmatchableHash(12), true],
+    ['of a password', vectors[0][1], false],
+    ['that ends like one that no password has', `$2b$04$a${'.'.repeat(52)}`, false],
+    ['that is too long for one', `$2b$04$.${'.'.repeat(53)}`, false],
+  ])('says of a hash %s, %s: %s', (_, stored, expected) => {
+    expect(isUnmatchable(stored)).toBe(expected);
   });
 });
 

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { parseCredentials } from '../../../lib/auth/credentials.ts';
+import type { DomainError } from '../../../lib/errors.ts';
 import { parseNameAndEmail, parseNameOrEmail } from '../../../lib/users/name-and-email.ts';
 import { roles } from '../../../lib/users/role.ts';
 import {
+  parseCurrentPassword,
   parseEmail,
   parseName,
   parseNewUser,
   parseNewUserBy,
   parsePassword,
+  parsePasswordReset,
+  parseRole,
   parseUserChanges,
 } from '../../../lib/users/schema.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
@@ -18,6 +22,14 @@ const outcomeOf = (parse: () => unknown): unknown => {
   } catch (error) {
     const { code, message } = error as Error & { code: string };
     return code === 'FIELD_INVALID' ? message : code;
+  }
+};
+
+const faultsOf = (parse: () => unknown): unknown => {
+  try {
+    return parse();
+  } catch (error) {
+    return (error as DomainError).faults;
   }
 };
 
@@ -157,6 +169,10 @@ describe('parseNewUserBy', () => {
     );
   });
 
+  it.each(roles)('misses a field of a body of a caller of role %s', (caller) => {
+    expect(outcomeOf(() => parseNewUserBy(caller, { ...user, name: ' ' }))).toBe('FIELDS_REQUIRED');
+  });
+
   it('tells of a role that nobody has before a field that is missing', () => {
     expect(outcomeOf(() => parseNewUserBy('admin', { role: 'root' }))).toBe(
       'role must be one of user, admin',
@@ -177,6 +193,20 @@ describe('parseCredentials', () => {
   ])('misses something in %j', (body) => {
     expect(outcomeOf(() => parseCredentials(body))).toBe('CREDENTIALS_REQUIRED');
   });
+
+  it('tells programs which field is missing, and which is no text', () => {
+    const missing = (field: string) => ({ field, code: 'REQUIRED', rule: 'is required' });
+    const noText = (field: string) => ({ field, code: 'WRONG_TYPE', rule: 'must be a string' });
+
+    expect(faultsOf(() => parseCredentials({ email: ' ', password: '' }))).toEqual([
+      missing('email'),
+      missing('password'),
+    ]);
+    expect(faultsOf(() => parseCredentials({ email: 7, password: 7 }))).toEqual([
+      noText('email'),
+      noText('password'),
+    ]);
+  });
 });
 
 describe('parseUserChanges', () => {
@@ -193,6 +223,7 @@ describe('parseUserChanges', () => {
 
   it('has an admin change the role as well', () => {
     expect(parseUserChanges({ role: 'user' }, 'admin')).toEqual({ role: 'user' });
+    expect(parseUserChanges({ name: 'n' }, 'admin')).toStrictEqual({ name: 'n' });
     expect(parseUserChanges({ ...user, role: 'admin' }, 'admin')).toEqual({
       ...user,
       role: 'admin',
@@ -211,6 +242,12 @@ describe('parseUserChanges', () => {
     [{ role: null, name: '' }, 'FORBIDDEN'],
   ])('refuses %j of a user', (body, expected) => {
     expect(outcomeOf(() => parseUserChanges(body, 'user'))).toBe(expected);
+  });
+
+  it('tells programs that a name must not be empty', () => {
+    expect(faultsOf(() => parseUserChanges({ name: ' ' }, 'user'))).toEqual([
+      { field: 'name', code: 'EMPTY', rule: 'must not be empty' },
+    ]);
   });
 
   it.each([null, '', 'root', ['admin']])('refuses role %j of an admin', (role) => {
@@ -246,6 +283,7 @@ describe('parseNameOrEmail', () => {
   it.each([
     [{}, {}],
     [{ name: '', email: null }, {}],
+    [{ name: null, email: ' ' }, {}],
     [{ name: ' n ' }, { name: 'n' }],
     [{ name: ' ', email: ' a@b ' }, { email: 'a@b' }],
   ])('takes of %j what is supplied', (body, supplied) => {
@@ -257,6 +295,48 @@ describe('parseNameOrEmail', () => {
     [{ email: 'none' }, 'email must be a valid email address'],
   ])('refuses %j', (body, message) => {
     expect(outcomeOf(() => parseNameOrEmail(body))).toBe(message);
+  });
+});
+
+describe('parseRole', () => {
+  it.each([
+    ['admin', 'admin'],
+    ['user', 'user'],
+    [undefined, 'user'],
+    [null, 'user'],
+    ['root', 'role must be one of user, admin'],
+  ])('has %j be %s', (given, expected) => {
+    expect(outcomeOf(() => parseRole(given))).toBe(expected);
+  });
+});
+
+describe('parsePasswordReset', () => {
+  it('returns the token and the password as they were given', () => {
+    const body = { token: '1.x', password: ' p ', email: 'a@b' };
+
+    expect(parsePasswordReset(body)).toEqual({ token: '1.x', password: ' p ' });
+  });
+
+  it.each([{ token: '1.x' }, { password: 'p' }, { token: '', password: 'p' }])(
+    'misses one in %j',
+    (body) => {
+      expect(outcomeOf(() => parsePasswordReset(body))).toBe('TOKEN_AND_PASSWORD_REQUIRED');
+    },
+  );
+});
+
+describe('parseCurrentPassword', () => {
+  it('returns it as it was typed', () => {
+    expect(parseCurrentPassword(' p ')).toBe(' p ');
+  });
+
+  it.each([undefined, null, '', 7, ['p']])('misses it in %j, and names its field', (given) => {
+    const parse = () => parseCurrentPassword(given);
+
+    expect(outcomeOf(parse)).toBe('CURRENT_PASSWORD_REQUIRED');
+    expect(faultsOf(parse)).toEqual([
+      { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' },
+    ]);
   });
 });
 

@@ -4,6 +4,7 @@ import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import {
   allocateUserId,
+  findStoredUser,
   findUser,
   findUserByEmail,
   insertUser,
@@ -113,6 +114,21 @@ describe('insertUser', () => {
 
     expect(await findUser(present.id)).toEqual(shown(present));
     expect(await allocateUserId()).toBe(present.id + 1);
+  });
+});
+
+describe('A user', () => {
+  it.each([
+    ['its id', ({ id }: StoredUser) => findUser(id)],
+    ['its id, with what nothing shows', ({ id }: StoredUser) => findStoredUser(id)],
+    ['its address', ({ email }: StoredUser) => findUserByEmail(email)],
+  ])('is read by %s as last written', async (_, find) => {
+    const user = await inserted();
+    proxy.forget();
+
+    await find(user);
+
+    for (const { content } of proxy.requests) expect(content).toContain('"ConsistentRead":true');
   });
 });
 

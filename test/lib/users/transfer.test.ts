@@ -1,12 +1,18 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
-import { findHolders, scanUsers } from '../../../lib/users/transfer.ts';
+import { findHolders, importMark, scanUsers } from '../../../lib/users/transfer.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
+import { type EngineProxy, startProxy } from '../../support/proxy.ts';
 import { storedUser } from './stored-user.ts';
 
-beforeAll(async () => void (await useOwnTables()));
+let proxy: EngineProxy;
+beforeAll(async () => {
+  proxy = await startProxy(inject('engine'));
+  await useOwnTables(proxy.url);
+});
+afterAll(() => proxy.stop());
 
 const insert = async (): Promise<StoredUser> => {
   const user = storedUser({ id: await allocateUserId() });
@@ -30,7 +36,31 @@ describe('scanUsers', () => {
     const users: StoredUser[] = [];
     for (let i = 0; i < 300; i += 1) users.push(await insert());
 
+    proxy.forget();
+
     expect(await scanned()).toEqual(users);
+    expect(proxy.requests.length).toBeGreaterThan(1);
+    for (const { content } of proxy.requests) expect(content).toContain('"ConsistentRead":true');
+  });
+});
+
+describe('importMark', () => {
+  const none = '.'.repeat(53);
+
+  it('tells one hash from another, and says nothing of it', () => {
+    const hashes = [`$2b$04$${'a'.repeat(53)}`, `$2b$05$${'a'.repeat(53)}`, `$2b$04$a${none}`];
+
+    const marks = hashes.map(importMark);
+
+    expect(new Set(marks).size).toBe(3);
+    for (const mark of marks) expect(mark).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('is one and the same of everyone who came without a hash, at any cost', () => {
+    const [one, other] = ['04', '12'].map((cost) => importMark(`$2b$${cost}$${none}`));
+
+    expect(other).toBe(one);
+    expect(importMark(`$2b$04$a${none.slice(1)}`)).not.toBe(one);
   });
 });
 

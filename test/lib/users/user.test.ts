@@ -1,10 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { emailKey } from '../../../lib/users/user.ts';
+import { emailKey, isUserId } from '../../../lib/users/user.ts';
 
 /** Every character that has another letter case. */
 const letters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter(
   (character) => character.toLowerCase() !== character.toUpperCase(),
 );
+
+describe('isUserId', () => {
+  it.each([
+    [1, true],
+    [Number.MAX_SAFE_INTEGER, true],
+    [Number.MAX_SAFE_INTEGER + 1, false],
+    [0, false],
+    [-1, false],
+    [1.5, false],
+    [Number.NaN, false],
+    ['1', false],
+    [undefined, false],
+  ])('of %j is %s', (value, expected) => {
+    expect(isUserId(value)).toBe(expected);
+  });
+});
 
 describe('emailKey', () => {
   it('is the same for every letter case of every letter, wherever it stands', () => {
