@@ -95,6 +95,8 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     await sealedTrail(9);
     const names = [...aws.objects.keys()].map((key) => key.slice(archivePrefix.length)).sort();
     const [from = '', last] = names.slice(-2);
+    const before = String.fromCharCode(from.charCodeAt(from.length - 1) - 1);
+    aws.overwrite(`${archivePrefix}${from.slice(0, -1)}${before}~`, Buffer.of());
     const asked = aws.requests.length;
     const found: string[] = [];
 
