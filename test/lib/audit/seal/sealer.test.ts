@@ -244,7 +244,8 @@ describe('The sealer', () => {
   it('goes past digests that no sealer signed, and tells their names', async () => {
     const trail = makeTrail();
     const junk = ['20261122T120030000Z.digest.json', '20991231T000000000Z.digest.json'];
-    const first = await sealLater(trail);
+    await sealLater(trail);
+    const newest = await sealLater(trail);
     for (const name of [...junk, 'public-key.pem']) {
       trail.archive.files.set(name, Buffer.from('{}'));
     }
@@ -253,7 +254,7 @@ describe('The sealer', () => {
 
     const next = await sealWindow(trail, new Date(trail.now), (names) => told.push(...names));
 
-    expect(next?.from).toBe(first?.until);
+    expect(next?.from).toBe(newest?.until);
     expect(told.sort()).toEqual(junk);
   });
 
