@@ -1,0 +1,78 @@
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { noticeChange } from '../../../lib/auth/notice.ts';
+import type { User } from '../../../lib/users/user.ts';
+import { startMailbox } from '../../support/mailbox.ts';
+
+const mailbox = await startMailbox();
+const logged = vi.spyOn(console, 'error').mockReturnValue();
+beforeEach(() => {
+  mailbox.fail();
+  logged.mockClear();
+  const environment = {
+    ...{ AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    ...mailbox.handOver,
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  logged.mockRestore();
+  mailbox.stop();
+});
+
+const user = {
+  ...{ id: 7, name: 'Ada', email: 'ada@example.org' },
+  ...{ role: 'user', created_at: '2026-11-21T09:05:07.000Z' },
+} as User;
+const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
+const now = new Date('2026-11-22T10:00:00.000Z');
+/** What is handed over of a change. */
+const handedOver = async (changes: { email?: string; password?: string }) => {
+  const before = mailbox.messages.length;
+  await noticeChange(user, changes, source, { now });
+  return mailbox.messages.slice(before);
+};
+
+describe('Word of a change', () => {
+  it.each([
+    [{ password: 'new' }, ['password']],
+    [{ email: 'ada@example.net' }, ['email']],
+    [{ email: 'Ada@example.org' }, ['email']],
+    [{ email: 'ada@example.net', password: 'new' }, ['password', 'email']],
+    [{ email: user.email, password: '' }, ['password']],
+  ])(
+    'by %j is handed over for the address of before, and says what was changed',
+    async (changes, changed) => {
+      expect(await handedOver(changes)).toEqual([
+        {
+          ...{ kind: 'notice', user_id: 7, email: 'ada@example.org', changed },
+          ...{ ...source, time: '2026-11-22T10:00:00.000Z' },
+        },
+      ]);
+      expect(logged).not.toHaveBeenCalled();
+    },
+  );
+
+  it.each([{}, { email: user.email }])('by %j is none', async (changes) => {
+    expect(await handedOver(changes)).toEqual([]);
+  });
+
+  it('is none where the service sends no mails', async () => {
+    vi.stubEnv('MAIL_FUNCTION_URL', '');
+
+    expect(await handedOver({ password: 'new' })).toEqual([]);
+    expect(logged).not.toHaveBeenCalled();
+  });
+
+  it('that cannot be handed over is in the log, by its request', async () => {
+    mailbox.fail(500, 500);
+
+    expect(await handedOver({ password: 'new' })).toEqual([]);
+
+    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+    expect(lines).toEqual([
+      expect.objectContaining({ event: 'mail-not-handed-over', requestId: 'r', fault: 'Http500' }),
+    ]);
+    expect(String(logged.mock.calls)).not.toContain(user.email);
+  });
+});
