@@ -36,7 +36,7 @@ const read = (env: Environment, setting: VariableSetting<unknown>) => {
 const show = <C extends Catalogue>(env: Environment, catalogue: C): Values<C> => {
   const getters = Object.entries(catalogue).map(([name, setting]) => [
     name,
-    { get: () => read(env, setting), enumerable: true },
+    { get: () => read(env, setting), enumerable: true, configurable: true },
   ]);
   return Object.defineProperties({}, Object.fromEntries(getters)) as Values<C>;
 };
