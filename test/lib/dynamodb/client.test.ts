@@ -158,7 +158,7 @@ describe('send', () => {
   it.each([
     ['that does not answer', faults.stall],
     ['that stops in the middle of its answer', faults.stallMidway],
-  ])('does not wait for an engine %s longer than it may', { timeout: 8000 }, async (_, fault) => {
+  ])('does not wait for an engine %s longer than it may', async (_, fault) => {
     const item = newItem();
     await send(write(item));
     proxy.forget();

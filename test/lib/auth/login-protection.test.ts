@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { type Counter, countAttempt, requireNoWaitNow } from '../../../lib/auth/counters.ts';
+import { forgetFailures, loginCounters } from '../../../lib/auth/login-protection.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
+import { scan } from '../../support/stored-items.ts';
+
+let proxy: EngineProxy;
+let table: string;
+beforeAll(async () => {
+  proxy = await startProxy(inject('engine'));
+  ({ users: table } = await useOwnTables(proxy.url));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  proxy.impose();
+});
+afterAll(() => proxy.stop());
+
+describe('The counters of a login', () => {
+  const secret = 'x'.repeat(40);
+  const address = { pk: 'attempts#login#address#192.0.2.1', limit: 100 };
+  const account = {
+    ...{ pk: expect.stringMatching(/^attempts#login#account#[\w-]{43}$/), limit: 10 },
+    ofAccount: true,
+  };
+
+  it.each([
+    ['both', {}, [account, address]],
+    ['that of the address', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, [address]],
+    ['that of the account', { LOGIN_FAILURES_PER_ADDRESS: '0' }, [account]],
+    ['none', { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' }, []],
+  ])('are %s, by what is limited', async (_, environment, expected) => {
+    vi.stubEnv('JWT_SECRET', secret);
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+
+    expect(await loginCounters('ada@example.org', '192.0.2.1')).toEqual(expected);
+  });
+
+  it('tell one account from another, but not in letter case', async () => {
+    vi.stubEnv('JWT_SECRET', secret);
+    const pkOf = async (email: string) => (await loginCounters(email, ''))[0]?.pk;
+
+    const keys = ['ada@example.org', 'ADA@example.org', 'bob@example.org'].map(pkOf);
+
+    const [ada, capitals, bob] = await Promise.all(keys);
+    expect(capitals).toBe(ada);
+    expect(bob).not.toBe(ada);
+  });
+});
+
+describe('Failed logins', () => {
+  const newCounter = (fields: Partial<Counter> = {}): Counter => ({
+    ...{ pk: `attempts#test#${randomUUID()}`, limit: 2, ofAccount: true },
+    ...fields,
+  });
+  const fail = (counter: Counter) => countAttempt([{ ...counter, count: undefined }]);
+  const occurrencesOf = async ({ pk }: Counter) =>
+    (await scan(inject('engine'), table)).find((item) => item.pk === pk)?.occurrences;
+
+  it('are forgotten by a success', async () => {
+    const counter = newCounter();
+    await fail(counter);
+
+    const seen = await requireNoWaitNow([counter]);
+    await forgetFailures(seen);
+
+    expect(seen).toMatchObject([{ ...counter, count: { occurrences: 1 } }]);
+    expect(await occurrencesOf(counter)).toBeUndefined();
+    expect(await requireNoWaitNow([counter])).toEqual([{ ...counter, count: undefined }]);
+  });
+
+  it.each([
+    [899, 2],
+    [900, 1],
+    [-960, 2],
+    [-961, 1],
+  ])(
+    'count on from what was seen of them while it lasts: %i s after it',
+    async (later, counted) => {
+      const counter = newCounter({ limit: 5 });
+      const start = Date.parse('2026-11-21T12:00:00Z');
+      await countAttempt([{ ...counter, count: undefined }], { now: new Date(start) });
+      const seen = await requireNoWaitNow([counter]);
+
+      await countAttempt(seen, { now: new Date(start + 1000 * later) });
+
+      expect(await occurrencesOf(counter)).toBe(counted);
+    },
+  );
+
+  it('reach the limit also when each was counted by what was seen before the others', async () => {
+    const counter = newCounter({ limit: 3 });
+    await fail(counter);
+    const seen = await requireNoWaitNow([counter]);
+
+    await Promise.all([countAttempt(seen), countAttempt(seen)]);
+
+    expect(await occurrencesOf(counter)).toBe(3);
+    await expect(requireNoWaitNow([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
+  });
+
+  it('of a source address are not forgotten by it', async () => {
+    const { pk, limit } = newCounter();
+    await fail({ pk, limit });
+
+    await forgetFailures(await requireNoWaitNow([{ pk, limit }]));
+
+    expect(await occurrencesOf({ pk, limit })).toBe(1);
+  });
+
+  it('are not forgotten when others have reached the limit since they were looked at', async () => {
+    const counter = newCounter();
+    await fail(counter);
+    const seen = await requireNoWaitNow([counter]);
+    await fail(counter);
+
+    await forgetFailures(seen);
+
+    await expect(requireNoWaitNow([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
+    await forgetFailures(seen, { now: new Date(Date.now() + 31_000) });
+    expect(await occurrencesOf(counter)).toBeUndefined();
+  });
+
+  it('are asked for only where something is limited', async () => {
+    proxy.forget();
+
+    expect(await requireNoWaitNow([])).toEqual([]);
+    await forgetFailures([{ ...newCounter(), count: undefined }]);
+
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('hold nobody back while they cannot be read', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const counter = newCounter();
+    await fail(counter);
+    await fail(counter);
+    proxy.impose({ fault: faults.missingTable });
+
+    const seen = await requireNoWaitNow([counter]);
+
+    logged.mockRestore();
+    expect(seen).toEqual([{ ...counter, count: undefined }]);
+  });
+});
