@@ -55,7 +55,6 @@ export const findHolders = async (
 ): Promise<readonly (Holder | undefined)[]> => {
   const emailItems = await getItems(emails.map(emailItemKey));
   const held = emailItems.filter((item) => item !== undefined);
-  if (held.length === 0) return emails.map(() => undefined);
   const users = await getItems(held.map(({ user_id }) => userKey(Number(user_id))));
   const byId = new Map(users.map((user) => [user?.id, user as Holder | undefined]));
   return emailItems.map((item) => item && byId.get(item.user_id));

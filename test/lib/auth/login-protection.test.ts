@@ -132,6 +132,23 @@ describe('Failed logins', () => {
     expect(proxy.requests).toEqual([]);
   });
 
+  it('that cannot be forgotten fail no login, and are in the log', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const counter = newCounter();
+    await fail(counter);
+    const seen = await requireNoWaitNow([counter]);
+    proxy.impose({ fault: faults.missingTable });
+
+    await forgetFailures(seen);
+
+    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+    logged.mockRestore();
+    expect(lines).toMatchObject([
+      { event: 'attempt-not-counted', fault: 'ResourceNotFoundException' },
+    ]);
+    expect(await occurrencesOf(counter)).toBe(1);
+  });
+
   it('hold nobody back while they cannot be read', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const counter = newCounter();
