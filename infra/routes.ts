@@ -46,6 +46,8 @@ export interface FunctionDefinition {
   readonly handsOverMails?: true;
   /** The one that mails: no route leads to it, other functions invoke it and do not wait. */
   readonly sendsMails?: true;
+  /** The page whose files it serves; see static-files.ts. */
+  readonly staticFiles?: 'docs';
   /** Keeps its state in its process (functions/README.md, In-memory variant). */
   readonly inMemory?: true;
 }
@@ -330,6 +332,7 @@ export const functions: readonly FunctionDefinition[] = [
       { method: 'HEAD', path: '/openapi.json' },
       { method: 'GET', path: '/docs' },
       { method: 'HEAD', path: '/docs' },
+      { method: 'GET', path: '/docs/{file}' },
     ],
     permissions: [],
     signingSecret: false,
@@ -339,6 +342,7 @@ export const functions: readonly FunctionDefinition[] = [
       ...(['CURRENT_PASSWORD', 'MAIL_FROM', 'RESET_URL'] as const),
     ],
     memory: waitingMemory,
+    staticFiles: 'docs',
   },
 ];
 

@@ -59,6 +59,8 @@ const table = {
   INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials' },
   USER_NOT_REGISTERED: { status: 404, message: 'User is not registered' },
   USER_NOT_FOUND: { status: 404, message: 'User not found' },
+  // As API Gateway says it of an unknown path.
+  FILE_NOT_FOUND: { status: 404, message: 'Not Found' },
   EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
   EMAIL_EXISTS: { status: 409, message: 'Email already exists' },
   TOO_MANY_ATTEMPTS: { status: 429, message: 'Too many attempts, please try again later' },

@@ -186,7 +186,7 @@ export const serviceSettings = {
   },
   /** Whether the in-memory variant is there at all. */
   v1Users: { variable: 'V1_USERS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },
-  /** Whether GET /openapi.json and GET /docs are there. */
+  /** Whether GET /openapi.json and the page of it, GET /docs, are there. */
   docs: { variable: 'DOCS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },
 } as const satisfies Readonly<Record<string, ServiceSetting<unknown>>>;
 
@@ -202,6 +202,8 @@ const runtimeSettings = {
   },
   /** Where the function that mails is invoked; absent: nothing is mailed. */
   mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', rule: anyText, otherwise: '' },
+  /** The folder of the files that pages load; see infra/static-files.ts. */
+  staticFiles: { variable: 'STATIC_FILES', rule: anyText, otherwise: undefined },
   /** How many times as long as on AWS storage may take, where it shares a busy machine. */
   storagePatience: { variable: 'STORAGE_PATIENCE', rule: integer(1, 10), otherwise: '1' },
 } as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;

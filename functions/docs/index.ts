@@ -1,7 +1,33 @@
-import type { Handler } from '../../lib/http/request.ts';
-import { handler as document } from './document.ts';
-import { handler as page } from './page.ts';
+import { config } from '../../lib/config.ts';
+import * as contract from '../../lib/contract/docs.ts';
+import { buildDocument } from '../../lib/contract/document.ts';
+import { revalidated } from '../../lib/http/conditional.ts';
+import { anyone, endpoint } from '../../lib/http/endpoint.ts';
+import type { ApiRequest, Handler } from '../../lib/http/request.ts';
+import { fileNames, serveFile } from '../../lib/http/static-files.ts';
+import { pagePolicy, renderPage } from './page.ts';
 
-/** The document and its page in one function, which shares what they are made from. */
+/** The URL that the gateway was called by; it says so itself, in AWS always of HTTPS. */
+const serverOf = ({ headers, requestContext: { domainName } }: ApiRequest): string =>
+  `${/^https\b/i.test(headers['x-forwarded-proto'] ?? '') ? 'https' : 'http'}://${domainName}`;
+
+const document = endpoint(contract.getDocument, anyone, (request) => {
+  const body = JSON.stringify(buildDocument(config, serverOf(request)));
+  return revalidated(request, { body, contentType: 'application/json; charset=utf-8' });
+});
+
+const page = endpoint(contract.getDocsPage, anyone, (request) => {
+  const body = renderPage(config, fileNames('docs'));
+  const headers = { 'Content-Security-Policy': pagePolicy };
+  return revalidated(request, { body, contentType: 'text/html; charset=utf-8' }, headers);
+});
+
+const file = endpoint(contract.getDocsFile, anyone, (request) =>
+  serveFile(request, 'docs', fileNames('docs')),
+);
+
+const handlers: Readonly<Record<string, Handler>> = { '/openapi.json': document, '/docs': page };
+
+/** GET and HEAD /openapi.json and /docs, GET /docs/{file}: one function, since they belong together. */
 export const handler: Handler = (event, context) =>
-  event.rawPath === '/docs' ? page(event, context) : document(event, context);
+  (handlers[event.rawPath] ?? file)(event, context);

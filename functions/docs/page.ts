@@ -1,12 +1,69 @@
-import * as contract from '../../lib/contract/docs.ts';
-import { pagePolicy, renderPage } from '../../lib/docs/page.ts';
-import { revalidated } from '../../lib/http/conditional.ts';
-import { anyone, endpoint } from '../../lib/http/endpoint.ts';
-import { documentFor } from './served.ts';
+/** The page of the document: Swagger UI, and below it the list of error codes. */
 
-/** GET and HEAD /docs */
-export const handler = endpoint(contract.getDocsPage, anyone, (request) => {
-  const body = renderPage(documentFor(request));
-  const headers = { 'Content-Security-Policy': pagePolicy };
-  return revalidated(request, { body, contentType: 'text/html; charset=utf-8' }, headers);
-});
+import { errorMeanings } from '../../lib/contract/error-codes.ts';
+import { codesOf } from '../../lib/contract/error-responses.ts';
+import { info } from '../../lib/contract/info.ts';
+import { operationsInForce } from '../../lib/contract/operations.ts';
+import { errorCodes, httpErrors } from '../../lib/errors.ts';
+import type { FileNames } from '../../lib/http/static-files.ts';
+import type { ServiceValues } from '../../lib/settings.ts';
+
+/** The Content-Security-Policy of the page. Swagger UI sets styles of its elements by itself. */
+export const pagePolicy = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'"],
+  ...["connect-src 'self'", "img-src 'self' data:"],
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join('; ');
+
+/** Escapes text for HTML, with the Markdown code spans that the meanings use. */
+const html = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replace(/`([^`]*)`/g, '<code>$1</code>');
+
+/**
+ * The list of error codes that the service can answer with. The `type` of problem details is
+ * `/docs#CODE`, which leads to a row of it (functions/README.md, Problem details).
+ */
+const errorRows = (settings: ServiceValues): string => {
+  const inForce = codesOf(operationsInForce(settings), settings);
+  return errorCodes
+    .filter((code) => inForce.has(code))
+    .map(
+      (code) =>
+        `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${httpErrors[code].status}</td><td>${html(errorMeanings[code])}</td></tr>`,
+    )
+    .join('\n');
+};
+
+/** The page, as HTML. It must be sent with {@link pagePolicy}. */
+export const renderPage = (settings: ServiceValues, files: FileNames): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${info.title}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/${files['swagger-ui.css']}">
+<link rel="stylesheet" href="/docs/${files['page.css']}">
+<script defer src="/docs/${files['swagger-ui-bundle.js']}"></script>
+<script defer src="/docs/${files['page.js']}"></script>
+</head>
+<body>
+<main>
+<noscript><p>This page needs JavaScript. <a href="/openapi.json">The document itself</a> does not.</p></noscript>
+<div id="swagger"></div>
+<section id="errors">
+<h2>Error codes</h2>
+<table>
+<thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${errorRows(settings)}
+</tbody>
+</table>
+</section>
+</main>
+</body>
+</html>
+`;

@@ -22,7 +22,7 @@ export const writeAnswer = (
   // A body that was not read to its end is in the way of the next request.
   if (!response.req.complete) response.setHeader('Connection', 'close');
   response.statusCode = result.statusCode ?? 200;
-  response.end(result.body);
+  response.end(result.body, result.isBase64Encoded ? 'base64' : 'utf8');
 };
 
 const rawAnswers: Readonly<Record<string, string>> = {

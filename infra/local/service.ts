@@ -3,6 +3,7 @@ import { config } from '../../lib/config.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { operatorSettings } from '../operator-settings.ts';
 import { functionsInForce, mailFunction } from '../routes.ts';
+import { staticFilesFolder } from '../static-files.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
@@ -31,6 +32,7 @@ const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string
   delete process.env.AWS_PROFILE;
   Object.assign(process.env, { ...environmentDefaults, ...process.env });
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...secret });
+  process.env.STATIC_FILES = staticFilesFolder();
 };
 
 const load = (entry: string) => import(new URL(`../../${entry}`, import.meta.url).href);

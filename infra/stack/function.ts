@@ -11,7 +11,7 @@ import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import type { ServiceVariable } from '../../lib/settings.ts';
 import type { FunctionDefinition } from '../routes.ts';
-import { bundling } from './bundling/options.ts';
+import { bundlingOf } from './bundling/options.ts';
 import type { Tables } from './table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -64,6 +64,8 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   return {
     ...Object.fromEntries([...ofTables, ...ofSettings]),
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
+    // Lambda unpacks the code there.
+    ...(definition.staticFiles ? { STATIC_FILES: '/var/task/static' } : {}),
     ...props.scheduled?.environment,
     ...(definition.handsOverMails && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };
@@ -154,7 +156,7 @@ export class ServiceFunction extends Construct {
       entry: `${root}${definition.entry}`,
       projectRoot: root,
       depsLockFilePath: `${root}package-lock.json`,
-      bundling: scheduled?.bundling ?? bundling,
+      bundling: scheduled?.bundling ?? bundlingOf(definition),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: definition.memory,

@@ -61,7 +61,8 @@ const errorSchemas = (codes: ReadonlySet<string>) => ({
 
 const headers = {
   'Cache-Control': {
-    description: '`no-store`; of the document and its page `no-cache`.',
+    description:
+      '`no-store`; of the document and its page `no-cache`; of the page’s files `immutable`.',
     required: true,
     schema: text,
   },
@@ -95,6 +96,15 @@ const id = {
   },
 };
 
+const file = {
+  name: 'file',
+  in: 'path',
+  required: true,
+  description: 'The name of a file, as the page has it. It changes with the content.',
+  example: 'page.0123456789abcdef.js',
+  schema: { type: 'string' },
+};
+
 const Gateway = {
   description:
     'What API Gateway answers by itself, without the headers of the service: 404 for an unknown path or method, 413 for a body past 10 MB, 429 when it throttles, 431, 500 and 503.',
@@ -114,7 +124,7 @@ export const components = (codes: ReadonlySet<string>) => ({
   },
   examples: errorExamples(),
   headers,
-  parameters: { id },
+  parameters: { id, file },
   responses: { Gateway },
   securitySchemes: {
     token: {

@@ -53,9 +53,25 @@ const getDocsPageDescription: Describe = ({ docs }) => ({
   errors: [],
 });
 
+export const getDocsFile = { caller: 'anyone' } as const satisfies Operation;
+
+const getDocsFileDescription: Describe = ({ docs }) => ({
+  exists: docs === 'on',
+  ...{ id: 'getDocsFile', tag, summary: 'Get a file that the page loads' },
+  text: 'Compressed as `Accept-Encoding` allows. Clients may keep it for good.',
+  success: {
+    status: 200,
+    description: 'The file.',
+    contentType: 'text/javascript; charset=utf-8',
+    textForms: [{ contentType: 'text/css', description: 'A style sheet.', example: 'body {}' }],
+  },
+  errors: ['FILE_NOT_FOUND'],
+});
+
 export const operations = {
   'GET /openapi.json': [getDocument, getDocumentDescription],
   'HEAD /openapi.json': [headDocument, headDocumentDescription],
   'GET /docs': [getDocsPage, getDocsPageDescription],
   'HEAD /docs': [headDocsPage, headDocsPageDescription],
+  'GET /docs/{file}': [getDocsFile, getDocsFileDescription],
 } as const satisfies Operations;

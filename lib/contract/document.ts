@@ -44,7 +44,7 @@ const successResponse = ({ success }: Description): Json => {
 };
 
 const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
-  ...(path.includes('{id}') ? [ref('parameters', 'id')] : []),
+  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ref('parameters', name)),
   ...Object.entries(query ?? {}).map(([name, schema]) => {
     const { description, ...rest } = parameterSchema(schema as never);
     return { name, in: 'query', description, schema: rest };

@@ -29,6 +29,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   INVALID_CREDENTIALS: 'The password is wrong or, with uniform answers, the address is unknown.',
   USER_NOT_REGISTERED: 'No user has this email address.',
   USER_NOT_FOUND: 'No user has this id.',
+  FILE_NOT_FOUND: 'The page has no file of this name.',
   EMAIL_REGISTERED: 'Another user has this email address.',
   EMAIL_EXISTS: 'Another user in memory has this email address.',
   TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',

@@ -36,7 +36,7 @@ const reasons: Readonly<Record<number, string>> = {
   400: 'The request breaks a rule.',
   401: 'The caller is not authenticated.',
   403: 'The caller may not do this.',
-  404: 'There is no such user.',
+  404: 'There is no such user, or no such file.',
   409: 'Another user has this email address.',
   413: 'The body is larger than 64 KiB.',
   429: 'Too many attempts: wait for the seconds that `Retry-After` says.',

@@ -39,7 +39,7 @@ export const sourceOf = ({ requestContext: { http, requestId } }: ApiRequest) =>
 export interface ApiResponse {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Serialised as JSON; text of another content type is sent as it is. Absent: no body. */
+  /** Serialised as JSON; text of another content type, and bytes, are sent as they are. Absent: no body. */
   readonly body?: unknown;
   /** Absent: JSON. */
   readonly contentType?: string;

@@ -33,8 +33,11 @@ interface HttpError {
   readonly body: object;
 }
 
-const textOf = (body: unknown, contentType: string | undefined): string =>
-  typeof body === 'string' && contentType ? body : JSON.stringify(body);
+/** The body as the gateway takes it: bytes travel as base64. */
+const bodyOf = (body: unknown, contentType: string | undefined) => {
+  if (Buffer.isBuffer(body)) return { body: body.toString('base64'), isBase64Encoded: true };
+  return { body: typeof body === 'string' && contentType ? body : JSON.stringify(body) };
+};
 
 /** Renders what a handler returned, and errors, with the headers that all responses carry. */
 export const render = (): Middleware => {
@@ -49,7 +52,7 @@ export const render = (): Middleware => {
       ...(body === undefined ? {} : { 'Content-Type': contentType ?? json }),
       'X-Request-Id': requestId ?? '',
     },
-    ...(body === undefined ? {} : { body: textOf(body, contentType) }),
+    ...(body === undefined ? {} : bodyOf(body, contentType)),
   });
 
   const renderAfter: NonNullable<Middleware['after']> = (request) => {

@@ -43,14 +43,19 @@ const refusals = [
 ] as const;
 
 const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {}) => {
-  const isDocument = path === '/openapi.json' || path === '/docs';
-  expect(headers.get('cache-control')).toBe(isDocument ? 'no-cache' : 'no-store');
+  const kept: Readonly<Record<string, string>> = {
+    '/openapi.json': 'no-cache',
+    '/docs': 'no-cache',
+    '/docs/{file}': 'public, max-age=31536000, immutable',
+  };
+  expect(headers.get('cache-control')).toBe(kept[path] ?? 'no-store');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('content-security-policy')).toContain("default-src 'none'");
   expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
-  if (path === '/docs') expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  if (path.startsWith('/docs'))
+    expect(headers.get('content-type')).toMatch(/^text\/\w+; charset=utf-8$/);
   else if (status === 204) expect(headers.get('content-type')).toBeNull();
   else expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(headers.has('x-powered-by')).toBe(false);

@@ -41,6 +41,7 @@ const expected: Readonly<
   TOO_MANY_ATTEMPTS: [429, 'Too many attempts, please try again later'],
   USER_NOT_REGISTERED: [404, 'User is not registered'],
   USER_NOT_FOUND: [404, 'User not found'],
+  FILE_NOT_FOUND: [404, 'Not Found'],
   EMAIL_REGISTERED: [409, 'Email already registered'],
   EMAIL_EXISTS: [409, 'Email already exists'],
   MEMORY_FULL: [503, 'Too many users in memory'],

@@ -4,6 +4,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { functions } from '../../infra/routes.ts';
+import { staticFilesFolder } from '../../infra/static-files.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { checkUnder } from '../support/contract.ts';
 import { gatewayEvent } from '../support/event.ts';
@@ -68,6 +69,7 @@ export const startHandlers = async (
     USERS_TABLE: usersTable,
     AUDIT_TABLE: auditTable,
     JWT_SECRET: jwtSecret,
+    STATIC_FILES: staticFilesFolder(),
     ...settings,
   });
   await createTables(inject('engine'), { users: usersTable, audit: auditTable });

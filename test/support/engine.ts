@@ -5,6 +5,7 @@ import {
   installedEngines,
   startEngine,
 } from '../../infra/local/engine.ts';
+import { staticFilesFolder } from '../../infra/static-files.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -25,6 +26,8 @@ export const chosenEngine = (): EngineName => {
 /** Runs one engine for all test files; each of them has tables of its own. */
 export default async ({ provide }: TestProject): Promise<() => Promise<void>> => {
   const engineName = chosenEngine();
+  // Once, and not by each of the services that the tests start at the same time.
+  staticFilesFolder();
   const engine = await startEngine({ only: engineName });
   provide('engine', engine.endpoint);
   provide('engineName', engineName);

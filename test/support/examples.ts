@@ -5,6 +5,8 @@
  * What some settings add, routes or reads, is in the examples of a service that has them.
  */
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import {
   type FunctionDefinition,
@@ -12,6 +14,7 @@ import {
   functionsInForce,
   type HttpMethod,
 } from '../../infra/routes.ts';
+import { staticFilesFolder } from '../../infra/static-files.ts';
 import { configFrom } from '../../lib/config.ts';
 import { operations } from '../../lib/contract/operations.ts';
 import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
@@ -42,6 +45,8 @@ interface Example {
   readonly query?: string;
   /** Besides those of the token and the body. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The file of a page that it asks for, by the name of its source. */
+  readonly file?: string;
   /** The body. */
   readonly json?: (subject: Subject) => Readonly<Record<string, unknown>>;
   /** The status of the response when all is well. */
@@ -231,6 +236,7 @@ const examples: Readonly<Record<string, Example>> = {
   'HEAD /openapi.json': documentation,
   'GET /docs': documentation,
   'HEAD /docs': documentation,
+  'GET /docs/{file}': { ...documentation, file: 'page.js' },
 };
 
 /** An example with its route. */
@@ -312,6 +318,14 @@ export const fieldsOf = (route: string, subject: Subject): readonly string[] => 
 export const idIn = ({ definition }: ExampleRequest, { account, memoryId }: Subject): string =>
   String(definition.inMemory ? memoryId : account.id);
 
+const docsFiles: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(staticFilesFolder(), 'docs/names.json'), 'utf8'),
+);
+
+/** The path with its parameters in place. */
+const pathOf = ({ path, file = '' }: ExampleRequest, id: string): string =>
+  path.replace('{id}', id).replace('{file}', docsFiles[file] ?? '');
+
 /** The token that the example is sent with. */
 export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string | undefined => {
   if (caller === 'anyone') return undefined;
@@ -335,10 +349,10 @@ export const sendExample = (
   subject: Subject,
   { headers = {}, token, id = idIn(example, subject), fields = () => ({}) }: SendOptions = {},
 ): Promise<ApiAnswer> => {
-  const { method, path, query, json, headers: own } = example;
+  const { method, query, json, headers: own } = example;
   const bearer = token === undefined ? tokenFor(example, subject) : token;
   const body = json?.(subject);
-  return api(method, path.replace('{id}', id) + (query ? `?${query}` : ''), {
+  return api(method, pathOf(example, id) + (query ? `?${query}` : ''), {
     headers: { ...own, ...headers },
     ...(bearer ? { token: bearer } : {}),
     ...(body ? { json: { ...body, ...fields(body) } } : {}),
@@ -367,12 +381,13 @@ export const prepareSubject = async (
 
 /** The event with which the gateway would invoke a function for an example. */
 export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGatewayProxyEventV2 => {
-  const { method, path: route, query, json, headers } = example;
+  const { method, path: route, query, json, headers, file } = example;
   const id = idIn(example, subject);
   const token = tokenFor(example, subject);
   return gatewayEvent({
-    ...{ method, route, path: route.replace('{id}', id) },
+    ...{ method, route, path: pathOf(example, id) },
     ...(route.includes('{id}') ? { pathParameters: { id } } : {}),
+    ...(file ? { pathParameters: { file: docsFiles[file] ?? '' } } : {}),
     query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
     headers: {
       ...headers,

@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import { type BundlingOptions, LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
+import type { FunctionDefinition } from '../../routes.ts';
+import { staticFilesFolder } from '../../static-files.ts';
 
 /**
  * How esbuild makes one file of a function and what it imports. `npm run bench:cold` sets what
@@ -34,4 +37,21 @@ export const backgroundBundling: BundlingOptions = {
   mainFields: ['module', 'main'],
   minify: true,
   logLevel: LogLevel.WARNING,
+};
+
+/** How a function is bundled: the files of its page lie in a folder beside the code. */
+export const bundlingOf = ({ staticFiles: page }: FunctionDefinition): BundlingOptions => {
+  if (!page) return bundling;
+  const copyFiles = (folder: string) => [
+    `mkdir "${folder}"`,
+    `cp -R "${join(staticFilesFolder(), page)}" "${join(folder, page)}"`,
+  ];
+  return {
+    ...bundling,
+    commandHooks: {
+      beforeBundling: () => [],
+      beforeInstall: () => [],
+      afterBundling: (_, output) => copyFiles(join(output, 'static')),
+    },
+  };
 };

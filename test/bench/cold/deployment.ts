@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import type { FunctionDefinition } from '../../../infra/routes.ts';
+import { staticFilesFolder } from '../../../infra/static-files.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
 import { claimsWith, signToken } from '../../support/tokens.ts';
 import { type Environment, lambdaEnvironment } from './cold-start.ts';
@@ -32,7 +33,8 @@ export const deploy = async (
   const secret = randomUUID();
   const secretsManager = await startSecretsManager({ AWSCURRENT: { value: secret, age: 1000 } });
 
-  const environmentOf = ({ permissions, signingSecret, variables }: FunctionDefinition) => {
+  const environmentOf = (definition: FunctionDefinition) => {
+    const { permissions, signingSecret, variables, staticFiles } = definition;
     const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
     const hashes = hashCost !== undefined && variables.includes('BCRYPT_COST');
     return {
@@ -40,6 +42,7 @@ export const deploy = async (
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
       ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
       ...(signingSecret ? { JWT_SECRET_ID: 'signing-secret' } : {}),
+      ...(staticFiles ? { STATIC_FILES: staticFilesFolder() } : {}),
       ...(hashes ? { BCRYPT_COST: String(hashCost) } : {}),
     };
   };

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { auditSealer, type FunctionDefinition, functions } from '../../../infra/routes.ts';
-import { backgroundBundling, bundling } from '../../../infra/stack/bundling/options.ts';
+import { backgroundBundling, bundlingOf } from '../../../infra/stack/bundling/options.ts';
 import { bundle } from '../../bench/cold/bundle.ts';
 import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
@@ -16,7 +16,10 @@ import { functionsOf } from './template.ts';
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const sources = functions.map(({ name, entry }) => ({ name, entry, bundling }));
+const sources = functions.map((definition) => ({
+  ...definition,
+  bundling: bundlingOf(definition),
+}));
 const bundles = bundle(sources, folder);
 
 const find = <T extends { readonly name: string }>(all: readonly T[], wanted: string): T => {
@@ -140,6 +143,20 @@ describe('the content of a bundle', () => {
     expect(bytes).toBeGreaterThan(10_000);
     expect(bytes / 1000).toBeLessThanOrEqual(budgetOf(definition));
   });
+
+  it.each(functions.filter(({ staticFiles }) => staticFiles))(
+    'has the files of its page beside it, within their budget: $name',
+    ({ name, staticFiles = '' }) => {
+      const files = join(dirname(find(bundles, name).file), 'static', staticFiles);
+      const sizeOf = (suffix: string) =>
+        readdirSync(files)
+          .filter((file) => file.endsWith(suffix))
+          .reduce((sum, file) => sum + statSync(join(files, file)).size, 0);
+
+      expect(sizeOf('.br')).toBeGreaterThan(100_000);
+      for (const suffix of ['.br', '.gz']) expect(sizeOf(suffix)).toBeLessThanOrEqual(550_000);
+    },
+  );
 
   const carriersOf = (module: string): string[] =>
     bundles

@@ -70,13 +70,14 @@ const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
 
 /** The environment that a definition asks for, settings by the texts that stand for them here. */
 const environmentOf = (
-  { permissions, signingSecret, variables, handsOverMails }: FunctionDefinition,
+  { permissions, signingSecret, variables, handsOverMails, staticFiles }: FunctionDefinition,
   settings: Readonly<Record<string, unknown>>,
 ) => {
   const names = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
   return {
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
     ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
+    ...(staticFiles ? { STATIC_FILES: '/var/task/static' } : {}),
     ...Object.fromEntries(variables.map((name) => [name, settings[name]])),
     ...(handsOverMails
       ? {

@@ -7,8 +7,8 @@ import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/error-c
 import { bodySchema } from '../../../lib/contract/json-schema.ts';
 import type { Caller } from '../../../lib/contract/operation.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
-import { errorsIn, operationsOf, responsesOf } from '../../../lib/docs/document.ts';
 import { errorCodes, httpErrors } from '../../../lib/errors.ts';
+import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 
 const settings = configFrom({});
@@ -87,8 +87,7 @@ const readingOf = (environment: Environment) => {
   const read = buildDocument(configFrom(environment), '/');
   return new Map(
     operationsOf(read).map((one) => {
-      const errors = responsesOf(one, 'error').flatMap(([, response]) => errorsIn(read, response));
-      const codes = errors.map(({ code }) => code);
+      const codes = responsesOf(one, 'error').flatMap(([, response]) => codesIn(response));
       return [`${one.method} ${one.path}`, { text: one.description ?? '', codes }];
     }),
   );

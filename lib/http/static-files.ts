@@ -1,0 +1,58 @@
+/**
+ * The files of a page: compressed when they are bundled (infra/static-files.ts), under names that
+ * change with their content, so that clients may keep them for good.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { config } from '../config.ts';
+import { DomainError } from '../errors.ts';
+import { accepts } from './accept.ts';
+import type { ApiRequest, ApiResponse } from './request.ts';
+
+/** The names under which the files of a page are served, by the names of their sources. */
+export type FileNames = Readonly<Record<string, string>>;
+
+/** The content codings of the stored files, the smaller one first, and how their names end. */
+const codings = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+const contentTypes: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+};
+
+/**
+ * The names of the files of a page.
+ * @param page the folder of its files in STATIC_FILES
+ */
+export const fileNames = (page: string): FileNames =>
+  JSON.parse(readFileSync(join(config.staticFiles, page, 'names.json'), 'utf8'));
+
+/**
+ * The response to a request for `{file}`, in a content coding that the client accepts.
+ * @param names what {@link fileNames} gives for the page
+ * @throws {DomainError} FILE_NOT_FOUND
+ */
+export const serveFile = (
+  { headers, pathParameters }: ApiRequest,
+  page: string,
+  names: FileNames,
+): ApiResponse => {
+  const file = pathParameters?.file ?? '';
+  if (!Object.values(names).includes(file)) throw new DomainError('FILE_NOT_FOUND');
+  const read = (suffix: string) => readFileSync(join(config.staticFiles, page, file + suffix));
+  const accepted = codings.find(([coding]) => accepts(headers['accept-encoding'], coding));
+  return {
+    statusCode: 200,
+    headers: {
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      ...(accepted ? { 'Content-Encoding': accepted[0] } : {}),
+    },
+    contentType: contentTypes[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    body: accepted ? read(accepted[1]) : gunzipSync(read('.gz')),
+  };
+};
