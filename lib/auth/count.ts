@@ -1,5 +1,5 @@
 /** Counts of what is limited, and how long one has to wait. */
-import { seconds } from '../time.ts';
+import { clockSkew, seconds } from '../time.ts';
 
 /** Seconds within which attempts add up. */
 const window = 15 * 60;
@@ -15,9 +15,6 @@ export interface Count {
   readonly blocked_until?: number;
   readonly expires_at: number;
 }
-
-/** Seconds by which the clocks of functions differ at most. */
-const clockSkew = 60;
 
 /** No count lasts longer: one that seems to was made before the clock was set back. */
 const longestLife = longestBackOff + window + clockSkew;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
-import { seconds } from '../time.ts';
+import { clockSkew, seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
 import { type Role, roles } from '../users/role.ts';
 import { isUserId } from '../users/user.ts';
@@ -16,9 +16,6 @@ export interface Claims {
   readonly iat: number;
   readonly exp: number;
 }
-
-/** Seconds by which another machine's clock may run ahead of ours. */
-const clockSkew = 60;
 
 /**
  * What the header says of a session, where one can be ended: its number, and what makes two tokens

@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { send, transact } from '../dynamodb/client.ts';
-import { seconds } from '../time.ts';
+import { clockSkew, seconds } from '../time.ts';
 import { getItems, type ItemKey, type StoredUser, toStoredUser, userKey } from './items.ts';
 import { endingSessions } from './sessions.ts';
 import { isUserId } from './user.ts';
@@ -32,6 +32,8 @@ export interface StoredReset {
 
 /** Seconds. */
 const tokenLifetime = 30 * 60;
+/** A link that ends later was made by a clock that was set back since. */
+const farthestEnd = (now: number): number => now + tokenLifetime + clockSkew;
 export const hour = 60 * 60;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
@@ -102,8 +104,9 @@ export const findReset = async (
   if (!reset || !item) return undefined;
   const { token_hash, token_expires_at = 0, user_state }: StoredReset = reset;
   const user = toStoredUser(item);
-  const isGood =
-    token_hash === digest(token) && token_expires_at > seconds(now) && user_state === stateOf(user);
+  const isCurrent =
+    token_expires_at > seconds(now) && token_expires_at <= farthestEnd(seconds(now));
+  const isGood = token_hash === digest(token) && isCurrent && user_state === stateOf(user);
   return isGood ? { user, tokenHash: token_hash } : undefined;
 };
 
@@ -148,11 +151,13 @@ export const useReset = async (
     {
       Update: {
         ...voiding,
-        ConditionExpression: 'token_hash = :hash AND token_expires_at > :now',
+        ConditionExpression:
+          'token_hash = :hash AND token_expires_at > :now AND token_expires_at <= :farthest',
         ExpressionAttributeValues: {
           ...voiding.ExpressionAttributeValues,
           ':hash': tokenHash,
           ':now': seconds(now),
+          ':farthest': farthestEnd(seconds(now)),
         },
       },
     },

@@ -28,6 +28,15 @@ describe('A reset token', () => {
     expect(await findReset(token, at(30 * 60))).toBeUndefined();
   });
 
+  it('that was made by a clock 60 seconds ahead is good, and by one further ahead is void', async () => {
+    const user = await newUser();
+    const token = await makeResetToken(user, at(0));
+
+    expect(await findReset(token, at(-60))).toBeDefined();
+    expect(await findReset(token, at(-61))).toBeUndefined();
+    expect(await findReset(token, at(-48 * 3600))).toBeUndefined();
+  });
+
   it('is kept as its digest alone, and for an hour', async () => {
     const user = await newUser();
     const token = await makeResetToken(user, at(0));
@@ -126,12 +135,15 @@ describe('A reset token', () => {
     expect((await findStoredUser(user.id))?.password_hash).not.toBe('new');
   });
 
-  it('sets none when it has expired since it was found', async () => {
+  it.each([
+    ['the link has expired', 30 * 60],
+    ['the clock that the link was made by was set back', -61],
+  ])('sets none when %s since it was found', async (_, second) => {
     const user = await newUser();
     const found = await findReset(await makeResetToken(user, at(0)), at(1));
     if (!found) throw new Error('There is no reset');
 
-    expect(await useReset(found, 'new', at(30 * 60))).toBe(false);
+    expect(await useReset(found, 'new', at(second))).toBe(false);
   });
 });
 
