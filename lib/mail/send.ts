@@ -29,8 +29,12 @@ let client: SESv2Client | undefined;
  */
 const plainAddress = /^(?=[!-~]+$)[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/;
 
+/** An encoded-word (RFC 2047), which a reader of the header may decode into another address. */
+const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
+
 /** Whether an address can be mailed to; what else an account may have is no address elsewhere. */
-export const isMailable = (address: string): boolean => plainAddress.test(address);
+export const isMailable = (address: string): boolean =>
+  plainAddress.test(address) && !encodedWord.test(address);
 
 const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
 

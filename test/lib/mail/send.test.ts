@@ -5,12 +5,22 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isFinal, isMailable, send } from '../../../lib/mail/send.ts';
 
 describe('isMailable', () => {
-  it.each(['ada@example.org', "o'hara+x&co@example.org", 'a@b', '!#$%*/=?^_`{|}~-.@b'])(
-    'takes %s',
-    (address) => {
-      expect(isMailable(address)).toBe(true);
-    },
-  );
+  it.each([
+    ...['ada@example.org', "o'hara+x&co@example.org", 'a@b', '!#$%*/=?^_`{|}~-.@b'],
+    ...['=?@b', '?=@b', '=?=@b', '=?utf-8?=@b', '=?utf-8?q?=@b', '=?utf-8?x?a?=@b'],
+    ...['utf-8?q?a?=@b', '=?utf-8?q?a@b', '??q??@b', 'a=?b?=c@b'],
+  ])('takes %s', (address) => {
+    expect(isMailable(address)).toBe(true);
+  });
+
+  it.each([
+    ...['=?utf-8?q?x?=@b', '=?UTF-8?Q?x?=@b', '=?utf-8?b?eA==?=@b', '=?utf-8?B?eA==?=@b'],
+    ...['=?iso-8859-1*en?q?a=40b=2C?=@b', '=?utf-8?q??=@b', '=?x?q?a?b?=@b'],
+    ...['a=?utf-8?q?x?=@b', '=?utf-8?q?x?=a@b', 'a.=?utf-8?q?x?=.=?utf-8?q?y?=@b'],
+    ...['=??q?x?=@b', '=?utf-8?q?a@b?=', 'a@=?utf-8?q?b?='],
+  ])('refuses %s, which has a MIME encoded-word in it', (address) => {
+    expect(isMailable(address)).toBe(false);
+  });
 
   const misread = [...',;:<>()[]"\\ \t\n\u0000\u007fäа\u202e'];
   it.each(misread)('refuses %j anywhere, which may have an address be read as another', (one) => {
