@@ -115,7 +115,8 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/auth/login.ts',
     routes: [{ method: 'POST', path: '/api/login', hashesPasswords: true }],
     permissions: [
-      // Reads the counts of failures beside the email, counts and forgets them, refreshes hashes.
+      // Reads the counts of failures beside the email, counts and forgets them, marks waits,
+      // refreshes hashes.
       {
         table: 'users',
         actions: [

@@ -13,6 +13,8 @@ export interface Count {
   readonly occurrences: number;
   /** Absent until the limit was reached. */
   readonly blocked_until?: number;
+  /** The `blocked_until` of the last wait that was marked because it had refused somebody. */
+  readonly marked_wait?: number;
   readonly expires_at: number;
 }
 
@@ -27,6 +29,21 @@ export const waitOf = (count: Count | undefined, now: Date): number =>
   isLive(count, seconds(now))
     ? Math.min(longestBackOff, Math.max(0, (count.blocked_until ?? 0) - seconds(now)))
     : 0;
+
+/** Whether a count demands a wait that is not known to have refused anybody. */
+export const isUnmarkedWait = (count: Count | undefined, now: Date): count is Count =>
+  waitOf(count, now) > 0 && count?.marked_wait !== count?.blocked_until;
+
+/**
+ * The update that marks a wait once it has refused somebody.
+ * @param by who marks it, and may do so again: the response to a first attempt may be lost
+ */
+export const marking = ({ blocked_until }: Count, by: string) => ({
+  UpdateExpression: 'SET marked_wait = :wait, marked_by = :by',
+  ConditionExpression:
+    'blocked_until = :wait AND (attribute_not_exists(marked_wait) OR marked_wait <> :wait OR marked_by = :by)',
+  ExpressionAttributeValues: { ':wait': blocked_until, ':by': by },
+});
 
 const backOff = (occurrences: number, limit: number): number =>
   Math.min(firstBackOff * 2 ** Math.min(occurrences - limit, 16), longestBackOff);

@@ -3,6 +3,7 @@
  * for good. Each count is one conditional update; nobody is refused because the store of counts
  * fails.
  */
+import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { conditionItem, isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
@@ -10,7 +11,7 @@ import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
 import { seconds } from '../time.ts';
 import { getItems } from '../users/items.ts';
-import { type Count, increment, waitOf } from './count.ts';
+import { type Count, increment, isUnmarkedWait, marking, waitOf } from './count.ts';
 
 /** Milliseconds that counting may delay a response. */
 export const countingTimeout = () => storageTime(1000);
@@ -36,11 +37,14 @@ export const countsOf = (
   counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
 
 /** Runs what only protects: its fault is logged, and fails no request. */
-export const withoutFault = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+export const withoutFault = async <T>(
+  work: () => Promise<T>,
+  event = 'attempt-not-counted',
+): Promise<T | undefined> => {
   try {
     return await work();
   } catch (error) {
-    logError('attempt-not-counted', describeFault(error));
+    logError(event, describeFault(error));
     return undefined;
   }
 };
@@ -55,6 +59,39 @@ export const requireNoWait = (
   seen: readonly SeenCounter[],
   { now = new Date() }: { now?: Date } = {},
 ): void => requireNone(seen.map(({ count }) => waitOf(count, now)));
+
+/** Marks a wait. @returns whether nobody else has */
+const markWait = async (pk: string, count: Count): Promise<boolean> => {
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: { pk },
+    ...marking(count, randomUUID()),
+  });
+  try {
+    await send(command, { timeout: countingTimeout() });
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return false;
+  }
+};
+
+/**
+ * Marks the waits that refuse an attempt. Each wait is marked once, however many attempts it refuses.
+ * @returns the counters whose waits refuse this attempt first; without those that cannot be marked
+ */
+export const markWaits = async (
+  seen: readonly SeenCounter[],
+  { now }: { now: Date },
+): Promise<readonly Counter[]> => {
+  const marked = seen.map(async ({ count, ...counter }) => {
+    const isFirst =
+      isUnmarkedWait(count, now) &&
+      (await withoutFault(() => markWait(counter.pk, count), 'refusal-not-marked'));
+    return isFirst ? [counter] : [];
+  });
+  return (await Promise.all(marked)).flat();
+};
 
 /**
  * Between what was seen and now, a count may have gone on from starting to counting to waiting, or

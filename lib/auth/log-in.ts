@@ -6,7 +6,14 @@ import { refreshHash } from '../users/accounts.ts';
 import type { StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { countAttempt, countsOf, requireNoWait, requireNoWaitNow } from './counters.ts';
+import {
+  countAttempt,
+  countsOf,
+  markWaits,
+  requireNoWait,
+  requireNoWaitNow,
+  type SeenCounter,
+} from './counters.ts';
 import { forgetFailures, loginCounters } from './login-protection.ts';
 import { issueToken } from './token.ts';
 
@@ -32,8 +39,27 @@ const refusal = (reason: 'wrong_password' | 'unknown_email') =>
       : 'INVALID_CREDENTIALS',
   );
 
+/** The details of a failure. */
+const because = (reason: string) => ({ result: 'FAILURE', details: { reason } }) as const;
+
+/** Records the first login that a wait refuses; those after it write nothing, however many come. */
+const recordFirstRefusals = async (
+  attempt: Omit<AuditedAction, 'resource' | 'result'>,
+  seen: readonly SeenCounter[],
+  now: Date,
+): Promise<void> => {
+  const first = await markWaits(seen, { now });
+  const nobody = { user_id: undefined, resource_id: undefined };
+  await Promise.all(
+    first.map(({ ofAccount }) =>
+      record({ ...attempt, ...(ofAccount ? {} : nobody), ...because('too_many_attempts') }),
+    ),
+  );
+};
+
 /**
- * Logs a user in, and records each attempt whose password was checked.
+ * Logs a user in, and records each attempt whose password was checked, and the first one that each
+ * wait refuses before that.
  * @returns a bearer token
  * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS, TOKEN_FAULT,
  *   STORAGE_FAULT
@@ -45,17 +71,18 @@ export const logIn = async (
   const counters = await loginCounters(email, source.ip_address ?? '');
   const { user: found, items } = await findUserByEmail(email, { alongside: counters });
   const seen = countsOf(counters, items);
-  requireNoWait(seen);
-
-  const { user, reason } = await authenticate(found, password);
   const attempt = {
     ...source,
     action: 'LOGIN',
     user_id: found?.id,
     resource_id: found?.id,
   } as const;
-  const recordFailure = (why: string) =>
-    record({ ...attempt, result: 'FAILURE', details: { reason: why } });
+  const now = new Date();
+  await recordFirstRefusals(attempt, seen, now);
+  requireNoWait(seen, { now });
+
+  const { user, reason } = await authenticate(found, password);
+  const recordFailure = (why: string) => record({ ...attempt, ...because(why) });
   if (!user) {
     // The refusal waits for the entry: what a function has under way freezes with its response.
     const [, counted] = await Promise.allSettled([recordFailure(reason), countAttempt(seen)]);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, inject, it, vi } from 'vitest';
 import { counted, holds } from '../support/runs.ts';
+import { scanAudit } from '../support/stored-items.ts';
 import { expectSound } from './answers.ts';
 import { type Answer, startHandlers } from './handlers.ts';
 
@@ -122,9 +123,15 @@ const judge = (subjects: readonly [Subject, Subject], answers: readonly Answer[]
   for (const subject of subjects) expectBounded(subject);
 };
 
+const countEntries = async () => (await scanAudit(inject('engine'), handlers.auditTable)).length;
+
+/** Once a wait has refused somebody, further refusals leave no entry. */
 const expectWait = async (send: (guess: Guess) => Promise<Answer>, tried: Guess) => {
-  const [first, again] = [await send(tried), await send(tried)];
+  const first = await send(tried);
+  const entries = await countEntries();
+  const again = await send(tried);
   expect([first, again].map(isRefused)).toEqual([true, true]);
+  expect(await countEntries()).toBe(entries);
   expect(retryAfter(again)).toBe(retryAfter(first));
   expect(retryAfter(first)).toBeGreaterThanOrEqual(1);
   expect(retryAfter(first)).toBeLessThanOrEqual(window);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { register, uniqueEmail } from '../support/client.ts';
 import { type EngineProxy, type Fault, faults, startProxy } from '../support/proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { scan } from '../support/stored-items.ts';
+import { scan, scanAudit } from '../support/stored-items.ts';
 
 /** Later than the count that {@link faults.delay} holds back, within the second of an entry. */
 const arriveLast: Fault = async ({ forward, answer }) => {
@@ -28,6 +28,27 @@ describe('The right password among the last of a hundred guesses at the same tim
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect(statuses.filter((status) => status === 429)).toHaveLength(90);
     await service.stop();
+  });
+});
+
+describe('The first of a hundred logins at the same time that must wait', () => {
+  it('leaves an entry of the account and one of the source address, and the others none', async () => {
+    const service = await startTestService({
+      LOGIN_FAILURES_PER_ACCOUNT: '2',
+      LOGIN_FAILURES_PER_ADDRESS: '2',
+    });
+    const { id, email } = await register(service.api);
+    const json = { email, password: 'wrong' };
+    const attempt = async () => (await service.api('POST', '/api/login', { json })).status;
+    const failed = [await attempt(), await attempt()];
+
+    const refused = await Promise.all(Array.from({ length: 100 }, attempt));
+
+    const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
+    await service.stop();
+    expect([failed, new Set(refused)]).toEqual([[401, 401], new Set([429])]);
+    const refusals = entries.filter(({ details }) => details?.includes('too_many_attempts'));
+    expect(refusals.map(({ user_id }) => user_id).sort()).toEqual([id, null]);
   });
 });
 

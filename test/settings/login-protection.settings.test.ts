@@ -67,6 +67,14 @@ describe('Protection of one account', () => {
     expect([right.status, right.body]).toEqual([429, tooMany]);
     expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(right.headers.get('retry-after'))).toBeLessThanOrEqual(30);
+    const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
+    const failures = entries.filter(
+      ({ user_id, result }) => user_id === account.id && result === 'FAILURE',
+    );
+    expect(failures.map(({ details }) => details).sort()).toEqual([
+      '{"reason":"too_many_attempts"}',
+      ...Array(10).fill('{"reason":"wrong_password"}'),
+    ]);
   });
 
   it('finds the same account in any letter case, and an unknown one as well', async () => {

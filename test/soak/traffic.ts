@@ -128,7 +128,7 @@ const logIn = async (client: Client) => {
 const failToLogIn = async (client: Client) => {
   const [, user] = randomInt(2) ? own(client) : [];
   const email = user?.email ?? uniqueEmail();
-  // Ten failures in a quarter of an hour and the account must wait; that leaves no entry.
+  // Ten failures in a quarter of an hour and the account must wait; nothing is entered for that.
   await perform(client, { kind: 'login', email, password: 'wrong' }, 429);
 };
 
