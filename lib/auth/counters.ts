@@ -6,7 +6,13 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { conditionItem, isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
+import {
+  conditionItem,
+  isConditionFailure,
+  send,
+  sendIf,
+  storageTime,
+} from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
 import { seconds } from '../time.ts';
@@ -61,19 +67,13 @@ export const requireNoWait = (
 ): void => requireNone(seen.map(({ count }) => waitOf(count, now)));
 
 /** Marks a wait. @returns whether nobody else has */
-const markWait = async (pk: string, count: Count): Promise<boolean> => {
+const markWait = (pk: string, count: Count): Promise<boolean> => {
   const command = new UpdateCommand({
     TableName: config.usersTable,
     Key: { pk },
     ...marking(count, randomUUID()),
   });
-  try {
-    await send(command, { timeout: countingTimeout() });
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return false;
-  }
+  return sendIf(command, { timeout: countingTimeout() });
 };
 
 /**

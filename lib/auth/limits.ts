@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import type { NoticeMessage } from '../mail/message.ts';
 import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
@@ -45,7 +45,7 @@ const noticesPerUser = 10;
 const hour = 60 * 60;
 
 /** Counts a message of a user in this hour, once however often it comes. @returns false past the limit */
-const countNotice = async (
+const countNotice = (
   { user_id, request_id }: Pick<NoticeMessage, 'user_id' | 'request_id'>,
   now: number,
 ): Promise<boolean> => {
@@ -60,13 +60,7 @@ const countNotice = async (
       ...{ ':limit': noticesPerUser, ':end': now + hour },
     },
   });
-  try {
-    await send(command, { timeout: countingTimeout() });
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return false;
-  }
+  return sendIf(command, { timeout: countingTimeout() });
 };
 
 /**

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
 import { notBlocked } from './count.ts';
@@ -38,11 +38,7 @@ const forget = async ({ pk }: Counter, now: Date): Promise<void> => {
     ConditionExpression: notBlocked,
     ExpressionAttributeValues: { ':now': seconds(now) },
   });
-  try {
-    await send(command, { timeout: countingTimeout() });
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-  }
+  await sendIf(command, { timeout: countingTimeout() });
 };
 
 /** Forgets an account's failed logins after a successful one, if there were any. */

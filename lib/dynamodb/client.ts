@@ -160,6 +160,23 @@ export const isConditionFailure = (error: unknown): error is DomainError =>
   error instanceof DomainError &&
   (error.cause as Error | undefined)?.name === 'ConditionalCheckFailedException';
 
+/**
+ * Sends a conditional write, as {@link send} does.
+ * @returns false when the condition does not hold
+ */
+export const sendIf = async <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+  command: DocumentCommand<Input, Output>,
+  limits: { timeout?: number } = {},
+): Promise<boolean> => {
+  try {
+    await send(command, limits);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return false;
+  }
+};
+
 /** The item, read by `ReturnValuesOnConditionCheckFailure`, for which a condition did not hold. */
 export const conditionItem = <T>(error: unknown): T | undefined => {
   if (!isConditionFailure(error)) return undefined;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { namedError } from '../errors.ts';
 import { seconds } from '../time.ts';
 import { getItem, type StoredUser } from './items.ts';
@@ -40,17 +40,6 @@ const mailsWith = (item: StoredReset, requestId: string, now: number) => {
   const recent = mailed.filter(({ at }) => at > now - hour && at <= now + minute);
   const isTooSoon = recent.length >= mailsPerHour || recent.some(({ at }) => at > now - minute);
   return isTooSoon ? undefined : [...recent, { request_id: requestId, at: now }];
-};
-
-/** @returns false when the condition does not hold */
-const sendIf = async (command: UpdateCommand): Promise<boolean> => {
-  try {
-    await send(command);
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return false;
-  }
 };
 
 /** Writes a token for a request, unless the item has been taken up since it was read. */
