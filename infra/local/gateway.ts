@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Handler } from '../../lib/http/request.ts';
@@ -97,6 +97,29 @@ const respond = async (
   }
 };
 
+/** Characters of a path that a line of the log shows. */
+const longestPath = 200;
+
+/** The path of a request without its query, in characters that a terminal only shows. */
+const loggedPath = ({ url = '' }: IncomingMessage): string => {
+  const path = url.replace(/[?#].*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
+  return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
+};
+
+/** Logs a request when its response has been sent or its client has gone away. */
+const logWhenDone = (
+  message: IncomingMessage,
+  response: ServerResponse,
+  log: (line: string) => void,
+): void => {
+  const begun = performance.now();
+  response.once('close', () => {
+    const outcome = response.writableFinished ? response.statusCode : 'not answered';
+    const milliseconds = Math.round(performance.now() - begun);
+    log(`${message.method} ${loggedPath(message)} ${outcome} ${milliseconds} ms`);
+  });
+};
+
 /** What does for handlers on this machine what an API Gateway HTTP API does for functions in AWS. */
 export interface Gateway {
   /** Takes a port, 0 for a free one. @returns the port @throws {Error} EADDRINUSE */
@@ -110,10 +133,11 @@ export interface Gateway {
  * @param integrations until they are there, requests wait; when they cannot be had, clients are
  *   cut off
  * @param origins the origins whose pages may read answers; `*` for all
+ * @param log is given a line for each request; absent: requests are not logged
  */
 export const createGateway = (
   integrations: Promise<readonly Integration[]>,
-  { origins }: { origins: readonly string[] },
+  { origins, log }: { origins: readonly string[]; log?: ((line: string) => void) | undefined },
 ): Gateway => {
   // Longer than clients and proxies keep a connection: one that is closed as they use it again looks
   // to them like a request that failed.
@@ -131,6 +155,7 @@ export const createGateway = (
   ready.catch(() => undefined);
 
   server.on('request', async (message, response) => {
+    if (log) logWhenDone(message, response, log);
     const requestId = makeRequestId();
     response.setHeader('apigw-requestid', requestId);
     for (const [name, value] of Object.entries(corsHeaders(message, origins))) {

@@ -103,10 +103,13 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
  *   port is taken
  */
 export const startService = async (settings: LocalSettings): Promise<LocalService> => {
-  const { folder, corsOrigins: origins } = settings;
+  const { folder, corsOrigins: origins, logsRequests } = settings;
   const unlock = folder ? takeFolder(folder) : () => undefined;
   const opening = Promise.withResolvers<readonly Integration[]>();
-  const gateway = createGateway(opening.promise, { origins });
+  const gateway = createGateway(opening.promise, {
+    origins,
+    log: logsRequests ? console.log : undefined,
+  });
   let engine: Engine | undefined;
   let mail: LocalMail | undefined;
   let stopSealing = async () => {};

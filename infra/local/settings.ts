@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   isShorter,
+  oneOf,
   type Rule,
   serviceSettings,
   settings,
@@ -19,6 +20,8 @@ export interface LocalSettings {
   /** The signing secret; undefined: one of the service's own. */
   readonly jwtSecret: string | undefined;
   readonly corsOrigins: readonly string[];
+  /** Whether each request is a line of the output. */
+  readonly logsRequests: boolean;
   /** Seconds from one sealed window of the audit trail to the next. */
   readonly auditSealInterval: number;
   /** Absent unless both halves are set. */
@@ -55,6 +58,8 @@ export const localSettings = {
   adminEmail: { variable: 'ADMIN_EMAIL', rule: anyText, otherwise: undefined },
   adminPassword: { variable: 'ADMIN_PASSWORD', rule: anyText, otherwise: undefined },
   corsOrigins,
+  /** Unless it is set, requests are logged on a terminal. */
+  logRequests: { variable: 'LOG_REQUESTS', rule: oneOf(['on', 'off']), otherwise: undefined },
   auditSealInterval: settings.auditSealInterval,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
   engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', rule: anyText, otherwise: undefined },
@@ -120,16 +125,20 @@ const requireKept = (env: Environment, folder: string): void => {
 };
 
 /** @throws {Error} naming the variable that is out of range */
-export const readLocalSettings = (env: Environment): LocalSettings => {
+export const readLocalSettings = (
+  env: Environment,
+  { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},
+): LocalSettings => {
   const folder = read(env, localSettings.dataFolder);
   requireKept(env, folder);
-  const { jwtSecret, adminEmail, adminPassword } = localSettings;
+  const { jwtSecret, adminEmail, adminPassword, logRequests } = localSettings;
   const [email, password] = [env[adminEmail.variable], env[adminPassword.variable]];
   return {
     port: read(env, localSettings.port, { repeats: true }),
     folder: folder === 'memory' ? undefined : resolve(folder),
     jwtSecret: env[jwtSecret.variable] || undefined,
     corsOrigins: read(env, localSettings.corsOrigins),
+    logsRequests: read(env, { ...logRequests, otherwise: isTerminal ? 'on' : 'off' }) === 'on',
     auditSealInterval: read(env, localSettings.auditSealInterval),
     admin: email && password ? { email, password } : undefined,
   };

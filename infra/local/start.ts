@@ -1,26 +1,53 @@
 /** `npm start`: the whole service on this machine. */
+import { resolve } from 'node:path';
+import { config } from '../../lib/config.ts';
+import { sendsMail } from '../../lib/settings.ts';
+import type { LocalAdmin } from './admin.ts';
 import type { LocalService } from './service.ts';
 import { startService } from './service.ts';
-import { readLocalSettings } from './settings.ts';
+import { type LocalSettings, localSettings, readLocalSettings } from './settings.ts';
 
 const explain = (error: NodeJS.ErrnoException): string =>
   error.code === 'EADDRINUSE'
     ? 'The port is in use by another program: set PORT to a free one.'
     : error.message;
 
-const announce = ({ url, admin, engine, mail }: LocalService): void => {
-  const { email, password } = admin;
-  const login = JSON.stringify({ email, password });
-  const attempt = `${url}/api/login -H 'content-type: application/json' -d '${login}'`;
-  const kept = process.env.ADMIN_PASSWORD
-    ? 'the one in ADMIN_PASSWORD'
-    : 'printed when it was made';
-  console.log(`Listening at ${url} (DynamoDB: ${engine.name})
-Admin: ${email}  password: ${password ?? kept}
-Try:   curl -s ${password === undefined ? `${url}/api/v1/users` : attempt}`);
-  if (!mail) return;
-  const { folder, elsewhere } = mail;
-  console.log(`Mail:  each one ${elsewhere ? `goes to ${elsewhere}` : `is a file in ${folder}`}`);
+/** Text as one word of a shell. */
+const quote = (text: string): string =>
+  /^[\w./@=:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** How an admin whose password nobody remembers gets another one. */
+const anotherPassword = (email: string, { folder }: LocalSettings): string => {
+  if (!folder || !sendsMail(config)) {
+    return `Start once with ADMIN_EMAIL=${quote(email)} and ADMIN_PASSWORD to set another one.`;
+  }
+  const isDefault = folder === resolve(localSettings.dataFolder.otherwise);
+  const local = isDefault ? '--local' : quote(`--local=${folder}`);
+  return `Set another one: npm run --silent operator -- reset-password ${quote(email)} ${local}`;
+};
+
+const passwordOf = ({ email, password }: LocalAdmin, settings: LocalSettings): string => {
+  if (settings.admin) return 'the one in ADMIN_PASSWORD';
+  return password ?? `not shown again. ${anotherPassword(email, settings)}`;
+};
+
+/** A line that logs the admin in; where the password is not known, with a word in its place. */
+const loginOf = ({ email, password = 'PASSWORD' }: LocalAdmin, url: string): string => {
+  const login = quote(JSON.stringify({ email, password }));
+  return `curl -sw '\\n' ${url}/api/login -H 'content-type: application/json' -d ${login}`;
+};
+
+const announce = (settings: LocalSettings, service: LocalService): void => {
+  const { url, admin, engine, mail } = service;
+  const mailed = mail?.elsewhere ? `goes to ${mail.elsewhere}` : `is a file in ${mail?.folder}`;
+  const lines = [
+    `Listening at ${url} (DynamoDB: ${engine.name})`,
+    `Admin: ${admin.email}  password: ${passwordOf(admin, settings)}`,
+    ...(config.docs === 'on' ? [`Docs:  ${url}/docs`] : []),
+    `Try:   ${loginOf(admin, url)}`,
+    ...(mail ? [`Mail:  each one ${mailed}`] : []),
+  ];
+  console.log(lines.join('\n'));
 };
 
 /** Ends the process on a signal, or when the engine has ended by itself; in either case cleanly. */
@@ -43,9 +70,10 @@ const endInTime = ({ engine, stop }: LocalService): void => {
 };
 
 try {
-  const service = await startService(readLocalSettings(process.env));
+  const settings = readLocalSettings(process.env);
+  const service = await startService(settings);
   endInTime(service);
-  announce(service);
+  announce(settings, service);
 } catch (error) {
   console.error(explain(error as NodeJS.ErrnoException));
   process.exit(1);

@@ -197,6 +197,6 @@ describe('npm start without them', () => {
 
     expect(answers.map(({ status }) => status)).toEqual([404, 404]);
     expect(existsSync(join(folder, 'mail'))).toBe(false);
-    expect(service.output()).not.toMatch(/mail/i);
+    expect(service.output()).not.toMatch(/^mail/im);
   });
 });

@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readLocalSettings } from '../../../infra/local/settings.ts';
+import { logIn } from '../../support/client.ts';
+import { cleanEnvironment } from '../../support/operator.ts';
+import { startTestService } from '../../support/service.ts';
+import { comesTrue } from './installation.ts';
+
+const start = async (environment: Readonly<Record<string, string>> = {}) => {
+  const service = await startTestService(environment);
+  onTestFinished(service.stop);
+  return service;
+};
+
+/** Settings of services that run one after the other, on the same data, with no admin of their own. */
+const settingsOfBoth = () => {
+  const DATA_DIR = mkdtempSync(join(tmpdir(), "it's-"));
+  onTestFinished(() => rmSync(DATA_DIR, { recursive: true }));
+  const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
+  return { DATA_DIR, ...tables, ADMIN_EMAIL: '', ADMIN_PASSWORD: '' };
+};
+
+/** What a service says after a word at the beginning of a line. */
+const said = ({ output }: { output(): string }, word: string) =>
+  new RegExp(`^${word}: +(.+)$`, 'm').exec(output())?.[1] ?? '';
+
+const paste = (line: string) =>
+  execFileSync('sh', ['-c', line], {
+    ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    env: cleanEnvironment(),
+  });
+
+describe('What npm start prints', () => {
+  it('is where the documentation is, and a line that logs in as the admin that it made', async () => {
+    const service = await start({ ADMIN_EMAIL: '', ADMIN_PASSWORD: '' });
+
+    const page = await fetch(said(service, 'Docs'));
+
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(paste(said(service, 'Try'))).toMatch(/^\{"message":"Login successful",.+\}\n$/);
+  });
+
+  it('is a login without the password that the settings have', async () => {
+    const service = await start({ ADMIN_EMAIL: 'root@example.org', ADMIN_PASSWORD: 'a secret' });
+
+    expect(said(service, 'Admin')).toBe('root@example.org  password: the one in ADMIN_PASSWORD');
+    expect(said(service, 'Try')).toContain(
+      `/api/login -H 'content-type: application/json' -d '{"email":"root@example.org","password":"PASSWORD"}'`,
+    );
+    expect(service.output()).not.toContain('a secret');
+  });
+
+  it('names no documentation where there is none', async () => {
+    expect((await start({ DOCS: 'off' })).output()).not.toContain('Docs:');
+  });
+
+  it('is how to have another password where an earlier start printed it', async () => {
+    const settings = settingsOfBoth();
+    await (await start(settings)).stop();
+    const second = await start(settings);
+    await second.stop();
+
+    const another = { ADMIN_EMAIL: 'admin@localhost', ADMIN_PASSWORD: 'another one' };
+    const third = await start({ ...settings, ...another });
+
+    expect(said(second, 'Admin')).toBe(
+      'admin@localhost  password: not shown again. Start once with ADMIN_EMAIL=admin@localhost and ADMIN_PASSWORD to set another one.',
+    );
+    await logIn(third.api, { email: 'admin@localhost', password: 'another one' });
+  });
+
+  it('is the command that makes a link for another password, where the service sends mails', async () => {
+    const mailing = { MAIL_FROM: 'us@example.org', RESET_URL: 'http://localhost:8080/reset' };
+    const settings = { ...settingsOfBoth(), ...mailing };
+    await (await start(settings)).stop();
+
+    const second = await start(settings);
+    const [, command = ''] =
+      /not shown again\. Set another one: (.+)$/.exec(said(second, 'Admin')) ?? [];
+
+    expect(paste(command)).toMatch(/^http:\/\/localhost:8080\/reset#token=/);
+  });
+});
+
+describe('A line for each request', () => {
+  it('has its method, path, status and milliseconds, and neither query nor body', async () => {
+    const service = await start({ LOG_REQUESTS: 'on' });
+
+    await service.api('GET', '/api/v1/users?q=a-secret');
+    await service.api('POST', '/api/login', { json: { email: 'a@b.c', password: 'a-secret' } });
+    await service.api('GET', `/caf%C3%A9/${'x'.repeat(300)}`);
+
+    expect(await comesTrue(() => /^GET \/caf/m.test(service.output()))).toBe(true);
+    expect(service.output().match(/^(GET|POST) .+$/gm)).toEqual([
+      expect.stringMatching(/^GET \/api\/v1\/users 200 \d+ ms$/),
+      expect.stringMatching(/^POST \/api\/login 404 \d+ ms$/),
+      expect.stringMatching(/^GET \/caf%C3%A9\/x+… 404 \d+ ms$/),
+    ]);
+    expect(service.output()).not.toContain('a-secret');
+  });
+
+  it.each([
+    ['is printed on a terminal', {}, { isTerminal: true }, true],
+    ['is not printed into a file', {}, { isTerminal: false }, false],
+    [
+      'is not printed on a terminal either when off',
+      { LOG_REQUESTS: 'off' },
+      { isTerminal: true },
+      false,
+    ],
+    ['is printed into a file too when on', { LOG_REQUESTS: 'on' }, { isTerminal: false }, true],
+  ])('%s', (_, environment, output, expected) => {
+    expect(readLocalSettings(environment, output).logsRequests).toBe(expected);
+  });
+});
