@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
+import { listAdmins } from '../../lib/users/admins.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
@@ -73,20 +74,24 @@ const ensureConfigured = async (email: string, password: string): Promise<LocalA
   return { email };
 };
 
-const defaultEmail = 'admin@localhost';
+/** The address of an admin that the settings do not name; another one where a user has it. */
+const freeEmail = async (): Promise<string> => {
+  const { user } = await findUserByEmail('admin@localhost');
+  return user ? `admin-${randomBytes(4).toString('hex')}@localhost` : 'admin@localhost';
+};
 
 /**
- * Sees to it that the local service has an admin: the configured one, or one with a random
- * password that is told only when it is made.
+ * Sees to it that the local service has an admin: the configured one, else the one that there is,
+ * else a new one with a random password that is told only when it is made.
  * @throws {Error} when the configured one breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
  */
 export const ensureAdmin = async (
   configured: { readonly email: string; readonly password: string } | undefined,
 ): Promise<LocalAdmin> => {
   if (configured) return ensureConfigured(configured.email, configured.password);
-  const email = defaultEmail;
-  const { user } = await findUserByEmail(email);
-  if (user) return { email };
+  const [admin] = await listAdmins();
+  if (admin) return { email: admin.email };
+  const email = await freeEmail();
   const password = randomBytes(16).toString('base64url');
   await create(email, password);
   return { email, password };

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import { describe, expect, inject, it } from 'vitest';
 import { logIn, register } from '../../support/client.ts';
 import { startTestService } from '../../support/service.ts';
-import { scanAudit } from '../../support/stored-items.ts';
+import { scan, scanAudit, usersIn } from '../../support/stored-items.ts';
 
 /** Starts services on the same tables, one after the other. */
 const onOwnTables = () => {
@@ -16,8 +16,15 @@ const onOwnTables = () => {
       [...(await scanAudit(inject('engine'), names.AUDIT_TABLE))]
         .filter(({ user_agent }) => user_agent === 'npm start')
         .sort((a, b) => a.id - b.id),
+    addresses: async (role: string) =>
+      usersIn(await scan(inject('engine'), names.USERS_TABLE))
+        .filter((user) => user.role === role)
+        .map(({ email }) => email),
   };
 };
+
+/** Settings with which a start chooses the admin by itself. */
+const unset = { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' };
 
 /** The entry of a start, as far as it is not told from others by id and time. */
 const startEntry = (action: string, id: number, details: object) =>
@@ -35,7 +42,7 @@ const startEntry = (action: string, id: number, details: object) =>
 describe('The admin of a start', () => {
   it.each([
     ['the one of the settings', {}],
-    ['one with a random password', { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' }],
+    ['one with a random password', unset],
   ])('leaves an entry when it is made: %s', async (_, environment) => {
     const { start, entries } = onOwnTables();
 
@@ -53,6 +60,32 @@ describe('The admin of a start', () => {
     await (await start(fixed)).stop();
 
     expect(await entries()).toHaveLength(1);
+  });
+
+  it('is not made beside an admin that there is, when the settings name none', async () => {
+    const { start, addresses } = onOwnTables();
+    await (await start({ ADMIN_EMAIL: 'first@example.org' })).stop();
+
+    const service = await start(unset);
+    await service.stop();
+
+    expect(await addresses('admin')).toEqual(['first@example.org']);
+    expect(service.output()).toMatch(/^Admin: first@example\.org {2}password: not shown again/m);
+  });
+
+  it('has another address where a user without the role has the usual one', async () => {
+    const { start, addresses } = onOwnTables();
+    const first = await start(unset);
+    const [, password = ''] = /"password":"([^"]+)"/.exec(first.output()) ?? [];
+    const token = await logIn(first.api, { email: 'admin@localhost', password });
+    await first.api('DELETE', '/api/users/1', { token });
+    await register(first.api, { email: 'admin@localhost' });
+    await first.stop();
+
+    await (await start(unset)).stop();
+
+    expect(await addresses('user')).toEqual(['admin@localhost']);
+    expect(await addresses('admin')).toEqual([expect.stringMatching(/^admin-\w{8}@localhost$/)]);
   });
 
   it('leaves one that names what was changed of a user to make it the admin', async () => {
