@@ -68,6 +68,11 @@ describe.each(documents)('$path', ({ path: document, text }) => {
     expect(pathsOf(text).filter((path) => !isThere(document, path))).toEqual([]);
   });
 
+  it('has no comment in lines for a shell, which an untouched zsh takes for words', () => {
+    const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, lines = '']) => lines);
+    expect(blocks.flatMap((lines) => lines.match(/^(.* )?#.*$/gm) ?? [])).toEqual([]);
+  });
+
   it('names no npm script that is not there', () => {
     const { scripts } = JSON.parse(read('package.json'));
     const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
