@@ -1,24 +1,33 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type Archive, windowAt } from '../../lib/audit/archive/archive.ts';
 import { beginning, compact } from '../../lib/audit/archive/digest.ts';
 import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { expiryBound, keptSince } from '../../lib/audit/retention.ts';
+import { shards } from '../../lib/audit/store.ts';
 import { config } from '../../lib/config.ts';
 import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';
-import { auditTable } from '../../lib/dynamodb/tables.ts';
+import { readPage } from '../../lib/dynamodb/page.ts';
+import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 
-const expiry = auditTable.timeToLive;
+/** What holds for an item of a table whose time is over. */
+const expired = ({ timeToLive = '' }: TableDefinition, now: number) => ({
+  condition: '#expiry <= :now',
+  ExpressionAttributeNames: { '#expiry': timeToLive },
+  ExpressionAttributeValues: { ':now': now / 1000 },
+});
 
-/** Deletes an entry whose time is over, if it still is: a replay may have written it anew. */
-const deleteExpired = async (id: unknown, now: number): Promise<void> => {
+/** Deletes an item whose time is over, if it still is: somebody may have written it anew. */
+const deleteExpired = async (
+  TableName: string,
+  Key: Readonly<Record<string, unknown>>,
+  { condition, ...rest }: ReturnType<typeof expired>,
+): Promise<void> => {
   const command = new DeleteCommand({
-    TableName: config.auditTable,
-    Key: { id },
-    ConditionExpression: '#expiry <= :now',
-    ExpressionAttributeNames: { '#expiry': expiry },
-    ExpressionAttributeValues: { ':now': now / 1000 },
+    ...{ TableName, Key },
+    ConditionExpression: condition,
+    ...rest,
   });
   await send(command).catch((error) => {
     if (!isConditionFailure(error)) throw error;
@@ -26,15 +35,54 @@ const deleteExpired = async (id: unknown, now: number): Promise<void> => {
 };
 
 /**
- * Deletes entries whose time in the table is over. On AWS DynamoDB does; engines on one machine
- * take a time to live, and delete nothing.
+ * Deletes items of the users table whose time is over (counts, links, ended sessions). On AWS
+ * DynamoDB does; engines on one machine take a time to live, and delete nothing.
  * @param now milliseconds since 1970
  * @throws {DomainError} STORAGE_FAULT
  */
-export const removeExpired = async (now: number): Promise<void> => {
+export const removeExpiredItems = async (now: number): Promise<void> => {
+  const TableName = config.usersTable;
+  const past = expired(usersTable, now);
+  const { condition: FilterExpression, ...rest } = past;
+  let ExclusiveStartKey: ScanCommandInput['ExclusiveStartKey'];
+  do {
+    const { Items = [], LastEvaluatedKey } = await send(
+      new ScanCommand({
+        ...{ TableName, FilterExpression, ...rest, ExclusiveStartKey },
+        ProjectionExpression: usersTable.partitionKey.name,
+      }),
+    );
+    for (const key of Items) await deleteExpired(TableName, key, past);
+    ExclusiveStartKey = LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+};
+
+/** When the newest audit entry was recorded: milliseconds since 1970; undefined without any. */
+export const newestEntry = async (): Promise<number | undefined> => {
+  const { entries } = await readPage({
+    table: config.auditTable,
+    index: auditTable.indexes[0],
+    partitions: shards,
+    order: 'newest first',
+    attributes: ['created_at'],
+    limit: 1,
+  });
+  const time = Date.parse(String(entries[0]?.created_at));
+  return Number.isFinite(time) ? time : undefined;
+};
+
+/**
+ * Deletes entries whose time in the audit table is over.
+ * @param now milliseconds since 1970
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const removeExpiredEntries = async (now: number): Promise<void> => {
   // None that can expire is younger, so that no scan is needed.
+  const past = expired(auditTable, now);
   for await (const item of auditEntries.between(beginning, expiryBound(now))) {
-    if (Number(item[expiry]) * 1000 <= now) await deleteExpired(item.id, now);
+    if (Number(item[auditTable.timeToLive]) * 1000 <= now) {
+      await deleteExpired(config.auditTable, { id: item.id }, past);
+    }
   }
 };
 

@@ -1,15 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Archive } from '../../lib/audit/archive/archive.ts';
 import type { Signer } from '../../lib/audit/archive/digest.ts';
 import { folderArchive, removeUnfinished } from '../../lib/audit/archive/folder.ts';
 import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
 import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { graceOf } from '../../lib/audit/archive/windows.ts';
 import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
-import type { Sealing } from '../../lib/audit/seal/sealing.ts';
 import { config } from '../../lib/config.ts';
-import { removeExpired, removeOldWindows } from './expiry.ts';
+import { describeFault, logError } from '../../lib/log.ts';
+import { type Clock, type ClockWatch, machineClock, watchClock } from './clock-watch.ts';
+import { removeExpiredEntries, removeExpiredItems, removeOldWindows } from './expiry.ts';
 import { createPrivately, writePrivately } from './running.ts';
 
 /** The folder of a data folder that has the sealed entries. */
@@ -51,46 +53,78 @@ const untilNextClose = (interval: number, now: number): number => {
 /** Milliseconds that the end of the service waits for a round: it may end anywhere. */
 const stopTimeout = 2000;
 
-/** Seals what is over; and at the start, and then once a day, removes what need not stay. */
-const makeRound = (sealing: Sealing, folder: string) => {
-  let removedOn = '';
-  return async (now: Date): Promise<void> => {
-    await sealAndVerify(sealing, now).finally(() => showPublicKey(sealing.signer, folder));
-    const today = now.toISOString().slice(0, 10);
-    if (today === removedOn) return;
-    // Not before it is sealed: a round that fails gets no further than here.
-    if (config.auditRetentionDays > 0) await removeExpired(now.getTime());
-    const archive = { archive: sealing.archive, folder: archiveFolder(folder) };
-    await removeOldWindows(archive, config.auditArchiveDays, now.getTime());
-    removedOn = today;
+/** Work that is done once a day. @param work is given milliseconds since 1970 */
+const daily = (work: (now: number) => Promise<void>) => {
+  let doneOn = '';
+  return async (now: number): Promise<void> => {
+    const today = new Date(now).toISOString().slice(0, 10);
+    if (today === doneOn) return;
+    await work(now);
+    doneOn = today;
   };
 };
 
+/** At the start, and then once a day, removes what has expired, while the clock is trusted. */
+const makeRemoval = (archive: Archive, folder: string, watch: ClockWatch) => {
+  const ofUsers = daily(removeExpiredItems);
+  const ofAudit = daily(async (now) => {
+    if (config.auditRetentionDays > 0) await removeExpiredEntries(now);
+    const archived = { archive, folder: archiveFolder(folder) };
+    await removeOldWindows(archived, config.auditArchiveDays, now);
+  });
+  return async ({ isSealed }: { isSealed: boolean }): Promise<void> => {
+    const now = watch.look();
+    if (now === undefined) return;
+    await ofUsers(now);
+    // Not before it is sealed.
+    if (isSealed) await ofAudit(now);
+  };
+};
+
+const logRemovalFailure = (error: unknown): void =>
+  logError('removal-failed', describeFault(error));
+
 /**
- * Seals the audit trail into a data folder, now and whenever a window is over.
+ * Seals the audit trail into a data folder, now and whenever a window is over, and removes what has
+ * expired.
  * @param interval seconds
+ * @param newest when the newest audit entry was recorded, before this start
  * @returns ends it
  */
-export const startSealing = (folder: string, interval: number): (() => Promise<void>) => {
+export const startSealing = (
+  folder: string,
+  interval: number,
+  { newest, clock = machineClock }: { newest: number | undefined; clock?: Clock },
+): (() => Promise<void>) => {
   const archive = folderArchive(archiveFolder(folder));
   const signer = signerIn(folder);
   showPublicKey(signer, folder);
+  const watch = watchClock(folder, { newest, clock });
   const archiveDays = config.auditArchiveDays;
   const sealing = { archive, source: auditEntries, signer, interval, archiveDays, memory: {} };
-  const round = makeRound(sealing, folder);
+  const remove = makeRemoval(archive, folder, watch);
   const ending = new AbortController();
   const { signal } = ending;
-  const seal = async () => {
+  const failing = (log: (error: unknown) => void) => (error: unknown) => {
+    if (!signal.aborted) log(error);
+    return false;
+  };
+  const run = async () => {
     await removeUnfinished(archiveFolder(folder));
     while (!signal.aborted) {
-      await round(new Date()).catch((error) => signal.aborted || logFailure(error));
-      const wait = untilNextClose(interval, Date.now());
+      const isSealed = await sealAndVerify(sealing, new Date(clock.wall()))
+        .finally(() => showPublicKey(signer, folder))
+        .then(() => true, failing(logFailure));
+      await remove({ isSealed }).catch(failing(logRemovalFailure));
+      const wait = untilNextClose(interval, clock.wall());
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
-  const ended = seal();
+  const ended = run();
   return async () => {
     ending.abort();
     await Promise.race([ended, sleep(stopTimeout, undefined, { ref: false })]);
+    // So that this run counts to its end.
+    watch.look();
   };
 };

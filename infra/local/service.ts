@@ -7,6 +7,7 @@ import { staticFilesFolder } from '../static-files.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
+import { newestEntry } from './expiry.ts';
 import { lockFolder } from './folder-lock.ts';
 import { createGateway } from './gateway.ts';
 import { type LocalMail, startMail } from './mail.ts';
@@ -92,9 +93,11 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
   await upgradeAuditTable(endpoint, audit);
+  // Before this start leaves an entry.
+  const newest = settings.folder ? await newestEntry() : undefined;
   await signingKeys();
   const integrations = await loadIntegrations();
-  return { integrations, admin: await ensureAdmin(settings.admin) };
+  return { integrations, newest, admin: await ensureAdmin(settings.admin) };
 };
 
 /**
@@ -127,10 +130,10 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     // Whichever is out of range is refused now, not by the first request that needs it.
     Object.values(config);
     mail = await openMail(settings);
-    const { integrations, admin } = await prepare(settings, engine.endpoint);
+    const { integrations, newest, admin } = await prepare(settings, engine.endpoint);
     announce(settings, engine.endpoint, url);
     opening.resolve(integrations);
-    if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);
+    if (folder) stopSealing = startSealing(folder, settings.auditSealInterval, { newest });
     return { url, admin, engine, stop, ...(mail ? { mail } : {}) };
   } catch (error) {
     opening.reject(error);

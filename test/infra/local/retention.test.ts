@@ -45,6 +45,14 @@ const startKeeping = async (
 const itemsOf = ({ environment }: TestService) =>
   scan(inject('engine'), environment.AUDIT_TABLE ?? '');
 
+/** Writes an entry to a table. @returns its id */
+const recordEntry = async (TableName: string, now: Date): Promise<number> => {
+  const entry = makeEntry({ action: 'LOGIN', resource: 'users', result: 'SUCCESS' }, { now });
+  const Item = toItem(entry, { writeId: randomUUID(), ...timeToLive(entry, 30) });
+  await engine.send(new PutCommand({ TableName, Item }));
+  return entry.id;
+};
+
 /** A table with an entry of each of some days ago, and an archive in which all of them are. */
 const makeHistory = async (folder: string, daysAgo: readonly number[]) => {
   const { users: USERS_TABLE, audit: AUDIT_TABLE } = await useOwnTables();
@@ -55,11 +63,8 @@ const makeHistory = async (folder: string, daysAgo: readonly number[]) => {
   const ids: number[] = [];
   for (const days of daysAgo) {
     const now = new Date(Date.now() - days * day);
-    const entry = makeEntry({ action: 'LOGIN', resource: 'users', result: 'SUCCESS' }, { now });
-    const Item = toItem(entry, { writeId: randomUUID(), ...timeToLive(entry, 30) });
-    await engine.send(new PutCommand({ TableName: AUDIT_TABLE, Item }));
+    ids.push(await recordEntry(AUDIT_TABLE, now));
     await sealWindow(sealing, new Date(now.getTime() + 60_000));
-    ids.push(entry.id);
   }
   return { ids, tables: { USERS_TABLE, AUDIT_TABLE } };
 };
@@ -90,6 +95,7 @@ describe('npm start', () => {
     const folder = makeFolder();
     const days = { AUDIT_RETENTION_DAYS: '30', AUDIT_ARCHIVE_DAYS: '60' };
     const { ids, tables } = await makeHistory(folder, [100, 80, 40, 20]);
+    await recordEntry(tables.AUDIT_TABLE, new Date());
     const service = await startKeeping(folder, days, tables);
     const archive = archiveIn(folder);
 
@@ -108,6 +114,48 @@ describe('npm start', () => {
     const endpoint = { AWS_ENDPOINT_URL_DYNAMODB: inject('engine') };
     const { stdout: strict } = await verify(folder, { ...tables, ...endpoint });
     expect(strict).toMatch(/^missing: 0000-01-01T00:00:00.000Z has no digest/);
+  });
+
+  it('removes expired items of users, by which limits, links and ended sessions are kept', async () => {
+    const folder = makeFolder();
+    const { users: USERS_TABLE, audit: AUDIT_TABLE } = await useOwnTables();
+    const now = Math.floor(Date.now() / 1000);
+    const items = [
+      { pk: 'attempts#account#1', expires_at: now - 1 },
+      { pk: 'reset#1', expires_at: now - 3600 },
+      { pk: 'logged-out#x', expires_at: now - 40 * 86_400 },
+      { pk: 'attempts#account#2', expires_at: now + 3600 },
+      { pk: 'of somebody else', expires_at: 'some day' },
+    ];
+    for (const Item of items) await engine.send(new PutCommand({ TableName: USERS_TABLE, Item }));
+
+    await startKeeping(folder, {}, { USERS_TABLE, AUDIT_TABLE });
+
+    const keys = async () =>
+      (await scan(inject('engine'), USERS_TABLE)).map(({ pk }) => String(pk));
+    expect(await comesTrue(async () => !(await keys()).includes('logged-out#x'))).toBe(true);
+    expect(await comesTrue(async () => (await keys()).length === 5)).toBe(true);
+    expect((await keys()).sort()).toEqual([
+      ...['attempts#account#2', 'counter', 'email#root@example.org', 'of somebody else', 'user#1'],
+    ]);
+  });
+
+  it('removes nothing after a start that is long after the newest entry, and says so', async () => {
+    const folder = makeFolder();
+    const { ids, tables } = await makeHistory(folder, [100, 20]);
+
+    const service = await startKeeping(folder, { AUDIT_RETENTION_DAYS: '30' }, tables);
+    const archive = archiveIn(folder);
+    const before = archive.names().length;
+    expect(await comesTrue(() => archive.names().length > before + 1)).toBe(true);
+    await service.stop();
+
+    expect((await itemsOf(service)).map(({ id }) => Number(id))).toEqual(
+      expect.arrayContaining([...ids]),
+    );
+    expect(service.output().match(/^.*nothing that has expired is removed.*$/gm)).toEqual([
+      expect.stringContaining('is 20 days ahead of the newest audit entry'),
+    ]);
   });
 
   it.each([
