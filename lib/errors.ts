@@ -22,7 +22,6 @@ const table = {
   TOKEN_INVALID: { status: 401, message: 'Invalid token' },
   FORBIDDEN: { status: 403, message: 'Forbidden' },
 
-  BODY_MISSING: { status: 400, message: 'Request body is required' },
   BODY_MEDIA_TYPE: {
     status: 400,
     message: 'Content-Type must be application/json',

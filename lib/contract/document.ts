@@ -78,7 +78,7 @@ const operationObject = (
     ...(body
       ? {
           requestBody: {
-            required: true,
+            required: !description.isBodyOptional,
             content: {
               'application/json': { schema: bodySchema(body), example: bodyExample },
             },

@@ -6,7 +6,6 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   TOKEN_EXPIRED: 'The token is past its day: log in again.',
   TOKEN_INVALID: 'The token is none of this service, was altered, or its session was ended.',
   FORBIDDEN: 'The caller is known, but may not do this.',
-  BODY_MISSING: 'The request has no body.',
   BODY_MEDIA_TYPE: 'The body is not declared as JSON.',
   BODY_TOO_LARGE: 'The body is larger than 64 KiB.',
   BODY_ENCODING: 'The body is not UTF-8.',

@@ -7,8 +7,8 @@ import { commonHeaders, type Json, ref } from './references.ts';
 
 const tokenErrors = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'] as const;
 const bodyErrors = [
-  ...(['BODY_MISSING', 'BODY_MEDIA_TYPE', 'BODY_TOO_LARGE', 'BODY_ENCODING'] as const),
-  ...(['BODY_MALFORMED', 'BODY_TOO_DEEP', 'BODY_FORBIDDEN_KEY', 'BODY_NOT_OBJECT'] as const),
+  ...(['BODY_MEDIA_TYPE', 'BODY_TOO_LARGE', 'BODY_ENCODING', 'BODY_MALFORMED'] as const),
+  ...(['BODY_TOO_DEEP', 'BODY_FORBIDDEN_KEY', 'BODY_NOT_OBJECT'] as const),
 ] as const;
 
 /** Every error that an operation can answer with. */

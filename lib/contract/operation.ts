@@ -41,6 +41,8 @@ export interface Description {
   readonly text?: string;
   /** Of the JSON body, where a setting adds to the operation's. */
   readonly body?: v.GenericSchema;
+  /** Whether a request without a body succeeds. */
+  readonly isBodyOptional?: true;
   readonly bodyExample?: Readonly<Record<string, unknown>>;
   readonly success: Success;
   /** The errors of its own. Those of tokens, bodies and stores follow from the rest. */

@@ -65,6 +65,7 @@ const changeMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'changeMemoryUser', tag, summary: 'Change a user in memory' },
   text: 'Changes what is given and not empty. With nothing of that it changes nothing.',
+  isBodyOptional: true,
   bodyExample: { name: bodyExample.name },
   success: { status: 200, description: 'The changed user.', schema: memoryUser, example },
   errors: ['FIELD_INVALID', 'USER_NOT_FOUND', 'EMAIL_EXISTS'],

@@ -39,14 +39,18 @@ const parserCode = (message: string | undefined, reason: string | undefined): Er
 };
 
 /**
- * Leaves the request's JSON object at `event.body`. The parsing is
+ * Leaves the request's JSON object at `event.body`; a request without a body has an empty one. The
+ * parsing is
  * @middy/http-json-body-parser's; before it, what it would decode leniently is refused (and the
  * media type checked, so that an upload hears of its type, not of its bytes), then what is too
  * large, and after it, whatever is not an object.
  */
 export const jsonBody = (): Middleware[] => {
   const decodeBodyBefore: NonNullable<Middleware['before']> = ({ event }) => {
-    if (typeof event.body !== 'string' || !event.body) throw new DomainError('BODY_MISSING');
+    if (typeof event.body !== 'string' || !event.body) {
+      Object.assign(event, { body: '{}', isBase64Encoded: false });
+      return;
+    }
     if (!jsonMediaType.test(event.headers?.['content-type'] ?? '')) {
       throw new DomainError('BODY_MEDIA_TYPE');
     }

@@ -60,14 +60,26 @@ const mediaTypes = [
   ...['application/jsonp', 'application/json5', 'application/x-ndjson', 'application/'],
 ];
 
-describe.each(endpoints)('$title', ({ send }) => {
+/** The responses to an empty object. */
+const toNoFields: Readonly<Record<string, readonly [status: number, body: unknown]>> = {
+  'POST /api/auth/register': refusal(400, 'All fields are required'),
+  'POST /api/login': refusal(400, 'Email and password are required'),
+  'POST /api/users': refusal(400, 'All fields are required'),
+  'PUT /api/users/{id}': refusal(400, 'No fields to update'),
+  'POST /api/v1/users': refusal(400, 'Name and email required'),
+  'PUT /api/v1/users/{id}': refusal(400, 'Name and email required'),
+  'PATCH /api/v1/users/{id}': [200, expect.objectContaining({ name: 'Some One' })],
+};
+
+describe.each(endpoints)('$title', ({ title, send }) => {
   it.each([
     ['no body', {}],
     ['no body of type JSON', { headers: json }],
     ['an empty body', { headers: json, body: '' }],
     ['an empty body of another type', { headers: { 'content-type': 'text/plain' }, body: '' }],
-  ])('answers 400 to %s', async (_, request) => {
-    expect(outcome(await send(request))).toEqual(refusal(400, 'Request body is required'));
+  ])('answers %s like an empty object', async (_, request) => {
+    expect(outcome(await send(request))).toEqual(toNoFields[title]);
+    expect(outcome(await send({ json: {} }))).toEqual(toNoFields[title]);
   });
 
   it.each(mediaTypes)('answers 400 to a body of type %s', async (type) => {

@@ -18,7 +18,6 @@ const expected: Readonly<
   TOKEN_EXPIRED: [401, 'Token has expired'],
   TOKEN_INVALID: [401, 'Invalid token'],
   FORBIDDEN: [403, 'Forbidden'],
-  BODY_MISSING: [400, 'Request body is required'],
   BODY_MEDIA_TYPE: [400, 'Content-Type must be application/json'],
   BODY_TOO_LARGE: [413, 'Request Entity Too Large'],
   BODY_ENCODING: [400, 'Request body is not valid UTF-8'],

@@ -24,7 +24,7 @@ export const stubSettings = (
 };
 
 interface Invocation extends Omit<NonNullable<Parameters<typeof gatewayEvent>[0]>, 'body'> {
-  readonly json?: object;
+  readonly json?: object | undefined;
 }
 
 /** Status and body of what a function answers. */

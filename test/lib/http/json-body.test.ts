@@ -56,6 +56,23 @@ describe('A body that the gateway hands on in base64', () => {
   });
 });
 
+describe('A request without a body', () => {
+  it.each([
+    ['nothing', {}],
+    ['no bytes as text', { body: '', isBase64Encoded: false }],
+    ['no bytes in base64', { body: '', isBase64Encoded: true }],
+    ['no bytes of another type', { body: '', headers: { 'content-type': 'image/jpeg' } }],
+  ])('has an empty object when the gateway hands on %s', async (_, event) => {
+    const { statusCode, body } = await handler(gatewayEvent(event), {});
+
+    expect([statusCode, body]).toEqual([200, '{}']);
+  });
+
+  it('is not one whose body is a byte order mark', async () => {
+    expect(await send(base64('\ufeff'))).toEqual(refused('Request body is not valid JSON'));
+  });
+});
+
 describe('The object of a body', () => {
   it('inherits nothing', async () => {
     const inherits = testEndpoint({ body: 'json' }, ({ body }) => ({

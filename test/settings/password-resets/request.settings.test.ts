@@ -30,7 +30,7 @@ const newAddress = () => {
   lastAddress += 1;
   return `198.51.100.${lastAddress}`;
 };
-const ask = (json: object, sourceIp = newAddress(), headers = {}) =>
+const ask = (json: object | undefined, sourceIp = newAddress(), headers = {}) =>
   invoke(handler, { json, sourceIp, headers, path });
 const known = storedUser({ id: 1, email: 'known@example.org' });
 await insertUser(known);
@@ -87,6 +87,7 @@ describe('POST /api/password-resets', () => {
   });
 
   it.each([
+    ['missing, with the whole body', undefined],
     ['missing', {}],
     ['null', { email: null }],
     ['empty', { email: '' }],

@@ -77,6 +77,7 @@ describe.each([
     ['an empty password', { token: '1.x', password: '' }],
     ['nulls', { token: null, password: null }],
     ['neither', {}],
+    ['no body', undefined],
   ])('answers 400 to %s, whatever else is wrong', async (_, json) => {
     expect(outcome(await api('PUT', path, { json }))).toEqual(required);
   });
