@@ -105,13 +105,14 @@ const isRequired = ({ type }: v.ObjectEntries[string]) => !/optional|nullish/.te
 const lacks = ({ entries }: BodySchema, field: string, body: Fields) =>
   isRequired(entries[field] as v.ObjectEntries[string]) && isMissing(field, body[field]);
 
-/** All faults of a body, in the order of its schema. */
+/** All faults of a body, in the order of its schema. A field that has none is not missing. */
 export const faultsIn = (schema: BodySchema, body: Fields, found: readonly FieldFault[]) =>
-  Object.keys(schema.entries).flatMap((field): readonly FieldFault[] =>
-    lacks(schema, field, body)
+  Object.keys(schema.entries).flatMap((field): readonly FieldFault[] => {
+    const own = found.filter((fault) => fault.field === field);
+    return own.length > 0 && lacks(schema, field, body)
       ? [{ field, code: 'REQUIRED', rule: 'is required' }]
-      : found.filter((fault) => fault.field === field),
-  );
+      : own;
+  });
 
 /**
  * A body in the form of its schema.

@@ -1,7 +1,8 @@
 /** The users of /api/v1/users, in the memory of this process. */
 import type * as v from 'valibot';
 import { DomainError } from '../../lib/errors.ts';
-import { emailKey } from '../../lib/users/user.ts';
+import { type Access, anyone } from '../../lib/http/endpoint.ts';
+import { foldCase, parseUserId } from '../../lib/users/user.ts';
 import type { memoryUser } from '../../lib/users/user-schema.ts';
 
 export type MemoryUser = Readonly<v.InferOutput<typeof memoryUser>>;
@@ -14,13 +15,13 @@ const idsByEmail = new Map<string, number>();
 let lastId = 0;
 
 const requireFreeEmail = (email: string, holder?: number): void => {
-  const id = idsByEmail.get(emailKey(email));
+  const id = idsByEmail.get(foldCase(email));
   if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');
 };
 
 const put = (user: MemoryUser): MemoryUser => {
   users.set(user.id, user);
-  idsByEmail.set(emailKey(user.email), user.id);
+  idsByEmail.set(foldCase(user.email), user.id);
   return user;
 };
 
@@ -33,6 +34,18 @@ export const getMemoryUser = (id: number): MemoryUser => {
   if (!user) throw new DomainError('USER_NOT_FOUND');
   return user;
 };
+
+/** Anyone, but only on a user who exists: this is checked before the body. */
+export const anyoneOnKnownUser = {
+  ...anyone,
+  checks: [
+    {
+      before: ({ event }) => {
+        getMemoryUser(parseUserId(event.pathParameters?.id));
+      },
+    },
+  ],
+} as const satisfies Access;
 
 /** @throws {DomainError} EMAIL_EXISTS, MEMORY_FULL */
 export const createMemoryUser = (
@@ -53,12 +66,12 @@ export const changeMemoryUser = (
   const user = getMemoryUser(id);
   const changed = { ...user, ...changes };
   requireFreeEmail(changed.email, id);
-  idsByEmail.delete(emailKey(user.email));
+  idsByEmail.delete(foldCase(user.email));
   return put(changed);
 };
 
 /** @throws {DomainError} USER_NOT_FOUND */
 export const deleteMemoryUser = (id: number): void => {
-  idsByEmail.delete(emailKey(getMemoryUser(id).email));
+  idsByEmail.delete(foldCase(getMemoryUser(id).email));
   users.delete(id);
 };

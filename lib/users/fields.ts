@@ -2,16 +2,11 @@
 import * as v from 'valibot';
 import { atMost, rule, text } from '../validation.ts';
 
-/** A name that may be empty. */
-export const anyName = v.pipe(
+export const name = v.pipe(
   text,
   v.trim(),
   atMost(100),
   v.description('Without the white space around it.'),
-);
-
-export const name = v.pipe(
-  anyName,
   rule({
     code: 'EMPTY',
     holds: (value) => value !== '',
@@ -27,35 +22,17 @@ const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 const emailPattern =
   '[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+@[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+';
 
-const emailText = v.pipe(
+export const email = v.pipe(
   text,
   v.trim(),
   atMost(191),
   v.description(
     'Without the white space around it. Kept as it was given; unique without regard to letter case.',
   ),
-);
-
-const emailRule = {
-  code: 'INVALID_FORMAT',
-  message: () => 'must be a valid email address',
-} as const;
-
-export const email = v.pipe(
-  emailText,
   rule({
-    ...emailRule,
+    code: 'INVALID_FORMAT',
+    message: () => 'must be a valid email address',
     holds: (value) => emailForm.test(value),
     keywords: () => ({ pattern: `^\\s*${emailPattern}\\s*$` }),
-  }),
-);
-
-/** An email address, or nothing. */
-export const anyEmail = v.pipe(
-  emailText,
-  rule({
-    ...emailRule,
-    holds: (value) => value === '' || emailForm.test(value),
-    keywords: () => ({ pattern: `^\\s*(${emailPattern})?\\s*$` }),
   }),
 );

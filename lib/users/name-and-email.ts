@@ -1,15 +1,25 @@
 /** Bodies of the in-memory variant, whose users have no password. */
 import * as v from 'valibot';
-import { type Fields, parseBody } from '../validation.ts';
-import { anyEmail, anyName, email, name } from './fields.ts';
+import { atLeast, atMost, type Fields, parseBody, text } from '../validation.ts';
+
+const name = v.pipe(text, atMost(100), v.description('Kept as it was given.'));
+const email = v.pipe(
+  text,
+  atMost(191),
+  v.description('Kept as it was given; unique without regard to letter case.'),
+);
+const filled = atLeast(() => 1);
 
 /** The body of POST and PUT under /api/v1/users. */
-export const nameAndEmail = v.object({ name, email });
+export const nameAndEmail = v.object({
+  name: v.pipe(name, filled),
+  email: v.pipe(email, filled),
+});
 
 /** The body of PATCH under /api/v1/users. */
 export const nameOrEmail = v.object({
-  name: v.exactOptional(v.nullable(anyName)),
-  email: v.exactOptional(v.nullable(anyEmail)),
+  name: v.exactOptional(v.nullable(name)),
+  email: v.exactOptional(v.nullable(email)),
 });
 
 /**

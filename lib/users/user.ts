@@ -20,9 +20,10 @@ export const parseUserId = (text: string | undefined): number => {
 };
 
 /**
- * The form under which addresses are unique and looked up (functions/README.md, Input). By way of
- * capitals, because some small letters share theirs: σ and ς, ß and ss. What has none yet, as ẞ, is
- * lower case first.
+ * The same for all texts that differ in letter case alone. By way of capitals, because some small
+ * letters share theirs: σ and ς, ß and ss. What has none yet, as ẞ, is lower case first.
  */
-export const emailKey = (email: string): string =>
-  email.trim().toLowerCase().toUpperCase().toLowerCase();
+export const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
+
+/** The form under which addresses are unique and looked up (functions/README.md, Input). */
+export const emailKey = (email: string): string => foldCase(email.trim());

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
+import { createMemoryUser } from '../support/memory-users.ts';
 
 const { api, adminToken } = await serviceForThisFile();
+const memoryUser = await createMemoryUser(api);
 const media = 'application/problem+json';
 const ask = (method: string, path: string, options: Parameters<typeof api>[2] = {}) =>
   api(method, path, { ...options, headers: { accept: media, ...options.headers } });
@@ -75,9 +77,9 @@ describe('A client that asks for problem details', () => {
     ['POST', '/api/v1/users', { name: '\ud800' }, ['#/name NOT_WELL_FORMED', '#/email REQUIRED']],
     [
       'PATCH',
-      '/api/v1/users/1',
-      { name: 1, email: 'a' },
-      ['#/name WRONG_TYPE', '#/email INVALID_FORMAT'],
+      `/api/v1/users/${memoryUser.id}`,
+      { name: 1, email: 'x'.repeat(192) },
+      ['#/name WRONG_TYPE', '#/email TOO_LONG'],
     ],
   ])('is told by %s %s of %j: %j', async (method, path, json, expected) => {
     const { status, body } = await ask(method, path, { json, token: adminToken });

@@ -56,7 +56,12 @@ describe('A rule for text', () => {
 });
 
 const body = v.object({
-  name: v.pipe(text, atMost(3)),
+  name: v.pipe(
+    text,
+    v.trim(),
+    atLeast(() => 1),
+    atMost(3),
+  ),
   role: v.nullish(oneOf(['user', 'admin'])),
   password: v.pipe(
     text,
@@ -91,10 +96,24 @@ describe('The faults of a body', () => {
     },
   );
 
-  it('take white space for nothing, but not in a password', () => {
+  it('take white space for nothing, but not where the schema takes it', () => {
     expect(faultsOf({ name: ' \t', password: ' ', note: 7 })).toEqual([
       required('name'),
       { field: 'note', code: 'WRONG_TYPE', rule: 'must be a string' },
+    ]);
+  });
+
+  it('take white space in a password for a password, also in one that is too short', () => {
+    const longer = v.object({
+      password: v.pipe(
+        text,
+        atLeast(() => 8),
+      ),
+    });
+    const held = hold(longer, { password: ' ' });
+
+    expect('faults' in held && faultsIn(longer, { password: ' ' }, held.faults)).toEqual([
+      { field: 'password', code: 'TOO_SHORT', rule: 'must be at least 8 characters' },
     ]);
   });
 

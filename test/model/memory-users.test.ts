@@ -37,8 +37,6 @@ const write = (users: Users, id: number, status: number, { name, email }: Fields
 
 const onUser = (users: Users, { method, fields }: Command, id: number): Outcome => {
   const user = users.get(id);
-  // A body is looked at before it is known whether there is such a user.
-  if (method === 'PUT' && !(fields.name && fields.email)) return [400];
   if (!user) return [404];
   if (method === 'GET') return [200, { id, ...user }];
   if (method === 'PUT') return write(users, id, 200, fields);
@@ -78,12 +76,12 @@ const send = counted(async (command: Command): Promise<Observation> => {
 const listAll: Command = { method: 'GET', fields: {} };
 
 const field = (...values: readonly string[]) =>
-  fc.option(fc.constantFrom('', ...values), { nil: undefined, freq: 6 });
+  fc.option(fc.constantFrom('', ' ', ...values), { nil: undefined, freq: 6 });
 
 /** Ids count from the start of the service: of the last few, each is somebody's or was. */
 const command = (lastId: () => number): fc.Arbitrary<() => Command> => {
   const fields = fc
-    .record({ name: field('Ada', 'Grace'), email: field('a@b', 'A@B', 'c@d', 'e@f') })
+    .record({ name: field('Ada', 'Grace'), email: field('a@b', 'A@B', 'c@d', 'e') })
     .map((parts) => JSON.parse(JSON.stringify(parts)) as Fields);
   const methods = fc.constantFrom<Command['method']>('GET', 'POST', 'PUT', 'PATCH', 'DELETE');
   return fc.record({ method: methods, age: fc.nat(4), all: fc.nat(4), fields }).map((parts) => {

@@ -258,24 +258,39 @@ describe('parseUserChanges', () => {
 });
 
 describe('parseNameAndEmail', () => {
-  it('returns both, trimmed', () => {
-    expect(parseNameAndEmail({ ...user, name: ' n ' })).toEqual({ name: 'n', email: user.email });
+  it.each([
+    { name: ' n ', email: ' a@b\n' },
+    { name: ' ', email: '\t' },
+    { name: '\0', email: 'no address' },
+    { name: astral.repeat(100), email: astral.repeat(191) },
+  ])('returns both of %j as they were given', (body) => {
+    expect(parseNameAndEmail({ ...body, password: 'p' })).toEqual(body);
   });
 
   it.each([
     {},
     { name: 'n' },
     { email: 'a@b' },
-    { name: ' ', email: 'a@b' },
+    { name: '', email: 'a@b' },
     { name: 'n', email: null },
   ])('misses one in %j', (body) => {
     expect(outcomeOf(() => parseNameAndEmail(body))).toBe('NAME_AND_EMAIL_REQUIRED');
   });
 
-  it('names the field and the rule of any other fault', () => {
-    expect(outcomeOf(() => parseNameAndEmail({ name: 1, email: 'a@b' }))).toBe(
-      'name must be a string',
-    );
+  it('tells programs that a blank name is there and the email is missing', () => {
+    expect(faultsOf(() => parseNameAndEmail({ name: ' ' }))).toEqual([
+      { field: 'email', code: 'REQUIRED', rule: 'is required' },
+    ]);
+  });
+
+  it.each([
+    [{ name: 1 }, 'name must be a string'],
+    [{ email: ['a@b'] }, 'email must be a string'],
+    [{ name: '\ud800' }, 'name must be well-formed Unicode'],
+    [{ name: ` ${'x'.repeat(100)}` }, 'name must be at most 100 characters'],
+    [{ email: astral.repeat(192) }, 'email must be at most 191 characters'],
+  ])('refuses %j', (fields, message) => {
+    expect(outcomeOf(() => parseNameAndEmail({ ...user, ...fields }))).toBe(message);
   });
 });
 
@@ -283,16 +298,16 @@ describe('parseNameOrEmail', () => {
   it.each([
     [{}, {}],
     [{ name: '', email: null }, {}],
-    [{ name: null, email: ' ' }, {}],
-    [{ name: ' n ' }, { name: 'n' }],
-    [{ name: ' ', email: ' a@b ' }, { email: 'a@b' }],
+    [{ name: null, email: ' ' }, { email: ' ' }],
+    [{ name: ' n ' }, { name: ' n ' }],
+    [{ name: '', email: ' no address ' }, { email: ' no address ' }],
   ])('takes of %j what is supplied', (body, supplied) => {
     expect(parseNameOrEmail(body)).toEqual(supplied);
   });
 
   it.each([
     [{ name: 0 }, 'name must be a string'],
-    [{ email: 'none' }, 'email must be a valid email address'],
+    [{ email: 'x'.repeat(192) }, 'email must be at most 191 characters'],
   ])('refuses %j', (body, message) => {
     expect(outcomeOf(() => parseNameOrEmail(body))).toBe(message);
   });
