@@ -134,7 +134,7 @@ export const serviceSettings = {
   loginFailuresPerAddress: {
     variable: 'LOGIN_FAILURES_PER_ADDRESS',
     rule: limit,
-    otherwise: '100',
+    otherwise: '1000',
   },
   registrationsPerAddress: {
     variable: 'REGISTRATIONS_PER_ADDRESS',

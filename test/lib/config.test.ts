@@ -18,7 +18,7 @@ const numbers: readonly [
   [
     'loginFailuresPerAddress',
     'LOGIN_FAILURES_PER_ADDRESS',
-    { minimum: 0, maximum: 1_000_000, otherwise: 100 },
+    { minimum: 0, maximum: 1_000_000, otherwise: 1000 },
   ],
   [
     'registrationsPerAddress',

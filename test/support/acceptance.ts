@@ -12,7 +12,7 @@ export interface AcceptanceService extends TestService {
  *
  * What stands in test/functions also runs against one deployed service that all files share, at
  * the same time: tests there look only at users and entries of their own. Between them they fail
- * to log in some thirty times; past a hundred from one address the service would make them wait.
+ * to log in some thirty times; past a thousand from one address the service would make them wait.
  */
 export const serviceForThisFile = async (
   environment?: Readonly<Record<string, string>>,

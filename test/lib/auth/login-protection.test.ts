@@ -20,7 +20,7 @@ afterAll(() => proxy.stop());
 
 describe('The counters of a login', () => {
   const secret = 'x'.repeat(40);
-  const address = { pk: 'attempts#login#address#192.0.2.1', limit: 100 };
+  const address = { pk: 'attempts#login#address#192.0.2.1', limit: 1000 };
   const account = {
     ...{ pk: expect.stringMatching(/^attempts#login#account#[\w-]{43}$/), limit: 10 },
     ofAccount: true,
