@@ -1,7 +1,7 @@
 /** The CDK application: `npx cdk synth`, `npx cdk deploy -c stage=production`. */
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { laxerSettings, readDeploymentSettings, SettingError } from './deployment-settings.ts';
+import { productionWarnings, readDeploymentSettings, SettingError } from './deployment-settings.ts';
 import { ServiceStack } from './stack/service-stack.ts';
 
 try {
@@ -9,7 +9,7 @@ try {
   const settings = readDeploymentSettings(app.node.getAllContext());
   new ServiceStack(app, `accounts-${settings.stage}`, settings);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  for (const line of laxerSettings(settings)) console.error(line);
+  for (const line of productionWarnings(settings)) console.error(line);
 } catch (error) {
   if (!(error instanceof SettingError)) throw error;
   console.error(error.message);

@@ -152,11 +152,42 @@ const read = (name: Name, given: Given): unknown => {
 const isToolsOwn = (name: string) =>
   /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
 
+/** The least number of characters to insert, delete or replace (Levenshtein’s distance). */
+const editDistance = (one: string, other: string): number => {
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (const [line, character] of [...one].entries()) {
+    const next = [line + 1];
+    for (const [column, each] of [...other].entries()) {
+      const [diagonal = 0, above = 0] = row.slice(column, column + 2);
+      const left = next[column] ?? 0;
+      next.push(Math.min(diagonal + (character === each ? 0 : 1), above + 1, left + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+};
+
+/** A name without regard to letter case and to the style in which words are joined. */
+const bare = (name: string) => name.toLowerCase().replaceAll(/[^a-z\d]/g, '');
+
+/** The setting whose name differs least, in a third of its characters at most. */
+const closeTo = (unknown: string): Name | undefined => {
+  const distances = names.map((name) => ({
+    name,
+    distance: editDistance(bare(unknown), bare(name)),
+  }));
+  const [closest] = distances
+    .filter(({ name, distance }) => distance <= name.length / 3)
+    .sort((a, b) => a.distance - b.distance);
+  return closest?.name;
+};
+
 const requireKnown = (given: Given): void => {
   for (const name of Object.keys(given)) {
-    if (!isToolsOwn(name) && !Object.hasOwn(deploymentSettings, name)) {
-      throw new SettingError(name, `is unknown; the settings are ${names.join(', ')}`);
-    }
+    if (isToolsOwn(name) || Object.hasOwn(deploymentSettings, name)) continue;
+    const close = closeTo(name);
+    const hint = close ? `did you mean ${close}?` : `the settings are ${names.join(', ')}`;
+    throw new SettingError(name, `is unknown; ${hint}`);
   }
 };
 
@@ -217,6 +248,22 @@ export const laxerSettings = (settings: DeploymentSettings, file: Given = produc
       ? [`production: ${name}=${value} is laxer than ${usual}`]
       : [];
   });
+};
+
+/** One line for each thing that whoever deploys stage production should know. */
+export const productionWarnings = (
+  settings: DeploymentSettings,
+  file: Given = production,
+): string[] => {
+  const { stage, alarmEmail, corsOrigins } = settings;
+  if (stage !== 'production') return [];
+  return [
+    ...laxerSettings(settings, file),
+    ...(alarmEmail ? [] : ['production: alarmEmail is not set: nobody will be told of alarms']),
+    ...(corsOrigins.includes('*')
+      ? ['production: corsOrigins is *: every page may call the API']
+      : []),
+  ];
 };
 
 /** The settings that functions read, as their environment variables. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   functionVariables,
   laxerSettings,
+  productionWarnings,
   readDeploymentSettings,
   SettingError,
 } from '../../infra/deployment-settings.ts';
@@ -190,8 +191,8 @@ describe('readDeploymentSettings', () => {
     expect(read).not.toThrow(/9999/);
   });
 
-  it.each(['bcryptcost', 'login-answers', 'alarm_email', 'constructor'])(
-    'refuses the unknown setting %s and lists the known ones',
+  it.each(['constructor', 'x', '', 'database', 'logs', 'LoginAnswersOfTheService'])(
+    'refuses the unknown setting %j and lists the known ones',
     (name) => {
       expect(() => readDeploymentSettings({ [name]: 'x' })).toThrow(
         new RegExp(
@@ -200,6 +201,25 @@ describe('readDeploymentSettings', () => {
       );
     },
   );
+
+  it.each([
+    ['bcryptcost', 'bcryptCost'],
+    ['login-answers', 'loginAnswers'],
+    ['alarm_email', 'alarmEmail'],
+    ['LOGIN_FAILURES_PER_ADDRESS', 'loginFailuresPerAddress'],
+    ['alarmMail', 'alarmEmail'],
+    ['mailForm', 'mailFrom'],
+    ['corsOrigin', 'corsOrigins'],
+    ['sesions', 'sessions'],
+    ['usersTable', 'usersTableName'],
+    ['auditRetentionDay', 'auditRetentionDays'],
+    ['loginFailuresPerAcount', 'loginFailuresPerAccount'],
+    ['doc', 'docs'],
+  ])('refuses the unknown setting %s and asks whether %s is meant', (name, close) => {
+    expect(() => readDeploymentSettings({ [name]: 'x' })).toThrow(
+      new SettingError(name, `is unknown; did you mean ${close}?`),
+    );
+  });
 
   it('leaves alone what the CDK keeps in the same context', () => {
     const context = {
@@ -335,6 +355,35 @@ describe('laxerSettings', () => {
 
   it('says nothing of other stages', () => {
     expect(laxer({ passwordMinLength: 1 }, 'development')).toEqual([]);
+  });
+});
+
+describe('productionWarnings', () => {
+  const told = { alarmEmail: 'operator@example.com', corsOrigins: 'https://app.example.com' };
+  const warnings = (given: Readonly<Record<string, unknown>>, stage = 'production') =>
+    productionWarnings(readDeploymentSettings({ stage, ...given }));
+
+  it.each([
+    ['what is laxer', { ...told, docs: 'on' }, 'docs=on is laxer than off'],
+    [
+      'a missing alarmEmail',
+      { corsOrigins: told.corsOrigins },
+      'alarmEmail is not set: nobody will be told of alarms',
+    ],
+    [
+      'the default of corsOrigins',
+      { alarmEmail: told.alarmEmail },
+      'corsOrigins is *: every page may call the API',
+    ],
+  ])('names %s', (_, given, warning) => {
+    expect(warnings(given)).toEqual([`production: ${warning}`]);
+  });
+
+  it.each([
+    ['production where both are set', told, 'production'],
+    ['other stages', {}, 'development'],
+  ])('says nothing of %s', (_, given, stage) => {
+    expect(warnings(given, stage)).toEqual([]);
   });
 });
 
