@@ -1,6 +1,7 @@
 import {
   type AttributeDefinition,
   CreateTableCommand,
+  DescribeTableCommand,
   DynamoDBClient,
   type KeySchemaElement,
   ResourceInUseException,
@@ -20,13 +21,13 @@ const keySchema = (partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchem
 ];
 
 /** Keys as DynamoDB is told of them, each once. */
-export const keyDefinitions = (keys: readonly KeyAttribute[]): AttributeDefinition[] => {
+const keyDefinitions = (keys: readonly KeyAttribute[]): AttributeDefinition[] => {
   const types = new Map(keys.map(({ name, type }) => [name, type]));
   return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 };
 
 /** An index as DynamoDB is told of it. */
-export const indexOf = ({ name, partitionKey, sortKey, include }: IndexDefinition) => ({
+const indexOf = ({ name, partitionKey, sortKey, include }: IndexDefinition) => ({
   IndexName: name,
   KeySchema: keySchema(partitionKey, sortKey),
   Projection: include
@@ -43,6 +44,21 @@ const createTable = (tableName: string, { partitionKey, indexes }: TableDefiniti
     AttributeDefinitions: keyDefinitions(keys),
     GlobalSecondaryIndexes: indexes.map(indexOf),
   });
+};
+
+/** @throws {Error} for a table that lacks an index: nothing reads data of another version */
+const requireIndexes = async (
+  client: DynamoDBClient,
+  TableName: string,
+  { indexes }: TableDefinition,
+): Promise<void> => {
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  const present = Table?.GlobalSecondaryIndexes?.map(({ IndexName }) => IndexName);
+  const missing = indexes.find(({ name }) => !present?.includes(name));
+  if (!missing) return;
+  throw new Error(
+    `The table ${TableName} lacks the index ${missing.name}, as another version of the service made it: delete the data, or set DATA_DIR to another folder.`,
+  );
 };
 
 /** Refusals that leave a table as it should be, or as well as the engine can have it. */
@@ -66,6 +82,7 @@ const setTimeToLive = async (client: DynamoDBClient, TableName: string, Attribut
 /**
  * Creates the tables that are not there yet, and sets the time to live of all.
  * @param names the real name of each table, by its logical one
+ * @throws {Error} for a table of another version
  */
 export const createTables = async (
   endpoint: string,
@@ -79,6 +96,7 @@ export const createTables = async (
       await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1 }, { TableName });
     } catch (error) {
       if (!(error instanceof ResourceInUseException)) throw error;
+      await requireIndexes(client, TableName, table);
     }
     if (table.timeToLive) await setTimeToLive(client, TableName, table.timeToLive);
   }

@@ -15,7 +15,6 @@ import type { Integration } from './match.ts';
 import { announceRunning, forgetRunning, readRunning } from './running.ts';
 import { startSealing } from './sealing.ts';
 import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
-import { upgradeAuditTable } from './upgrade-tables.ts';
 
 export interface LocalService {
   readonly url: string;
@@ -92,7 +91,6 @@ const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefine
 const prepare = async (settings: LocalSettings, endpoint: string) => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
-  await upgradeAuditTable(endpoint, audit);
   // Before this start leaves an entry.
   const newest = settings.folder ? await newestEntry() : undefined;
   await signingKeys();

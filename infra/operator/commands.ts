@@ -12,7 +12,6 @@ import { run as replayAudit } from './commands/replay-audit.ts';
 import { run as resetPassword } from './commands/reset-password.ts';
 import { run as revoke } from './commands/revoke.ts';
 import { run as rotateSecret } from './commands/rotate-secret.ts';
-import { run as upgradeAudit } from './commands/upgrade-audit.ts';
 import { run as verifyAudit } from './commands/verify-audit.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -190,16 +189,6 @@ checked as it is read. Where one is not as it was sealed, nothing is written: se
       'export-audit user-5.csv --format csv --user-id 5 --stack accounts-production',
     ],
     run: exportAudit,
-  },
-  'upgrade-audit': {
-    summary: 'make audit entries of an earlier version known to new indexes',
-    operands: [],
-    help: `Entries that were written before the table had its indexes by resource and of failures lack
-their keys: the audit query leaves them out where resourceId or result=FAILURE is asked for. This
-adds the keys and changes nothing else. It may run while the service does. Interrupted by Ctrl-C
-or a fault, it goes on when it is run again. A start of the service on this machine does the same.`,
-    examples: ['upgrade-audit --stack accounts-production', 'upgrade-audit --local'],
-    run: upgradeAudit,
   },
   'verify-audit': {
     summary: 'prove that nobody changed, deleted or added audit entries since they were sealed',

@@ -41,10 +41,9 @@ const tablesOf = (
 ): Tables => {
   const table = (id: string, definition: TableDefinition, existing: string | undefined) =>
     existing ? takeOverTable(stack, id, existing) : createTable(stack, id, definition, { keep });
-  const indexes = auditTable.indexes.slice(0, settings.auditIndexes);
   return {
     users: table('UsersTable', usersTable, settings.usersTableName),
-    audit: table('AuditTable', { ...auditTable, indexes }, settings.auditTableName),
+    audit: table('AuditTable', auditTable, settings.auditTableName),
   };
 };
 

@@ -28,7 +28,6 @@ describe('readDeploymentSettings', () => {
       v1Users: 'on',
       docs: 'on',
       v1ReservedConcurrency: 1,
-      auditIndexes: 6,
       loginAnswers: 'distinct',
       userDirectory: 'open',
       passwordMinLength: 1,

@@ -36,4 +36,19 @@ describe('createTables', () => {
 
     expect(await timeToLive(names.users)).toEqual(['ENABLED', 'expires_at']);
   });
+
+  it.each([
+    ['users', 'audit', 'admins'],
+    ['audit', 'users', 'by_user_id'],
+  ] as const)(
+    'refuses a table of %s that lacks an index, in one sentence',
+    async (one, other, index) => {
+      const names = await useOwnTables();
+      const TableName = names[other];
+
+      await expect(createTables(inject('engine'), { ...names, [one]: TableName })).rejects.toThrow(
+        `The table ${TableName} lacks the index ${index}, as another version of the service made it: delete the data, or set DATA_DIR to another folder.`,
+      );
+    },
+  );
 });

@@ -80,6 +80,19 @@ describe('A data folder', { timeout: 180_000 }, () => {
     expect(await own.isVacated()).toBe(true);
   });
 
+  it('of another version, whose tables lack an index, is refused in one sentence', async () => {
+    const first = await own.start();
+    await first.stop();
+
+    const { code, output } = await own.startInVain({ AUDIT_TABLE: 'users' });
+
+    expect([code, output]).toEqual([
+      1,
+      'The table users lacks the index by_user_id, as another version of the service made it: delete the data, or set DATA_DIR to another folder.\n',
+    ]);
+    expect(await own.isVacated()).toBe(true);
+  });
+
   it('is taken from a dead service by a command, whatever now answers in its place', async () => {
     const killed = await own.start();
     await endGroup(killed.process, 'SIGKILL');

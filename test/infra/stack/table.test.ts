@@ -39,17 +39,6 @@ describe('the tables', () => {
     }
   });
 
-  it.each([4, 5])(
-    'of audit entries has its first %i indexes where a deployment says so',
-    (count) => {
-      const { Properties } = tables({ auditIndexes: count }).get('AuditTable') ?? {};
-
-      const names = auditTable.indexes.slice(0, count).map(({ name }) => name);
-      const indexes: readonly { IndexName: string }[] = Properties.GlobalSecondaryIndexes;
-      expect(indexes.map(({ IndexName }) => IndexName)).toEqual(names);
-    },
-  );
-
   it('copy no password hash into an index', () => {
     for (const { Projection } of tables().get('UsersTable')?.Properties.GlobalSecondaryIndexes ??
       []) {
