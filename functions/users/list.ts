@@ -18,11 +18,11 @@ const onlyItself = async (request: AuthenticatedRequest) => {
 /** GET /api/users */
 export const handler = endpoint(contract.listUsers, authenticated, async (request) => {
   const query = parseQuery(contract.listUsers, request.queryStringParameters);
-  const page = await pageOf(query, scope);
+  const { after } = await pageOf(query, scope);
   if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
     return onlyItself(request);
   }
-  const { users, next } = await listUsers(page);
+  const { users, next } = await listUsers({ limit: query.limit, after });
   return {
     statusCode: 200,
     headers: await nextPageLink(request, scope, next),

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { rule } from '../validation.ts';
 
-/** Entries in a response: the most, and how many when the caller does not say. */
+/** Audit entries in a response: the most, and how many when the caller does not say. */
 export const maxLimit = 100;
 
 /** How many entries a response may have. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
 import { user } from '../users/user-schema.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
-import { pageParameters } from './parameters.ts';
+import { cursor, limitUpTo } from './parameters.ts';
 
 const tag = 'Users';
 const example = {
@@ -40,7 +40,15 @@ const createUserDescription: Describe = () => ({
 
 export const listUsers = {
   caller: 'user',
-  query: pageParameters,
+  query: {
+    limit: v.optional(
+      v.pipe(
+        limitUpTo(1000),
+        v.description('How many at most. Without it, as many as one read of the list gives.'),
+      ),
+    ),
+    cursor,
+  },
   storageFault: ['Error listing users', 'err'],
 } as const satisfies Operation;
 
@@ -49,7 +57,7 @@ const listUsersDescription: Describe = ({ userDirectory }) => ({
   tag,
   summary: 'List the users',
   text:
-    'Oldest first. A user who was just created may be missing for a moment.' +
+    'Oldest first. Without `limit` a response has everybody, up to the thousands of users whom one read of 1 MB gives; while more remain, `Link` leads on. A user who was just created may be missing for a moment.' +
     (userDirectory === 'closed' ? ' A caller who is no admin gets a list of itself alone.' : ''),
   success: {
     status: 200,

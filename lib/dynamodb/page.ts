@@ -11,8 +11,8 @@ export interface PageRequest {
   /** The values of the partition key over which the wanted entries are spread. */
   readonly partitions: readonly string[];
   readonly order: 'oldest first' | 'newest first';
-  /** Entries. */
-  readonly limit: number;
+  /** Entries; absent: no bound. */
+  readonly limit?: number | undefined;
   /** The attributes that entries are wanted with, in the order in which they get them. */
   readonly attributes: readonly string[];
   /** The sort key after which to begin, exclusive; absent: from the beginning. */
@@ -24,10 +24,12 @@ export interface PageRequest {
   readonly matches?: (entry: Entry) => boolean;
   /** Entries to read at most, wanted or not, at least one for each partition. Absent: no bound. */
   readonly mostRead?: number;
+  /** Requests for each partition at most; absent: no bound. */
+  readonly mostRequests?: number;
 }
 
 export interface Page {
-  /** As many as asked for, if there are; fewer, even none, where `mostRead` ended the reading. */
+  /** As many as asked for, if there are; fewer, even none, where another bound ended the reading. */
   readonly entries: readonly Entry[];
   /** The sort key to go on after; absent when nothing remains. */
   readonly next?: string;
@@ -96,7 +98,7 @@ const readOn = async (stream: Stream, count: number, request: PageRequest): Prom
         ':to': { S: to },
       },
       ScanIndexForward: isForward(request),
-      Limit: count,
+      ...(Number.isFinite(count) ? { Limit: count } : {}),
     }),
   );
   for (const item of Items) {
@@ -117,7 +119,8 @@ const margin = 4;
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readPage = async (request: PageRequest): Promise<Page> => {
-  const { partitions, limit, after } = request;
+  const { partitions, after } = request;
+  const { limit = Number.POSITIVE_INFINITY, mostRequests = Number.POSITIVE_INFINITY } = request;
   const precedes = (a = '', b = '') => (isForward(request) ? a < b : a > b);
   const compare = (a: string | undefined, b: string | undefined) => (precedes(a, b) ? -1 : 1);
   // One more than the page, to know whether anything remains.
@@ -132,7 +135,11 @@ export const readPage = async (request: PageRequest): Promise<Page> => {
   let merged: Row[] = [];
   let behind = streams;
   // Each round reads on, or closes, every stream that may still hold an entry of the page.
-  while (behind.length > 0 && left >= behind.length) {
+  for (
+    let round = 0;
+    behind.length > 0 && left >= behind.length && round < mostRequests;
+    round += 1
+  ) {
     const share = Math.min(count, Math.floor(left / behind.length));
     const read = await Promise.all(behind.map((stream) => readOn(stream, share, request)));
     left -= read.reduce((sum, entries) => sum + entries, 0);

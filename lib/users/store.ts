@@ -54,6 +54,15 @@ export const allocateUserIds = async (count: number): Promise<number> => {
 /** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
 export const allocateUserId = (): Promise<number> => allocateUserIds(1);
 
+/** What is stored of a user, with the keys of the indexes that have it. */
+export const userItem = (user: StoredUser) => ({
+  ...userKey(user.id),
+  ...user,
+  listing,
+  ...(user.role === 'admin' ? { admin_listing: adminListing } : {}),
+  created_at_id: createdAtKey(user),
+});
+
 /**
  * Stores a new user together with the item that keeps its email unique.
  * @param required what must hold at that instant besides
@@ -75,13 +84,7 @@ export const insertUser = async (
     {
       Put: {
         TableName: table,
-        Item: {
-          ...userKey(user.id),
-          ...user,
-          listing,
-          ...(user.role === 'admin' ? { admin_listing: adminListing } : {}),
-          created_at_id: createdAtKey(user),
-        },
+        Item: userItem(user),
         ConditionExpression: 'attribute_not_exists(pk)',
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
@@ -126,12 +129,14 @@ export const findUserByEmail = async (
 };
 
 /**
- * One page of users, oldest first.
+ * One page of users, oldest first: what one request gives, which reads 1 MB at most, thousands of
+ * users. In JSON, and in JSON once more, these take less than the 6 MB of a Lambda response.
+ * @param limit users at most; absent: no bound
  * @param after the sort key to begin after, exclusive
  * @throws {DomainError} STORAGE_FAULT
  */
 export const listUsers = async (request: {
-  limit: number;
+  limit?: number | undefined;
   after?: string | undefined;
 }): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
   const { entries, ...rest } = await readPage({
@@ -140,6 +145,7 @@ export const listUsers = async (request: {
     partitions: [listing],
     order: 'oldest first',
     attributes: byCreatedAt.include,
+    mostRequests: 1,
     ...request,
   });
   return { users: entries.map(toUser), ...rest };

@@ -23,7 +23,7 @@ describe('With USER_DIRECTORY=closed', () => {
 
   it('GET /api/users checks its parameters all the same', async () => {
     expect(outcome(await get('/api/users?limit=0', user.token))).toEqual(
-      refusal(400, 'limit must be a whole number from 1 to 100'),
+      refusal(400, 'limit must be a whole number from 1 to 1000'),
     );
   });
 

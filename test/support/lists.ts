@@ -1,6 +1,7 @@
-/** Query values that every list refuses. */
-export const badLimits = [
-  ...['', '0', '-1', '101', '1000', '1.5', '1e1', '0x10', '01', '+1', '%201', '1%20', 'ten', 'NaN'],
+/** Values of `limit` that a list refuses whose pages hold so many entries at most. */
+export const badLimits = (most: number): readonly string[] => [
+  ...[String(most + 1), String(most * 10)],
+  ...['', '0', '-1', '1.5', '1e1', '0x10', '01', '+1', '%201', '1%20', 'ten', 'NaN'],
   ...['Infinity', '9007199254740993', '99999999999999999999', '1,2', '[1]', 'null'],
 ];
 

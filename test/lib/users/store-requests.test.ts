@@ -1,7 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { userItem } from '../../../lib/users/store.ts';
 import { type Account, register, uniqueEmail } from '../../support/client.ts';
 import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
 import type { TestService } from '../../support/service.ts';
+import { writeBatches } from '../../support/write-batches.ts';
+import { storedUser } from './stored-user.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile();
 
@@ -70,11 +73,18 @@ describe('An endpoint', () => {
     expect(asked()).toEqual(['GetItem users']);
   });
 
-  it('asks at GET /api/users for one query', async () => {
-    await api('GET', '/api/users', { token: account.token });
+  it.each(['', '?limit=1000'])(
+    'asks at GET /api/users%s for one query, of more users than a hundred too',
+    async (query) => {
+      const items = Array.from({ length: 101 }, (_, i) => userItem(storedUser({ id: 1000 + i })));
+      await writeBatches(inject('engine'), service.environment.USERS_TABLE ?? '', items);
 
-    expect(asked()).toEqual(['Query users']);
-  });
+      const { body } = await api('GET', `/api/users${query}`, { token: account.token });
+
+      expect(body.length).toBeGreaterThan(101);
+      expect(asked()).toEqual(['Query users']);
+    },
+  );
 
   it('asks at PUT without a new address for one read, one write and one audit write', async () => {
     const json = { name: 'New', email: account.email.toUpperCase() };

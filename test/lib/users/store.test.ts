@@ -9,11 +9,13 @@ import {
   findUserByEmail,
   insertUser,
   listUsers,
+  userItem,
 } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { brokenItems, engineClient, scan, usersIn } from '../../support/stored-items.ts';
+import { writeBatches } from '../../support/write-batches.ts';
 import { storedUser } from './stored-user.ts';
 
 let proxy: EngineProxy;
@@ -224,5 +226,30 @@ describe('listUsers', () => {
     for (const limit of [1, 4, 100]) {
       expect(await walk(limit)).toEqual(users.toSorted(oldestFirst).map(({ id }) => id));
     }
+  });
+
+  it('without a limit yields what one read of the index gives, which fits into a response', async () => {
+    const { users: ownTable } = await useOwnTables(proxy.url);
+    // What takes the most room in JSON beside the room that it takes in the table.
+    const longest = (i: number) => ({
+      name: '\u0001'.repeat(100),
+      email: `${'"'.repeat(180)}@${i}`,
+      created_at: new Date(i).toISOString(),
+    });
+    const ids = Array.from({ length: 2600 }, (_, i) => i + 1);
+    const items = ids.map((id) => userItem(storedUser({ id, ...longest(id) })));
+    await writeBatches(inject('engine'), ownTable, items);
+    proxy.forget();
+
+    const first = await listUsers({});
+    const second = await listUsers({ after: first.next });
+
+    expect(proxy.requests).toHaveLength(2);
+    expect(first.users.length).toBeGreaterThan(1000);
+    expect([...first.users, ...second.users].map(({ id }) => id)).toEqual(ids);
+    expect(second.next).toBeUndefined();
+    // Lambda sends the body of a response as text in JSON.
+    const response = JSON.stringify({ body: JSON.stringify(first.users) });
+    expect(Buffer.byteLength(response)).toBeLessThan(6_000_000);
   });
 });
