@@ -24,13 +24,16 @@ import { type Costs, measure, type Pair } from './requests/pairs.ts';
 
 const [, , only = ''] = process.argv;
 const rounds = Number(process.env.ROUNDS ?? 3000);
-/** A login takes as long as a hundred others. */
-const loginRounds = Math.ceil(rounds / 20);
+/** A login, or a list of everybody, takes as long as a hundred others. */
+const slowRounds = Math.ceil(rounds / 20);
 
 /** Whose entries are queried; they fill more than a page. */
 const auditedUser = 7;
 const entries = 1000;
 const page = 100;
+
+/** Users who are listed, all in one response. */
+const listed = 3000;
 
 const person = { name: 'Some One', email: 'some@example.org', password: 'a password' };
 
@@ -56,7 +59,7 @@ const comparisons = {
 };
 
 const measured = functions.filter(({ name }) =>
-  ['users-create', 'profile', 'audit-logs-list', 'login'].includes(name),
+  ['users-create', 'users-list', 'profile', 'audit-logs-list', 'login'].includes(name),
 );
 
 /** Bundles what is measured and loads it; functions read their settings as they load. */
@@ -94,6 +97,7 @@ const fill = async (endpoint: string): Promise<void> => {
   // Only now: what they import reads the environment.
   const { makeEntry } = await import('../../lib/audit/entry.ts');
   const { toItem } = await import('../../lib/audit/store.ts');
+  const { userItem } = await import('../../lib/users/store.ts');
   const items = Array.from({ length: entries }, (_, i) => {
     const action = {
       user_id: auditedUser,
@@ -109,6 +113,13 @@ const fill = async (endpoint: string): Promise<void> => {
     return toItem(entry, { writeId: crypto.randomUUID() });
   });
   await writeBatches(endpoint, process.env.AUDIT_TABLE ?? '', items);
+  const users = Array.from({ length: listed }, (_, i) =>
+    userItem({
+      ...{ id: 1000 + i, name: person.name, email: `${i}@example.org`, role: 'user' },
+      ...{ created_at: new Date(i).toISOString(), password_hash: '' },
+    }),
+  );
+  await writeBatches(endpoint, process.env.USERS_TABLE ?? '', users);
 };
 
 const makePairs = async (
@@ -145,13 +156,19 @@ const makePairs = async (
       bare: () => bare.query(audit, auditedUser, page),
     },
     {
-      ...{ name: 'login / bcrypt compare', target: 1.06, rounds: loginRounds, event: login },
+      ...{ name: `list of ${listed} users / Query`, target: 1.5, rounds: slowRounds },
+      event: eventOf('GET', '/api/users', { token }),
+      request: invoke('users-list', 200),
+      bare: () => bare.listUsers(users),
+    },
+    {
+      ...{ name: 'login / bcrypt compare', target: 1.06, rounds: slowRounds, event: login },
       request: invoke('login', 200),
       bare: () => bare.compare(person.password, hash),
     },
     {
       // Login protection and audit need these calls, which alone may miss the target above.
-      ...{ name: 'login / compare, four calls', rounds: loginRounds, event: login },
+      ...{ name: 'login / compare, four calls', rounds: slowRounds, event: login },
       request: invoke('login', 200),
       bare: () => bare.logIn({ users, audit }, { password: person.password, hash }),
     },
@@ -188,7 +205,7 @@ try {
   await loaded.invoke('users-create', 201)(eventOf('POST', '/api/users', { token, json: person }));
   await fill(engine.endpoint);
   console.log(`Node ${process.version}, ${arch()}, ${cpus().length} processors, ${engine.name}`);
-  console.log(`Medians of ${rounds} rounds (${loginRounds} logins), microseconds\n`);
+  console.log(`Medians of ${rounds} rounds (${slowRounds} of logins and lists), microseconds\n`);
   console.log(row(['', 'elapsed', 'bare', 'ratio', 'processor', 'bare', 'ratio', 'target']));
   const pairs = await makePairs(loaded, deployment);
   for (const pair of pairs.filter(({ name }) => name.includes(only))) {

@@ -42,6 +42,17 @@ export const query = (table: string, userId: number, limit: number) =>
     }),
   );
 
+/** Everybody whom one request gives. */
+export const listUsers = (table: string) =>
+  querying.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: 'by_created_at',
+      KeyConditionExpression: 'listing = :users',
+      ExpressionAttributeValues: { ':users': 'users' },
+    }),
+  );
+
 /** A compare, and around it what a login calls: two reads before, one after, and the entry. */
 export const logIn = async (
   tables: { users: string; audit: string },
