@@ -261,7 +261,7 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: [
-      'AUDIT_RETENTION_DAYS',
+      ...(['AUDIT_RETENTION_DAYS', 'USER_DIRECTORY'] as const),
       ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS', 'CURRENT_PASSWORD'] as const),
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],

@@ -17,7 +17,7 @@ export const handler = endpoint(contract.createUser, authenticated, async (reque
   const user = await recordingFaults(attempt, () => prepareUser(newUser, role));
   const creation = { ...attempt, resource_id: user.id };
   const required = role === 'admin' ? [requireAdmin(claims.id)] : [];
-  await recordingFaults(creation, () => insertUser(user, required));
+  await recordingFaults(creation, () => insertUser({ ...user, made_by: claims.id }, required));
   await record({ ...creation, result: 'SUCCESS' });
   return { statusCode: 201, body: toUser({ ...user }) };
 });

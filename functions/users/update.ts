@@ -1,11 +1,14 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { noticeChange } from '../../lib/auth/notice.ts';
-import { checkOwnChange } from '../../lib/auth/own-change.ts';
+import { checkMaker, checkOwnChange } from '../../lib/auth/own-change.ts';
+import { config } from '../../lib/config.ts';
 import * as contract from '../../lib/contract/users.ts';
-import { selfOrAdmin } from '../../lib/http/access.ts';
+import { DomainError } from '../../lib/errors.ts';
+import { selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { sourceOf } from '../../lib/http/request.ts';
+import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
 import { updateUser } from '../../lib/users/changes.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { parseUserChanges, type UserChanges } from '../../lib/users/schema.ts';
 import type { User } from '../../lib/users/user.ts';
@@ -19,32 +22,52 @@ const detailsOf = (changes: UserChanges, before: User) => ({
     : {}),
 });
 
-/** PUT /api/users/{id} */
-export const handler = endpoint(contract.updateUser, selfOrAdmin, async (request) => {
-  const { body, claims, pathParameters } = request;
-  const changes = parseUserChanges(body, claims.role);
-  const id = parseUserId(pathParameters?.id);
-  const source = sourceOf(request);
-  const change = {
-    ...source,
+const changeBy = (request: AuthenticatedRequest) =>
+  ({
+    ...sourceOf(request),
     action: 'UPDATE',
-    user_id: claims.id,
-    resource_id: id,
-  } as const;
-  const own = { id, changes, currentPassword: body.currentPassword, sourceIp: source.ip_address };
-  const itself =
-    id === claims.id
+    user_id: request.claims.id,
+    resource_id: parseUserId(request.pathParameters?.id),
+  }) as const;
+
+/** While the directory is open, whoever made a user may change it. */
+const access = selfOrAdminOr(async (request) => {
+  if (config.userDirectory === 'closed') throw new DomainError('FORBIDDEN');
+  const change = changeBy(request);
+  return recordingFaults(change, () => checkMaker(change.resource_id, change.user_id));
+});
+
+/** The permission of whoever made a user, as long as a role in the body still is that of the user. */
+const alsoHeldTo = (parse: (user: User) => void, permission: AuthenticatedRequest['permission']) =>
+  permission && {
+    ...permission,
+    check: async (user: StoredUser) => {
+      await permission.check(user);
+      parse(user);
+    },
+  };
+
+/** PUT /api/users/{id} */
+export const handler = endpoint(contract.updateUser, access, async (request) => {
+  const { body, claims } = request;
+  const parse = (user?: User) => parseUserChanges(body, claims.role, user?.role);
+  const changes = parse(request.permission?.user);
+  const change = changeBy(request);
+  const { resource_id: id, user_id: caller } = change;
+  const own = { id, changes, currentPassword: body.currentPassword, sourceIp: change.ip_address };
+  const permission =
+    id === caller
       ? await recordingFaults(change, () => checkOwnChange(own, request.caller))
-      : undefined;
+      : alsoHeldTo(parse, request.permission);
   const { password, ...rest } = changes;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-  const author = { grantor: claims.id, ...(itself ? { itself } : {}) };
+  const author = { caller, ...(permission ? { permission } : {}) };
   const { before, after } = await recordingFaults(change, () =>
     updateUser(id, { ...rest, ...hashed }, author),
   );
   await Promise.all([
     record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) }),
-    noticeChange(before, changes, source),
+    noticeChange(before, changes, sourceOf(request)),
   ]);
   return { statusCode: 200, body: after };
 });

@@ -1,4 +1,4 @@
-/** What a user who changes itself is held to, beside its token. */
+/** What permits a change beside the token or the role, and must hold until it is written. */
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
 import type { StoredUser } from '../users/items.ts';
@@ -48,7 +48,7 @@ const isRequired = ({ changes: { password, email } }: OwnChange): boolean =>
 export const checkOwnChange = async (
   change: OwnChange,
   caller: StoredUser | undefined,
-): Promise<Author['itself']> => {
+): Promise<Author['permission']> => {
   const required = isRequired(change);
   if (!caller && !required) return undefined;
   const check = async (user: StoredUser) => {
@@ -58,6 +58,25 @@ export const checkOwnChange = async (
     if (required && takesPassword(user, change)) await requirePassword(user, change);
   };
   const user = caller ?? (await findStoredUser(change.id));
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  await check(user);
+  return { user, check };
+};
+
+/**
+ * Checks that a caller may change a user because it made that user, and the user has no password or
+ * address of anybody else since: whoever made it could log in as it anyway.
+ * @returns what the change must be held to
+ * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
+ */
+export const checkMaker = async (
+  id: number,
+  caller: number,
+): Promise<NonNullable<Author['permission']>> => {
+  const check = async ({ made_by }: StoredUser) => {
+    if (made_by !== caller) throw new DomainError('FORBIDDEN');
+  };
+  const user = await findStoredUser(id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   await check(user);
   return { user, check };

@@ -56,7 +56,7 @@ const callers: Readonly<Record<Caller, string>> = {
   anyone: 'For anyone, without a token.',
   user: 'For every user.',
   directory: 'For every user.',
-  self: 'For the user itself, and for admins.',
+  maker: 'For the user itself, and for admins.',
   admin: 'For admins.',
 };
 

@@ -18,7 +18,7 @@ const errorsOf = (
   { userDirectory }: ServiceValues,
 ): readonly ErrorCode[] => {
   const refusesSome =
-    caller === 'self' ||
+    caller === 'maker' ||
     caller === 'admin' ||
     (caller === 'directory' && userDirectory === 'closed');
   const all = new Set<ErrorCode>([

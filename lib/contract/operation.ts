@@ -5,9 +5,10 @@ import type { ServiceValues } from '../settings.ts';
 
 /**
  * Who may call an endpoint: without a token; with any; where the directory is closed, about
- * itself; about itself; an admin. Admins may call them all.
+ * itself; about itself and, unless the directory is closed, about users whom it made; an admin.
+ * Admins may call them all.
  */
-export type Caller = 'anyone' | 'user' | 'directory' | 'self' | 'admin';
+export type Caller = 'anyone' | 'user' | 'directory' | 'maker' | 'admin';
 
 /** Text in which a client may have a body by asking for its media type in Accept. */
 export interface TextForm {

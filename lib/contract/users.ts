@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
 import { user } from '../users/user-schema.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
-import { cursor, limitUpTo } from './parameters.ts';
+import { limitUpTo, pageParameters } from './parameters.ts';
 
 const tag = 'Users';
 const example = {
@@ -41,13 +41,13 @@ const createUserDescription: Describe = () => ({
 export const listUsers = {
   caller: 'user',
   query: {
+    ...pageParameters,
     limit: v.optional(
       v.pipe(
         limitUpTo(1000),
         v.description('How many at most. Without it, as many as one read of the list gives.'),
       ),
     ),
-    cursor,
   },
   storageFault: ['Error listing users', 'err'],
 } as const satisfies Operation;
@@ -84,7 +84,7 @@ const getUserDescription: Describe = ({ userDirectory }) => ({
 });
 
 export const updateUser = {
-  caller: 'self',
+  caller: 'maker',
   body: userChanges,
   storageFault: ['Error updating user', 'err'],
 } as const satisfies Operation;
@@ -105,12 +105,15 @@ const ownUserChanges = () =>
     v.metadata({ minProperties: 1 }),
   );
 
-const updateUserDescription: Describe = ({ currentPassword, sessions }) => ({
+const updateUserDescription: Describe = ({ currentPassword, sessions, userDirectory }) => ({
   id: 'updateUser',
   tag,
   summary: 'Change a user',
   text:
     'Changes the fields that are given, at least one, and no other. Only an admin may change a role, and must be stored as an admin at that moment to make another one.' +
+    (userDirectory === 'open'
+      ? ' Whoever made a user by POST /api/users may change it too, until somebody else gives it a password or another address.'
+      : ' A caller who is no admin may change itself alone.') +
     (sessions === 'revocable'
       ? ' A new password, or another role, ends all sessions of the user.'
       : '') +

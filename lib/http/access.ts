@@ -53,6 +53,23 @@ const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAd
 const mayRead = (request: AuthenticatedRequest) =>
   config.userDirectory === 'open' || isSelfOrAdmin(request);
 
+/** What permits a request; it throws for those that nothing permits. */
+type Permit = (request: AuthenticatedRequest) => Promise<AuthenticatedRequest['permission']>;
+
+/**
+ * Lets a user itself and admins pass, and leaves at `event.permission` what permits others. Rejects
+ * with what the rule throws.
+ */
+// @__NO_SIDE_EFFECTS__
+const authorizeOthers = (permit: Permit): Middleware => {
+  const authorizeOthersBefore: NonNullable<Middleware['before']> = async ({ event }) => {
+    const request = event as AuthenticatedRequest;
+    if (!isSelfOrAdmin(request)) Object.assign(event, { permission: await permit(request) });
+  };
+
+  return { before: authorizeOthersBefore };
+};
+
 /** Any valid token. */
 export const authenticated = {
   caller: 'user',
@@ -71,11 +88,13 @@ export const adminOnly = {
   checks: [authenticate(), authorize(isAdmin)],
 } as const satisfies Access;
 
-/** The user that the path's id names, or an admin. */
-export const selfOrAdmin = {
-  caller: 'self',
-  checks: [authenticate(), authorize(isSelfOrAdmin)],
-} as const satisfies Access;
+/** The user that the path's id names, an admin, or whoever made that user, as a rule permits. */
+// @__NO_SIDE_EFFECTS__
+export const selfOrAdminOr = (permit: Permit) =>
+  ({
+    caller: 'maker',
+    checks: [authenticate(), authorizeOthers(permit)],
+  }) as const satisfies Access;
 
 /** Any valid token; while the directory is closed, the user itself or an admin. */
 export const userDirectory = {

@@ -13,6 +13,11 @@ export type StoredUser = User & {
   readonly import_mark?: string;
   /** How often all of its sessions were ended; absent: never. */
   readonly session_number?: number | undefined;
+  /**
+   * Id of the caller who made it by POST /api/users; absent once somebody else has given it another
+   * password or address.
+   */
+  readonly made_by?: number | undefined;
 };
 
 /** The key of a user item. */
@@ -42,6 +47,7 @@ export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUse
   ...toUser(item),
   password_hash: item.password_hash as string,
   session_number: item.session_number as number | undefined,
+  made_by: item.made_by as number | undefined,
 });
 
 export interface ItemKey {

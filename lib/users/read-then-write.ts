@@ -8,9 +8,9 @@ import type { User } from './user.ts';
 /** Who changes a user. */
 export interface Author {
   /** Id of the caller, who must be an admin at that instant to make another one; absent: an operator. */
-  readonly grantor?: number;
-  /** Given where the user changes itself and what allows it must hold at that instant. */
-  readonly itself?: {
+  readonly caller?: number;
+  /** Given where what permits the change must still hold when it is written. */
+  readonly permission?: {
     /** As it was read and checked. */
     readonly user: StoredUser;
     /** Checks it again, when it was read again. */
@@ -35,15 +35,15 @@ const minRounds = 3;
 export const readThenWrite = async (
   id: number,
   write: (user: StoredUser) => Promise<Written>,
-  { itself }: Author = {},
+  { permission }: Author = {},
 ): Promise<{ before: User; read: User }> => {
   const deadline = performance.now() + contentionTimeout();
   let unsure: User | undefined;
-  let known = itself?.user;
+  let known = permission?.user;
   const readAgain = async () => {
     const read = await findStoredUser(id);
     if (!read) throw new DomainError('USER_NOT_FOUND');
-    await itself?.check(read);
+    await permission?.check(read);
     return read;
   };
   const tryOnce = async () => {

@@ -120,7 +120,8 @@ export const voidingReset = (id: number, { now = new Date() }: { now?: Date } = 
 });
 
 /**
- * Takes a token, sets the password and ends all sessions of the user, all of it or nothing.
+ * Takes a token, sets the password, ends all sessions of the user and the permission of whoever made
+ * it, all of it or nothing.
  * @param forgotten the key of an item to delete with it
  * @returns false when the token is good no more
  * @throws {DomainError} STORAGE_FAULT
@@ -138,7 +139,7 @@ export const useReset = async (
         TableName,
         Key: userKey(user.id),
         ...endingSessions({
-          UpdateExpression: 'SET password_hash = :fresh',
+          UpdateExpression: 'SET password_hash = :fresh REMOVE made_by',
           ExpressionAttributeValues: {
             ':fresh': password_hash,
             ':hash': user.password_hash,

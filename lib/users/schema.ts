@@ -114,11 +114,12 @@ export type UserChanges = v.InferOutput<typeof userChanges>;
 
 /**
  * The body of PUT /api/users/{id}: any subset of its fields. A caller that is no admin may send
- * its own role back, as it got it, which changes nothing, but not another one.
+ * the role back, as it got it, which changes nothing, but not another one.
+ * @param current the role of the user who is changed; absent: the caller's, who changes itself
  * @throws {DomainError} FORBIDDEN, NO_FIELDS_TO_UPDATE, or FIELD_INVALID
  */
-export const parseUserChanges = (body: Fields, caller: Role): UserChanges => {
-  if (caller !== 'admin' && body.role !== undefined && body.role !== caller) {
+export const parseUserChanges = (body: Fields, caller: Role, current = caller): UserChanges => {
+  if (caller !== 'admin' && body.role !== undefined && body.role !== current) {
     throw new DomainError('FORBIDDEN');
   }
   if (!Object.keys(userChanges.entries).some((field) => body[field] !== undefined)) {

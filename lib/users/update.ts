@@ -19,13 +19,24 @@ export interface UserUpdate {
   readonly password_hash?: string;
 }
 
-/** What an update writes: an admin's item has the key of the admins' index, no other's has. */
-const assignments = (update: UserUpdate) => {
+/** Whether an update gives a user a password, even the same one, or another address. */
+const setsCredentials = (user: User, { password_hash, email = user.email }: UserUpdate) =>
+  password_hash !== undefined || email !== user.email;
+
+/**
+ * What an update writes: an admin's item has the key of the admins' index, no other's has. Whoever
+ * made the user may change it for as long as nobody else sets its password or its address.
+ */
+const assignments = (user: StoredUser, update: UserUpdate, { caller }: Author) => {
   const isAdmin = update.role === 'admin';
   const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
   const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
+  const removed = [
+    ...(update.role === 'user' ? ['admin_listing'] : []),
+    ...(setsCredentials(user, update) && user.made_by !== caller ? ['made_by'] : []),
+  ];
   return {
-    UpdateExpression: update.role === 'user' ? `${set} REMOVE admin_listing` : set,
+    UpdateExpression: removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set,
     ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
     ExpressionAttributeValues: Object.fromEntries(
       entries.map(([name, value]) => [`:${name}`, value]),
@@ -36,21 +47,21 @@ const assignments = (update: UserUpdate) => {
 /** What must be unchanged since a user was read for the answer to an update to be true. */
 const answered = ['name', 'email', 'role'] as const;
 
-/** And for a user to be still allowed to change itself. */
-const allowing = [...answered, 'password_hash', 'session_number'] as const;
+/** And for a user, or whoever made it, to be still permitted to change it. */
+const permitting = [...answered, 'password_hash', 'session_number', 'made_by'] as const;
 
 /** A new password, even the same one, and another role end the sessions of before. */
 const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdate) =>
   password_hash !== undefined || role !== user.role;
 
 /** The update of a user item under the condition that it still is as it was read. */
-const updateWhileAsRead = (user: StoredUser, update: UserUpdate, { itself }: Author) => {
-  const names: readonly (typeof allowing)[number][] = itself ? allowing : answered;
+const updateWhileAsRead = (user: StoredUser, update: UserUpdate, author: Author) => {
+  const names: readonly (typeof permitting)[number][] = author.permission ? permitting : answered;
   const present = names.filter((name) => user[name] !== undefined);
   const held = names.map((name) =>
     present.includes(name) ? `#${name} = :current_${name}` : `attribute_not_exists(#${name})`,
   );
-  const expressions = assignments(update);
+  const expressions = assignments(user, update, author);
   const changes = endsSessions(user, update) ? endingSessions(expressions) : expressions;
   return {
     TableName: config.usersTable,
@@ -83,7 +94,7 @@ export const releaseEmail = (user: User) => ({
  * Of an admin who changes itself, the condition of the update says so already.
  * @throws {DomainError} FORBIDDEN when it is known before
  */
-const requireGrantor = (user: User, { role }: UserUpdate, { grantor }: Author) => {
+const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: Author) => {
   if (role !== 'admin' || grantor === undefined) return [];
   if (grantor !== user.id) return [requireAdmin(grantor)];
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
@@ -127,13 +138,14 @@ const updateAlone = async (
 };
 
 /**
- * Writes an update that leaves the email item as it is. Who ends its own sessions with it may not do
- * it again: as a transaction it is recognised when its response was lost, and not refused.
+ * Writes an update that leaves the email item as it is. What permits a change may be gone with it, as
+ * the sessions of a user who sets its own password: such a change cannot be made again. As a
+ * transaction it is recognised when its response was lost, and not refused.
  */
 const updateInPlace = (user: StoredUser, update: UserUpdate, author: Author): Promise<Written> => {
-  const endsOwnSession = author.itself && endsSessions(user, update);
+  const endsPermission = author.permission && endsSessions(user, update);
   const others = [...requireGrantor(user, update, author), ...voidingLink(user, update)];
-  return endsOwnSession || others.length > 0
+  return endsPermission || others.length > 0
     ? updateAndRequire(user, update, author)
     : updateAlone(user, update, author);
 };

@@ -23,14 +23,14 @@ const service = await serviceForThisFile({
 });
 const { adminToken: token } = service;
 
-/** The token of somebody who was an admin once. */
-const oldToken = (id: number): string =>
-  signToken(claimsWith({ id, role: 'admin' }), service.jwtSecret);
+/** The token of a user, or of somebody who was an admin once. */
+const tokenOf = (id: number, role: 'user' | 'admin'): string =>
+  signToken(claimsWith({ id, role }), service.jwtSecret);
 
 const call = counted((command: Command): Promise<ApiAnswer> => {
   const { route, id, json } = requestOf(command);
   const [method = '', path = ''] = route.split(' ');
-  const caller = command.by === undefined ? token : oldToken(command.by);
+  const caller = command.by === undefined ? token : tokenOf(command.by, command.as ?? 'admin');
   const options = { token: caller, ...(json ? { json } : {}) };
   return service.api(method, path.replace('{id}', String(id)), options);
 });
@@ -52,7 +52,11 @@ const seenOf = ({ emails }: Scene, response: ApiAnswer): unknown => {
 const send = async (scene: Scene, command: Command): Promise<Observation> => {
   const answer = await call(command);
   const seen = seenOf(scene, answer);
-  if (answer.status === 201) scene.ids.push(idSeen(seen));
+  if (answer.status === 201) {
+    const { by, as } = command;
+    scene.ids.push(idSeen(seen));
+    if (by !== undefined && as) scene.made.push({ id: idSeen(seen), by });
+  }
   return { command, status: answer.status, seen };
 };
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { overtake } from '../support/proxy.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
@@ -118,6 +118,54 @@ describe('A write that another one overtakes after it has read the user', () => 
 
     expect([promotion.status, promotion.body]).toEqual([403, { message: 'Forbidden' }]);
     expect((await current()).body.role).toBe('user');
+  });
+
+  it.each([
+    [{ name: 'Late' }, { password: 'its own' }],
+    [{ name: 'Late' }, { email: 'its-own@example.org' }],
+    [{ password: 'late' }, { password: 'its own' }],
+    [{ email: 'late@example.org' }, { password: 'its own' }],
+  ])(
+    'a change to %j by whoever made the user is refused when the user has set %j meanwhile',
+    async (late, own) => {
+      const made = await makeUser(service.api, account.token);
+      const token = await logIn(service.api, made);
+      const put = (bearer: string, json: object) =>
+        service.api('PUT', `/api/users/${made.id}`, { token: bearer, json });
+      const write = 'name' in late ? 'UpdateItem' : 'TransactWriteItems';
+
+      const [change, before] = await overtake(
+        proxy,
+        write,
+        () => put(account.token, late),
+        () => put(token, own),
+      );
+
+      expect(before.status).toBe(200);
+      expect([change.status, change.body]).toEqual([403, { message: 'Forbidden' }]);
+      const shown = await service.api('GET', `/api/users/${made.id}`, { token: admin });
+      expect(shown.body).toEqual(before.body);
+      expect(await logIn(service.api, { ...made, ...own })).toBeTypeOf('string');
+      await expectSoundTable();
+    },
+  );
+
+  it('a role that whoever made the user sends back is refused when it was changed meanwhile', async () => {
+    const { id } = await makeUser(service.api, account.token);
+    const get = async () => (await service.api('GET', `/api/users/${id}`, { token: admin })).body;
+    const put = (token: string, json: object) =>
+      service.api('PUT', `/api/users/${id}`, { token, json });
+    const before = await get();
+
+    const [change, promotion] = await overtake(
+      proxy,
+      'UpdateItem',
+      () => put(account.token, { ...before, name: 'Late' }),
+      () => put(admin, { role: 'admin' }),
+    );
+
+    expect([change.status, promotion.status]).toEqual([403, 200]);
+    expect(await get()).toEqual({ ...before, role: 'admin' });
   });
 
   it('a change to an address that another user has got meanwhile is refused', async () => {

@@ -7,6 +7,8 @@ export interface Scene {
   readonly emails: readonly string[];
   /** Of the users that were created so far, deleted ones included. */
   readonly ids: number[];
+  /** Those of them whom somebody without the role has made, and who. */
+  readonly made: { readonly id: number; readonly by: number }[];
 }
 
 const emailCount = 3;
@@ -14,7 +16,11 @@ const passwords: readonly string[] = ['one', 'other'];
 
 export const makeScene = (): Scene => {
   const run = randomUUID();
-  return { emails: Array.from({ length: emailCount }, (_, i) => `${i}-${run}@b`), ids: [] };
+  return {
+    emails: Array.from({ length: emailCount }, (_, i) => `${i}-${run}@b`),
+    ids: [],
+    made: [],
+  };
 };
 
 /** A command before it is known which users there are. */
@@ -61,19 +67,21 @@ const login = plan(
   }),
 );
 
-const update = plan(
-  fc.record({
-    kind: fc.constant('update'),
-    user,
-    values: newUser,
-    fields: fc.subarray(['name', 'email', 'password', 'role'] as const, { minLength: 1 }),
-  }),
-  (scene, { user: which, values, fields }) => {
-    const full = { ...values, email: spell(scene, values.email) };
-    const changes = Object.fromEntries(fields.map((field) => [field, full[field]]));
-    return { kind: 'update', id: idOf(scene, which), changes };
-  },
-);
+const updateParts = fc.record({
+  kind: fc.constant('update' as const),
+  user,
+  values: newUser,
+  fields: fc.subarray(['name', 'email', 'password', 'role'] as const, { minLength: 1 }),
+});
+type UpdateParts = typeof updateParts extends fc.Arbitrary<infer Parts> ? Parts : never;
+
+const updateOf = (scene: Scene, { kind, user: which, values, fields }: UpdateParts) => {
+  const full = { ...values, email: spell(scene, values.email) };
+  const changes = Object.fromEntries(fields.map((field) => [field, full[field]]));
+  return { kind, id: idOf(scene, which), changes };
+};
+
+const update = plan(updateParts, updateOf);
 
 /** By somebody who was an admin when the token was issued. */
 const appointment = plan(
@@ -95,6 +103,32 @@ const promotion = plan(
   }),
 );
 
+/** By anybody without the role. */
+const making = plan(
+  fc.record({ kind: fc.constant('create'), by: user, user: newUser }),
+  (scene, { kind, by, user: made }) => ({
+    ...{ kind, by: idOf(scene, by), as: 'user' },
+    user: { ...made, email: spell(scene, made.email), role: 'user' },
+  }),
+);
+
+const changeAsUser = plan(
+  fc.record({ by: user, update: updateParts }),
+  (scene, { by, update: parts }) => ({
+    ...updateOf(scene, parts),
+    ...{ by: idOf(scene, by), as: 'user' },
+  }),
+);
+
+const changeByMaker = plan(
+  fc.record({ made: user, update: updateParts }),
+  (scene, { made: which, update: parts }) => ({
+    ...updateOf(scene, parts),
+    ...(scene.made[which % scene.made.length] ?? { id: nobody, by: nobody }),
+    as: 'user',
+  }),
+);
+
 const onUser = (kind: 'get' | 'delete') =>
   plan(fc.record({ kind: fc.constant(kind), user }), (scene, parts) => ({
     kind,
@@ -103,7 +137,11 @@ const onUser = (kind: 'get' | 'delete') =>
 
 const list = plan(fc.constant({ kind: 'list' }), () => ({ kind: 'list' }));
 
-export const creations: fc.Arbitrary<Plan> = fc.oneof(creation('register'), creation('create'));
+export const creations: fc.Arbitrary<Plan> = fc.oneof(
+  creation('register'),
+  creation('create'),
+  making,
+);
 
 /** Without the list, which comes from an index that may be behind. */
 export const consistent: fc.Arbitrary<Plan> = fc.oneof(
@@ -111,6 +149,8 @@ export const consistent: fc.Arbitrary<Plan> = fc.oneof(
   { weight: 5, arbitrary: update },
   { weight: 2, arbitrary: promotion },
   { weight: 1, arbitrary: appointment },
+  { weight: 2, arbitrary: changeAsUser },
+  { weight: 4, arbitrary: changeByMaker },
   { weight: 1, arbitrary: onUser('delete') },
   { weight: 1, arbitrary: login },
   { weight: 1, arbitrary: onUser('get') },

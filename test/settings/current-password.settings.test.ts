@@ -6,7 +6,7 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../support/acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 
 const required = refusal(400, 'Current password is required');
 const wrong = refusal(403, 'Current password is wrong');
@@ -75,6 +75,14 @@ describe.each([
     expect((await change(user, json, adminToken)).status).toBe(200);
     expect(outcome(await change({ id: 1 }, json, adminToken))).toEqual(required);
     expect(await logIn(api, admin)).toMatch(/^ey/);
+  });
+
+  it('whoever made a user changes it without it', async () => {
+    const { token } = await register(api);
+    const made = await makeUser(api, token);
+    const json = { password: 'another one', email: uniqueEmail() };
+
+    expect((await change(made, json, token)).status).toBe(200);
   });
 
   it('wrong ones count as failed logins do, and make logins and changes wait', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type ApiClient, logIn, register, uniqueEmail } from '../support/client.ts';
+import { type ApiClient, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { type EngineProxy, holdBack, startProxy } from '../support/proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { scanAudit } from '../support/stored-items.ts';
@@ -250,10 +250,12 @@ describe('Refreshing a hash', () => {
 
   it('raises a hash to the current cost at login, and the password stays good', async () => {
     const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
-    const cheap = await startTestService({ ...tables, BCRYPT_COST: '4' });
-    const account = await register(cheap.api, { password: 'long'.repeat(30) });
+    const shared = { ...tables, JWT_SECRET: randomUUID() + randomUUID() };
+    const cheap = await startTestService({ ...shared, BCRYPT_COST: '4' });
+    const { token } = await register(cheap.api);
+    const account = await makeUser(cheap.api, token, { password: 'long'.repeat(30) });
     await cheap.stop();
-    const costly = await startTestService({ ...tables, BCRYPT_COST: '6' });
+    const costly = await startTestService({ ...shared, BCRYPT_COST: '6' });
 
     const before = await storedHash(tables.USERS_TABLE, account.id);
     await logIn(costly.api, account);
@@ -262,6 +264,10 @@ describe('Refreshing a hash', () => {
 
     expect([before, after].map((hash) => hash.split('$').at(-2))).toEqual(['04', '06']);
     expect(await storedHash(tables.USERS_TABLE, account.id)).toBe(after);
+    // It is the same password: whoever made the user may change it still.
+    const json = { name: 'New' };
+    const change = await costly.api('PUT', `/api/users/${account.id}`, { token, json });
+    expect(change.status).toBe(200);
     await costly.stop();
   });
 });

@@ -1,7 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../support/client.ts';
+import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { faults, overtake, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 import { claimsWith, signToken } from '../support/tokens.ts';
@@ -58,6 +58,18 @@ describe('With SESSIONS=revocable', () => {
     expect((await change(user, json)).status).toBe(200);
 
     expect(outcome(await profile(user.token))).toEqual(invalid);
+  });
+
+  it('a password that whoever made a user changes ends the sessions of the user, and no other', async () => {
+    const { token } = await register(api);
+    const made = await makeUser(api, token);
+    const itself = await logIn(api, made);
+
+    expect((await change(made, { password: 'another one' }, token)).status).toBe(200);
+
+    expect(outcome(await profile(itself))).toEqual(invalid);
+    expect((await profile(token)).status).toBe(200);
+    expect((await change(made, { name: 'New' }, token)).status).toBe(200);
   });
 
   it.each([
@@ -192,15 +204,21 @@ describe('With SESSIONS=revocable, a request that another one overtakes', () => 
     },
   );
 
-  it('a change of its password is made once when its response is lost', async () => {
-    const user = await register(api);
+  it.each([
+    ['by itself', (user: Account) => ({ ...user, by: user.token })],
+    [
+      'by whoever made it',
+      async ({ token }: Account) => ({ ...(await makeUser(api, token)), by: token }),
+    ],
+  ])('a change of its password %s is made once when its response is lost', async (_, prepare) => {
+    const { by, ...user } = await prepare(await register(api));
 
     const lost = { fault: faults.lose, times: 1 };
     proxy.impose(
       { ...lost, operation: 'TransactWriteItems' },
       { ...lost, operation: 'UpdateItem' },
     );
-    const answer = await change(user, { password: 'another one' }, user.token);
+    const answer = await change(user, { password: 'another one' }, by);
     proxy.impose();
 
     expect(answer.status).toBe(200);

@@ -6,7 +6,7 @@ import {
   refusal,
   serviceForThisFile,
 } from '../support/acceptance.ts';
-import { register } from '../support/client.ts';
+import { makeUser, register } from '../support/client.ts';
 
 const { api, adminToken } = await serviceForThisFile({ USER_DIRECTORY: 'closed' });
 const [user, other] = [await register(api), await register(api)];
@@ -49,6 +49,15 @@ describe('With USER_DIRECTORY=closed', () => {
     const { status, body } = await get(`/api/users/${other.id}`, adminToken);
 
     expect([status, body.email]).toEqual([200, other.email]);
+  });
+
+  it('PUT /api/users/{id} answers 403 for others, whether they exist, were made by the caller or not', async () => {
+    const made = await makeUser(api, user.token);
+
+    for (const id of [made.id, other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
+      const answer = await api('PUT', `/api/users/${id}`, { token: user.token, body: '{' });
+      expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
+    }
   });
 
   it('shows a deleted user nothing', async () => {

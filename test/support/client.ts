@@ -81,11 +81,15 @@ const untilInTime = async (ask: () => Promise<ApiAnswer>): Promise<ApiAnswer> =>
   return answer;
 };
 
-/** Registers a user of whom only the given fields matter to the test. */
-export const register = async (
+type NewUser = Pick<Account, 'name' | 'email' | 'password'>;
+
+/** Creates a user of whom only the given fields matter to the test. */
+const create = async (
   api: ApiClient,
-  fields: Partial<Pick<Account, 'name' | 'email' | 'password'>> = {},
-): Promise<Account> => {
+  path: string,
+  fields: Partial<NewUser>,
+  options: Pick<ApiRequestOptions, 'token'> = {},
+): Promise<{ account: NewUser; body: ApiAnswer['body'] }> => {
   const draw = () => ({
     name: 'Some One',
     email: uniqueEmail(),
@@ -94,12 +98,27 @@ export const register = async (
   });
   let account = draw();
   const { status, body } = await untilInTime(() => {
-    // A registration that was late may have happened nevertheless.
+    // One that was late may have been created nevertheless.
     account = draw();
-    return api('POST', '/api/auth/register', { json: account });
+    return api('POST', path, { ...options, json: account });
   });
-  if (status !== 201) throw new Error(`Registration answered ${status} ${JSON.stringify(body)}`);
+  if (status !== 201) throw new Error(`POST ${path} answered ${status} ${JSON.stringify(body)}`);
+  return { account, body };
+};
+
+export const register = async (api: ApiClient, fields: Partial<NewUser> = {}): Promise<Account> => {
+  const { account, body } = await create(api, '/api/auth/register', fields);
   return { ...account, id: Number(decodeJwt(body.token).id), token: body.token };
+};
+
+/** Makes a user by POST /api/users, with the token of whoever makes it. */
+export const makeUser = async (
+  api: ApiClient,
+  token: string,
+  fields: Partial<NewUser> = {},
+): Promise<Omit<Account, 'token'>> => {
+  const { account, body } = await create(api, '/api/users', fields, { token });
+  return { ...account, id: body.id };
 };
 
 /** The token that a login answers with. */

@@ -29,12 +29,12 @@ const refusals = {
   'nobody in particular': {
     anyone: undefined,
     user: unauthenticated,
-    self: unauthenticated,
+    maker: unauthenticated,
     admin: unauthenticated,
   },
-  'another user': { anyone: undefined, user: undefined, self: forbidden, admin: forbidden },
-  'the user itself': { anyone: undefined, user: undefined, self: undefined, admin: forbidden },
-  'an admin': { anyone: undefined, user: undefined, self: undefined, admin: undefined },
+  'another user': { anyone: undefined, user: undefined, maker: forbidden, admin: forbidden },
+  'the user itself': { anyone: undefined, user: undefined, maker: undefined, admin: forbidden },
+  'an admin': { anyone: undefined, user: undefined, maker: undefined, admin: undefined },
 } as const satisfies Record<string, Record<Caller, ReturnType<typeof refusal> | undefined>>;
 type CallerName = keyof typeof refusals;
 const callers = Object.keys(refusals) as CallerName[];
@@ -125,12 +125,14 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
       it.each([unknownId, ...badIds])('answers 404 to the id %s', async (id) => {
         const subject = { account: other, admin: adminToken, memoryId: 0 };
 
-        const response = await sendExample(api, example, subject, {
-          ...{ token: adminToken, id },
-          headers: { 'user-agent': agent },
-        });
+        for (const token of example.caller === 'admin' ? [adminToken] : [adminToken, other.token]) {
+          const response = await sendExample(api, example, subject, {
+            ...{ token, id },
+            headers: { 'user-agent': agent },
+          });
 
-        expect(outcome(response)).toEqual(refusal(404, 'User not found'));
+          expect(outcome(response)).toEqual(refusal(404, 'User not found'));
+        }
       });
 
       it('has recorded nothing for any of them', async () => {
@@ -152,7 +154,9 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
 
         expect(outcome(await send())).toEqual(unauthenticated);
         if (refusals['another user'][example.caller]) {
-          expect(outcome(await send(other.token))).toEqual(forbidden);
+          // Whether it made the user of an id is known only once there is a user.
+          const refused = example.caller === 'maker' ? refusal(404, 'User not found') : forbidden;
+          expect(outcome(await send(other.token))).toEqual(refused);
         }
       });
     },

@@ -22,8 +22,11 @@ import { gatewayEvent } from './event.ts';
 import { plantResetToken } from './reset-tokens.ts';
 import type { TestService } from './service.ts';
 
-/** Who may call an endpoint: without a token, with any, with that of the path's user or an admin. */
-export type Caller = 'anyone' | 'user' | 'self' | 'admin';
+/**
+ * Who may call an endpoint: without a token, with any, with that of the path's user, of whoever made
+ * it or an admin, or of an admin alone.
+ */
+export type Caller = 'anyone' | 'user' | 'maker' | 'admin';
 
 /** What a request does to the users table or, where it says so, to the audit table. */
 export type Operation = 'read' | 'write' | 'transaction' | 'read audit';
@@ -82,7 +85,7 @@ const login = {
   storageFault: ['Error checking user', 'err'],
 } as const;
 const update = {
-  caller: 'self',
+  caller: 'maker',
   status: 200,
   storageFault: ['Error updating user', 'err'],
   entry: 'UPDATE SUCCESS',

@@ -9,13 +9,18 @@ export interface ModelUser {
   readonly email: string;
   readonly role: string;
   readonly password: string;
+  /** Who made it by POST /api/users; absent once somebody else has set its password or address. */
+  readonly maker?: number | undefined;
 }
 
 /** By id. */
 export type Accounts = ReadonlyMap<number, ModelUser>;
 
-/** Done by the user whose id is `by`, absent: by an admin whom the model does not know. */
-export type Command = { readonly by?: number } & (
+/**
+ * Done by the user whose id is `by`, absent: by an admin whom the model does not know; with a token
+ * of an admin, unless `as` says otherwise.
+ */
+export type Command = { readonly by?: number; readonly as?: 'user' } & (
   | { readonly kind: 'register' | 'create'; readonly user: ModelUser }
   | { readonly kind: 'login'; readonly email: string; readonly password: string }
   | { readonly kind: 'update'; readonly id: number; readonly changes: Partial<ModelUser> }
@@ -76,13 +81,31 @@ const logIn = (accounts: Accounts, email: string, password: string): Outcome => 
 
 type Update = Extract<Command, { kind: 'update' }>;
 
-const update = (accounts: Accounts, { id, by, changes }: Update): Outcome => {
+/** Of a caller who is no admin: what it may change, or the status with which it is refused. */
+const changesAsUser = (
+  user: ModelUser | undefined,
+  { id, by, changes: { role, ...changes } }: Update,
+): Update['changes'] | 403 | 404 => {
+  const isSelf = id === by;
+  if (!user && !isSelf) return 404;
+  if (!isSelf && user?.maker !== by) return 403;
+  return role === undefined || role === (isSelf ? 'user' : user?.role) ? changes : 403;
+};
+
+/** Whoever made a user remains its maker for as long as nobody else sets a password or address. */
+const makerAfter = (user: ModelUser, { by, changes: { password, email = user.email } }: Update) =>
+  by === user.maker || (password === undefined && email === user.email) ? user.maker : undefined;
+
+const update = (accounts: Accounts, command: Update): Outcome => {
+  const { id, by, as } = command;
   const user = accounts.get(id);
+  const changes = as === 'user' ? changesAsUser(user, command) : command.changes;
+  if (typeof changes === 'number') return { status: changes };
   if (!user) return { status: 404 };
   if (changes.role === 'admin' && !mayGrant(accounts, by)) return { status: 403 };
   const [holder] = holderOf(accounts, changes.email ?? user.email) ?? [];
   if (holder !== undefined && holder !== id) return { status: 409 };
-  const changed = { ...user, ...changes };
+  const changed = { ...user, ...changes, maker: makerAfter(user, command) };
   const role = { from: user.role, to: changed.role };
   return {
     status: 200,
@@ -114,9 +137,9 @@ export const outcomeOf = (accounts: Accounts, command: Command, id: number): Out
     case 'register':
       return add(accounts, { ...command.user, role: 'user' }, id, id);
     case 'create':
-      return command.user.role === 'admin' && !mayGrant(accounts, by)
+      return command.user.role === 'admin' && (command.as === 'user' || !mayGrant(accounts, by))
         ? { status: 403 }
-        : add(accounts, command.user, id, by);
+        : add(accounts, { ...command.user, maker: by }, id, by);
     case 'login':
       return logIn(accounts, command.email, command.password);
     case 'update':

@@ -8,7 +8,7 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../../support/acceptance.ts';
-import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;
@@ -132,10 +132,12 @@ describe('PUT /api/users/{id}', () => {
     },
   );
 
-  it('answers 403 to a user who names itself by another spelling of its id', async () => {
+  it('answers 404 to a user who names itself by another spelling of its id', async () => {
     const { id, token } = await register(api);
 
-    expect(outcome(await put(`0${id}`, token, { name: 'x' }))).toEqual(refusal(403, 'Forbidden'));
+    expect(outcome(await put(`0${id}`, token, { name: 'x' }))).toEqual(
+      refusal(404, 'User not found'),
+    );
   });
 
   it('lets a user send back what it was answered', async () => {
@@ -337,5 +339,150 @@ describe('PUT /api/users/{id}', () => {
     await put(unknownId, adminToken, { name: 'x' }, headers);
 
     expect(await entriesOf(service, headers['user-agent'])).toEqual([]);
+  });
+});
+
+describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () => {
+  /** The token of whoever made a user, and the user. */
+  const makerAndMade = async () => {
+    const { token } = await register(api);
+    return { token, made: await makeUser(api, token) };
+  };
+
+  it('answers 200, also after it gave the user another password and address', async () => {
+    const { token, made } = await makerAndMade();
+    const changes = { email: uniqueEmail(), password: 'given later' };
+
+    const answers = [
+      await put(made.id, token, { name: 'Once' }),
+      await put(made.id, token, changes),
+      await put(made.id, token, { name: 'Again' }),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers[2]?.body).toMatchObject({ id: made.id, name: 'Again', email: changes.email });
+    expect(decodeJwt(await logIn(api, changes)).id).toBe(made.id);
+  });
+
+  type Made = Omit<Account, 'token'>;
+  const itself = (made: Made) => logIn(api, made);
+  const anAdmin = async () => adminToken;
+
+  it.each([
+    ['the user has set a password', itself, () => ({ password: 'its own' })],
+    ['the user has set its password again', itself, ({ password }: Made) => ({ password })],
+    ['the user has set an address', itself, () => ({ email: uniqueEmail() })],
+    [
+      'the user has set its address in capitals',
+      itself,
+      ({ email }: Made) => ({ email: email.toUpperCase() }),
+    ],
+    ['an admin has set a password', anAdmin, () => ({ name: 'n', password: 'of an admin' })],
+    ['an admin has set an address', anAdmin, () => ({ email: uniqueEmail() })],
+    [
+      'an admin has set an address and a role',
+      anAdmin,
+      () => ({ email: uniqueEmail(), role: 'user' }),
+    ],
+  ])('answers 403 once %s, and changes nothing', async (_, tokenOf, json) => {
+    const { token, made } = await makerAndMade();
+    const change = await put(made.id, await tokenOf(made), json(made));
+
+    const answers = [
+      await put(made.id, token, { name: 'Late' }),
+      await put(made.id, token, { email: uniqueEmail(), password: 'late' }),
+      await put(made.id, token, { name: '' }),
+    ];
+
+    expect(change.status).toBe(200);
+    expect(answers.map(outcome)).toEqual(Array(3).fill(refusal(403, 'Forbidden')));
+    expect(await get(made.id)).toEqual(change.body);
+  });
+
+  it('answers 200 after changes that leave the password and the address as they were', async () => {
+    const { token, made } = await makerAndMade();
+
+    await put(made.id, await logIn(api, made), { name: 'By itself', email: ` ${made.email} ` });
+    await put(made.id, adminToken, { name: 'By an admin', email: made.email, role: 'admin' });
+    await put(made.id, adminToken, { role: 'user' });
+
+    expect((await put(made.id, token, { name: 'By its maker' })).status).toBe(200);
+  });
+
+  it('answers 200 to an admin who made the user, without the role too', async () => {
+    const account = await register(api);
+    await put(account.id, adminToken, { role: 'admin' });
+    const made = await makeUser(api, await logIn(api, account));
+    await put(made.id, await logIn(api, account), { password: 'given as an admin' });
+
+    expect((await put(made.id, account.token, { name: 'New' })).status).toBe(200);
+  });
+
+  it('answers 403 to others, and to anybody for a user who registered, or whom the start made', async () => {
+    const { token, made } = await makerAndMade();
+    const registered = await register(api);
+
+    const answers = [
+      await put(made.id, registered.token, { name: 'x' }),
+      await put(registered.id, token, { name: 'x' }),
+      await put(1, token, { name: 'x' }),
+    ];
+
+    expect(answers.map(outcome)).toEqual(Array(3).fill(refusal(403, 'Forbidden')));
+  });
+
+  it('takes the role that the user has as no change, and refuses another one', async () => {
+    const { token, made } = await makerAndMade();
+    const before = await get(made.id);
+
+    const unchanged = await put(made.id, token, { ...before, name: 'New' });
+    const promotion = await put(made.id, token, { name: 'x', role: 'admin' });
+    await put(made.id, adminToken, { role: 'admin' });
+    const demotion = await put(made.id, token, { name: 'x', role: 'user' });
+    const sentBack = await put(made.id, token, { name: 'Newer', role: 'admin' });
+
+    expect(outcome(unchanged)).toEqual([200, { ...before, name: 'New' }]);
+    expect([promotion, demotion].map(outcome)).toEqual(Array(2).fill(refusal(403, 'Forbidden')));
+    expect(outcome(sentBack)).toEqual([200, { ...before, name: 'Newer', role: 'admin' }]);
+  });
+
+  it('answers 404 before 403, and 403 before 400, to everybody but the user and admins', async () => {
+    const { token, made } = await makerAndMade();
+    const stranger = (await register(api)).token;
+    const unsound = (id: number, bearer: string) =>
+      api('PUT', `/api/users/${id}`, { token: bearer, body: '{' });
+
+    expect(outcome(await unsound(unknownId, token))).toEqual(refusal(404, 'User not found'));
+    expect(outcome(await unsound(made.id, stranger))).toEqual(refusal(403, 'Forbidden'));
+    expect(outcome(await unsound(made.id, token))).toEqual(
+      refusal(400, 'Content-Type must be application/json'),
+    );
+    expect(outcome(await put(made.id, token, {}))).toEqual(refusal(400, 'No fields to update'));
+  });
+
+  it('answers 404 once the user was deleted', async () => {
+    const { token, made } = await makerAndMade();
+    await api('DELETE', `/api/users/${made.id}`, { token: adminToken });
+
+    expect(outcome(await put(made.id, token, { name: 'x' }))).toEqual(
+      refusal(404, 'User not found'),
+    );
+  });
+
+  it('records its change as one by the caller, and nothing of what it refuses', async () => {
+    const { token, made } = await makerAndMade();
+    const headers = { 'user-agent': uniqueAgent() };
+
+    await put(made.id, token, { name: 'New' }, headers);
+    await put(made.id, (await register(api)).token, { name: 'x' }, headers);
+    await put(unknownId, token, { name: 'x' }, headers);
+
+    expect(await entriesOf(service, headers['user-agent'])).toEqual([
+      expect.objectContaining({
+        user_id: decodeJwt(token).id,
+        ...{ action: 'UPDATE', resource_id: String(made.id), result: 'SUCCESS' },
+        details: '{"fields":["name"]}',
+      }),
+    ]);
   });
 });

@@ -20,7 +20,7 @@ const callers: Readonly<Record<Caller, string>> = {
   anyone: 'anyone',
   user: 'any valid token',
   directory: 'any valid token ¹',
-  self: 'the user itself, or an admin',
+  maker: 'the user itself, or an admin ⁴',
   admin: 'an admin',
 };
 
@@ -122,6 +122,8 @@ describe('The document of a service with a setting of its own', () => {
         'GET /api/users/{id}': change(/^A caller who is no admin may see itself alone\.$/, {
           adds: ['FORBIDDEN'],
         }),
+        // In the place of what it says of users whom a caller made.
+        'PUT /api/users/{id}': change(/ A caller who is no admin may change itself alone\.$/),
       },
     ],
     [

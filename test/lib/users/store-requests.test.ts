@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { userItem } from '../../../lib/users/store.ts';
-import { type Account, register, uniqueEmail } from '../../support/client.ts';
+import { entriesOf, uniqueAgent } from '../../support/acceptance.ts';
+import { type Account, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
+import { faults } from '../../support/proxy.ts';
 import type { TestService } from '../../support/service.ts';
 import { writeBatches } from '../../support/write-batches.ts';
 import { storedUser } from './stored-user.ts';
@@ -108,6 +110,47 @@ describe('An endpoint', () => {
 
     const write = id() === 1 ? 'UpdateItem users' : 'TransactWriteItems users';
     expect(asked()).toEqual(['GetItem users', write, 'PutItem audit']);
+  });
+
+  it.each([
+    ['a name', () => ({ name: 'New' }), 'UpdateItem users'],
+    ['an address', () => ({ email: uniqueEmail() }), 'TransactWriteItems users'],
+  ])('asks at PUT of %s by whoever made the user for the same', async (_, json, write) => {
+    const made = await makeUser(api, account.token);
+    proxy.forget();
+
+    await api('PUT', `/api/users/${made.id}`, { token: account.token, json: json() });
+
+    expect(asked()).toEqual(['GetItem users', write, 'PutItem audit']);
+  });
+
+  it('asks at PUT by a user who may not change the other one for one read', async () => {
+    await api('PUT', '/api/users/1', { token: account.token, json: { name: 'New' } });
+
+    expect(asked()).toEqual(['GetItem users']);
+  });
+
+  it('leaves an entry of a PUT for which it cannot read whether the caller made the user', async () => {
+    const { USERS_TABLE: table = '' } = service.environment;
+    const made = await makeUser(api, account.token);
+    const agent = uniqueAgent();
+
+    proxy.impose({ fault: faults.missingTable, operation: 'GetItem', table });
+    const { status, body } = await api('PUT', `/api/users/${made.id}`, {
+      token: account.token,
+      json: { name: 'New' },
+      headers: { 'user-agent': agent },
+    });
+    proxy.impose();
+
+    const err = 'ResourceNotFoundException';
+    expect([status, body]).toEqual([500, { message: 'Error updating user', err }]);
+    expect(await entriesOf({ ...service, adminToken: admin }, agent)).toEqual([
+      expect.objectContaining({
+        ...{ user_id: account.id, action: 'UPDATE', resource_id: String(made.id) },
+        ...{ result: 'FAILURE', details: JSON.stringify({ error: err }) },
+      }),
+    ]);
   });
 
   it('asks at DELETE for one read, one transaction and one audit write', async () => {

@@ -1,7 +1,7 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { engineClient } from '../../support/stored-items.ts';
 
@@ -46,6 +46,18 @@ describe.each([
     const ended = sessions === 'revocable' ? 401 : 200;
     expect([await profile(user.token), await profile(other)]).toEqual([ended, ended]);
     expect(await profile(await logIn(api, { ...user, password: 'a new password' }))).toBe(200);
+  });
+
+  it('ends what whoever made the user may do', async () => {
+    const { token } = await register(api);
+    const made = await makeUser(api, token);
+    const rename = () => api('PUT', `/api/users/${made.id}`, { token, json: { name: 'New' } });
+    const link = await requestToken(made.email);
+    expect((await rename()).status).toBe(200);
+
+    await reset(link);
+
+    expect(outcome(await rename())).toEqual(refusal(403, 'Forbidden'));
   });
 
   it('refuses a link that was used', async () => {
