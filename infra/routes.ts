@@ -44,6 +44,8 @@ export interface FunctionDefinition {
   readonly memory: number;
   /** Hands messages to the function that mails, where there is one. */
   readonly handsOverMails?: true;
+  /** Makes users admins, and says so in its log. */
+  readonly makesAdmins?: true;
   /** The one that mails: no route leads to it, other functions invoke it and do not wait. */
   readonly sendsMails?: true;
   /** The page whose files it serves; see static-files.ts. */
@@ -217,6 +219,7 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'],
     memory: hashingMemory,
+    makesAdmins: true,
   },
   {
     name: 'users-list',
@@ -266,6 +269,7 @@ export const functions: readonly FunctionDefinition[] = [
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
     memory: hashingMemory,
+    makesAdmins: true,
     handsOverMails: true,
   },
   {

@@ -1,9 +1,15 @@
 import { DomainError, faultName } from './errors.ts';
 
 /** One line of JSON on standard error: what CloudWatch Logs Insights and `jq` both read. */
-export const logError = (event: string, fields: Readonly<Record<string, unknown>>): void => {
-  console.error(JSON.stringify({ level: 'error', event, ...fields }));
-};
+const logAt =
+  (level: 'error' | 'warn') =>
+  (event: string, fields: Readonly<Record<string, unknown>>): void => {
+    console.error(JSON.stringify({ level, event, ...fields }));
+  };
+
+export const logError = logAt('error');
+/** For what is no fault, but somebody should know. */
+export const logWarning = logAt('warn');
 
 const stackFrames = (error: Error): string[] =>
   (error.stack ?? '')

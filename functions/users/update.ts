@@ -7,6 +7,7 @@ import { DomainError } from '../../lib/errors.ts';
 import { selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
+import { logAdminMade } from '../../lib/users/admins.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
@@ -65,6 +66,9 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
   const { before, after } = await recordingFaults(change, () =>
     updateUser(id, { ...rest, ...hashed }, author),
   );
+  if (changes.role === 'admin' && before.role !== 'admin') {
+    logAdminMade(id, { by: caller, requestId: change.request_id });
+  }
   await Promise.all([
     record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) }),
     noticeChange(before, changes, sourceOf(request)),

@@ -36,7 +36,7 @@ const recorded = async (
 const create = async (email: string, password: string): Promise<void> => {
   const newUser = parseNewUser({ name: 'Administrator', email, password });
   const admin = await prepareUser(newUser, 'admin');
-  await recorded('CREATE', admin.id, {}, () => insertUser(admin));
+  await recorded('CREATE', admin.id, { role: 'admin' }, () => insertUser(admin));
 };
 
 /** Gives a user, in one step, what it lacks of the role and the password. */

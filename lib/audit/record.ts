@@ -91,7 +91,9 @@ export const faultDetails = (
  * @param action what is recorded of the failure
  */
 export const recordingFaults = async <T>(
-  action: Omit<AuditedAction, 'resource' | 'result' | 'details'> & { readonly details?: object },
+  action: Omit<AuditedAction, 'resource' | 'result' | 'details'> & {
+    readonly details?: object | undefined;
+  },
   operation: () => Promise<T>,
 ): Promise<T> => {
   try {

@@ -2,6 +2,7 @@ import { config } from '../config.ts';
 import { transact } from '../dynamodb/client.ts';
 import { readPage } from '../dynamodb/page.ts';
 import { usersTable } from '../dynamodb/tables.ts';
+import { logWarning } from '../log.ts';
 import { adminListing, toUser, userKey } from './items.ts';
 import { endingSessions } from './sessions.ts';
 import type { User } from './user.ts';
@@ -44,6 +45,15 @@ const isAdmin = {
 export const requireAdmin = (id: number) => ({
   ConditionCheck: { ...isAdmin, TableName: config.usersTable, Key: userKey(id) },
 });
+
+/**
+ * Says in the log that the API has made a user an admin: the alarm AdminMade looks for it.
+ * @param by the caller's id
+ */
+export const logAdminMade = (
+  id: number,
+  { by, requestId }: { by: number; requestId: string },
+): void => logWarning('admin-made', { requestId, user_id: id, by });
 
 /**
  * Takes the role admin from a user and ends its sessions, provided that another user has the role at

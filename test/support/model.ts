@@ -65,7 +65,8 @@ const mayGrant = (accounts: Accounts, by: number | undefined) =>
 const add = (accounts: Accounts, user: ModelUser, id: number, by?: number): Outcome => {
   if (holderOf(accounts, user.email) || accounts.has(id)) return { status: 409 };
   const after = new Map(accounts).set(id, user);
-  return { status: 201, shown: shown(id, user), after, entry: entry('CREATE', by, id) };
+  const details = user.role === 'admin' ? { role: 'admin' } : undefined;
+  return { status: 201, shown: shown(id, user), after, entry: entry('CREATE', by, id, details) };
 };
 
 const logIn = (accounts: Accounts, email: string, password: string): Outcome => {

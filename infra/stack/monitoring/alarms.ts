@@ -97,6 +97,13 @@ const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
     threshold: 1,
   },
   {
+    name: 'AdminMade',
+    description:
+      'A user was made an admin through the API. The log of the function names both by their ids, as admin-made; the audit trail has the rest. If nobody meant to, demote the user.',
+    metric: logMetrics.adminsMade,
+    threshold: 1,
+  },
+  {
     name: 'FailedLogins',
     description:
       'At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeed (200): someone is guessing passwords. Other responses count on neither side. See the source addresses in the access log.',

@@ -17,6 +17,7 @@ export interface LogMetrics {
   /** That succeeded or were refused. */
   readonly logins: Metric;
   readonly failedLogins: Metric;
+  readonly adminsMade: Metric;
   readonly unwrittenAuditEntries: Metric;
   readonly brokenAuditTrails: Metric;
   /** Of changes, which could not be handed to the function that mails. */
@@ -45,6 +46,9 @@ const outcomes = ['200', ...refusals];
  */
 const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);
 const lostNotice = FilterPattern.allTerms(noticeNotHandedOver);
+
+/** The event that lib/users/admins.ts logs. */
+const adminMade = FilterPattern.allTerms('admin-made');
 
 /** The event that lib/audit/seal/round.ts logs. */
 const brokenAuditTrail = FilterPattern.allTerms('audit-trail-broken');
@@ -81,6 +85,9 @@ export const createLogMetrics = (
   for (const { node, logGroup } of functions.filter(writesAudit)) {
     count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, unwrittenAuditEntry);
   }
+  for (const { node, logGroup } of functions.filter(({ definition }) => definition.makesAdmins)) {
+    count(`${node.id}AdminFilter`, 'AdminsMade', logGroup, adminMade);
+  }
   if (sealer) count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, brokenAuditTrail);
   for (const { node, logGroup, definition } of functions) {
     if (!definition.handsOverMails || !functions.some(({ unsent }) => unsent)) continue;
@@ -89,6 +96,7 @@ export const createLogMetrics = (
   return {
     logins: metric('Logins'),
     failedLogins: metric('FailedLogins'),
+    adminsMade: metric('AdminsMade'),
     unwrittenAuditEntries: metric('UnwrittenAuditEntries'),
     brokenAuditTrails: metric('BrokenAuditTrails'),
     lostNotices: metric('LostNotices'),

@@ -50,13 +50,20 @@ describe('POST /api/users', () => {
     expect(second.body.id).toBeGreaterThan(first.body.id);
   });
 
-  it.each(['user', 'admin'])('lets an admin create a user of role %s', async (role) => {
+  it.each([
+    ['user', null],
+    ['admin', '{"role":"admin"}'],
+  ])('lets an admin create a user of role %s, whose entry says %s', async (role, details) => {
     const fields = newUser({ role });
+    const agent = uniqueAgent();
 
-    const { status, body } = await post(adminToken, fields);
+    const { status, body } = await post(adminToken, fields, { 'user-agent': agent });
 
     expect([status, body.role]).toEqual([201, role]);
     expect(decodeJwt(await logIn(api, fields)).role).toBe(role);
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({ action: 'CREATE', resource_id: String(body.id), details }),
+    ]);
   });
 
   it.each([{}, { role: null }])(

@@ -43,13 +43,13 @@ describe('The admin of a start', () => {
   it.each([
     ['the one of the settings', {}],
     ['one with a random password', unset],
-  ])('leaves an entry when it is made: %s', async (_, environment) => {
+  ])('leaves an entry that names its role when it is made: %s', async (_, environment) => {
     const { start, entries } = onOwnTables();
 
     const service = await start(environment);
     await service.stop();
 
-    expect(await entries()).toEqual([startEntry('CREATE', 1, {})]);
+    expect(await entries()).toEqual([startEntry('CREATE', 1, { role: 'admin' })]);
   });
 
   it('leaves none when a later start finds all as it wants it', async () => {

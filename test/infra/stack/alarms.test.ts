@@ -109,6 +109,19 @@ describe('An alarm', () => {
     );
   });
 
+  it('is raised by every user whom a function makes an admin', () => {
+    expect(properties('AdminMade')).toMatchObject({
+      MetricName: 'AdminsMade',
+      Statistic: 'Sum',
+      Threshold: 1,
+      EvaluationPeriods: 1,
+    });
+    expect(filters('AdminsMade')).toEqual([
+      ['UsersCreateLogs', '"admin-made"'],
+      ['UsersUpdateLogs', '"admin-made"'],
+    ]);
+  });
+
   it('is raised when at least 50 logins, and half of those that succeed or are refused, are refused', () => {
     expect(properties('FailedLogins').Threshold).toBe(50);
     expect(properties('FailedLogins').AlarmDescription).toContain(

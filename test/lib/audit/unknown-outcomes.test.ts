@@ -18,6 +18,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'pass-word' });
   const registration = () => ['POST', '/api/auth/register', newUser()] as const;
   const creation = () => ['POST', '/api/users', newUser()] as const;
+  const creationOfAdmin = () => ['POST', '/api/users', { ...newUser(), role: 'admin' }] as const;
   const put = (json: object) => ['PUT', `/api/users/${account.id}`, json] as const;
   const rename = () => put({ name: 'New' });
   const move = () => put({ email: uniqueEmail() });
@@ -46,12 +47,19 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   it.each([
     ['a registration', 'CREATE', 'TransactWriteItems', registration],
     ['a user that is created', 'CREATE', 'TransactWriteItems', creation],
+    [
+      'an admin that is created',
+      'CREATE',
+      'TransactWriteItems',
+      creationOfAdmin,
+      { role: 'admin' },
+    ],
     ['a change of name', 'UPDATE', 'UpdateItem', rename],
     ['a change of address', 'UPDATE', 'TransactWriteItems', move],
     ['a change of role', 'UPDATE', 'TransactWriteItems', promote],
   ] as const)(
     'says of %s whose acknowledgement is lost that the outcome is unknown, and names the user',
-    async (_, action, operation, request) => {
+    async (_, action, operation, request, besides: object = {}) => {
       const before = await users();
 
       const { status, entries } = await entriesWhile(operation, faults.lose, request());
@@ -64,8 +72,8 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
         expect.objectContaining({ action, result: 'FAILURE', resource_id: String(changed?.id) }),
       ]);
       expect(JSON.parse(entries[0]?.details ?? '')).toEqual({
-        error: 'ECONNRESET',
-        outcome: 'unknown',
+        ...{ error: 'ECONNRESET', outcome: 'unknown' },
+        ...besides,
       });
     },
   );

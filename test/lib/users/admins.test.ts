@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
 import { findUser, insertUser } from '../../../lib/users/store.ts';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { storedUser } from './stored-user.ts';
 
@@ -63,5 +65,37 @@ describe('demoteAdmin', () => {
     expect(await demoteAdmin(id, { otherAdmin })).toBe(false);
 
     expect(await roles(id, otherAdmin)).toEqual(before);
+  });
+});
+
+describe('The log', () => {
+  it('has a line for each user whom the API makes an admin, and for no other change', async () => {
+    const { api, adminToken: token, output } = await serviceForThisFile();
+    const put = (id: number, json: object) => api('PUT', `/api/users/${id}`, { token, json });
+    const post = (role: string) => {
+      const json = { name: 'n', email: uniqueEmail(), password: 'p', role };
+      return api('POST', '/api/users', { token, json });
+    };
+
+    const plain = await post('user');
+    const created = await post('admin');
+    const { id } = await register(api);
+    await put(plain.body.id, { name: 'Other' });
+    await put(created.body.id, { role: 'admin' });
+    const promoted = await put(id, { role: 'admin' });
+    await put(created.body.id, { role: 'user' });
+    await put(plain.body.id, { role: 'user' });
+    const last = await put(created.body.id, { role: 'admin' });
+
+    const made = [created, promoted, last].map(({ body, headers }) => ({
+      ...{ level: 'warn', event: 'admin-made', requestId: headers.get('x-request-id') },
+      ...{ user_id: body.id, by: 1 },
+    }));
+    const lines = () =>
+      output()
+        .split('\n')
+        .filter((line) => line.includes('admin-made'))
+        .map((line) => JSON.parse(line));
+    await expect.poll(lines, { timeout: 30_000 }).toEqual(made);
   });
 });
