@@ -104,6 +104,7 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [createsUsers, writesAudit],
     signingSecret: true,
     variables: [
+      'AUDIT_DETAIL',
       'AUDIT_RETENTION_DAYS',
       'PASSWORD_MIN_LENGTH',
       'BCRYPT_COST',
@@ -217,7 +218,10 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
     permissions: [readsSessions, createsUsers, grantsRoles, writesAudit],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'],
+    variables: [
+      ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS'] as const),
+      ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'] as const),
+    ],
     memory: hashingMemory,
     makesAdmins: true,
   },
@@ -264,7 +268,7 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: [
-      ...(['AUDIT_RETENTION_DAYS', 'USER_DIRECTORY'] as const),
+      ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'USER_DIRECTORY'] as const),
       ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS', 'CURRENT_PASSWORD'] as const),
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
@@ -282,7 +286,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
+    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
   },
   {
@@ -305,11 +309,12 @@ export const functions: readonly FunctionDefinition[] = [
         actions: ['dynamodb:Query'],
         indexes: auditTable.indexes.map(({ name }) => name),
       },
-      // The entry of an export.
+      // The entry of an export; of a query too, and its mark, where entries are full.
       writesAudit,
+      { table: 'users', actions: ['dynamodb:PutItem'], when: [{ auditDetail: 'full' }] },
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
+    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
   },
   {

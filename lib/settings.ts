@@ -170,6 +170,13 @@ export const serviceSettings = {
     together: 'mailFrom',
     operator: true,
   },
+  /** Whether audit entries hold names and addresses, and queries of the log leave entries. */
+  auditDetail: {
+    variable: 'AUDIT_DETAIL',
+    rule: oneOf(['standard', 'full']),
+    otherwise: 'standard',
+    operator: true,
+  },
   /** Days after which entries leave the audit table; they must be sealed before. 0: none does. */
   auditRetentionDays: {
     variable: 'AUDIT_RETENTION_DAYS',

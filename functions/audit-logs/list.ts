@@ -1,4 +1,5 @@
 import { writePage } from '../../lib/audit/formats.ts';
+import { recordRead } from '../../lib/audit/reads.ts';
 import { record } from '../../lib/audit/record.ts';
 import { listEntries } from '../../lib/audit/store.ts';
 import * as contract from '../../lib/contract/audit-logs.ts';
@@ -11,18 +12,19 @@ import { sourceOf } from '../../lib/http/request.ts';
 /** GET /api/admin/audit-logs */
 export const handler = endpoint(contract.listAuditLogs, adminOnly, async (request) => {
   const { format, filter, order, page, scope } = parseAuditQuery(request);
+  const reader = { ...sourceOf(request), user_id: request.claims.id };
   const found = await listEntries(filter, { order, ...(await pageOf(page, scope)) });
   if (!format) {
     const headers = await nextPageLink(request, scope, found.next);
+    if (page.cursor === undefined) await recordRead(reader, { filter, order });
     return { statusCode: 200, headers, body: { data: found.entries } };
   }
 
   const { text, count, next } = writePage(format, found);
   const headers = await nextPageLink(request, scope, next);
   await record({
-    ...sourceOf(request),
+    ...reader,
     action: 'EXPORT',
-    user_id: request.claims.id,
     resource: 'audit-logs',
     result: 'SUCCESS',
     details: { format, filter: { ...filter, order }, entries: count },

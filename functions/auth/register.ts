@@ -5,6 +5,7 @@ import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
+import { creationDetails } from '../../lib/users/audit-details.ts';
 import { parseNewUser } from '../../lib/users/schema.ts';
 import { insertUser } from '../../lib/users/store.ts';
 
@@ -18,7 +19,8 @@ export const handler = endpoint(contract.register, anyone, async (request) => {
   const user = await recordingFaults(attempt, () => prepareUser(newUser, 'user'));
   // Before the user is stored, so that its failure leaves nothing behind.
   const token = await issueToken(user);
-  const creation = { ...attempt, user_id: user.id, resource_id: user.id };
+  const details = creationDetails(user);
+  const creation = { ...attempt, user_id: user.id, resource_id: user.id, details };
   await recordingFaults(creation, () => insertUser(user));
   await record({ ...creation, result: 'SUCCESS' });
   return { statusCode: 201, body: { message: 'User registered successfully', token } };

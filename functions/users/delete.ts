@@ -3,6 +3,7 @@ import * as contract from '../../lib/contract/users.ts';
 import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { deletionDetails } from '../../lib/users/audit-details.ts';
 import { deleteUser } from '../../lib/users/changes.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 
@@ -15,7 +16,7 @@ export const handler = endpoint(contract.deleteUser, adminOnly, async (request) 
     user_id: request.claims.id,
     resource_id: id,
   } as const;
-  await recordingFaults(deletion, () => deleteUser(id));
-  await record({ ...deletion, result: 'SUCCESS' });
+  const deleted = await recordingFaults(deletion, () => deleteUser(id));
+  await record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) });
   return { statusCode: 204 };
 });

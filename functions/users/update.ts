@@ -8,20 +8,12 @@ import { selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
+import { changeDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
-import { parseUserChanges, type UserChanges } from '../../lib/users/schema.ts';
-import type { User } from '../../lib/users/user.ts';
-import { parseUserId } from '../../lib/users/user.ts';
-
-/** What the entry says of a change: the names of the fields, and of a role its values. */
-const detailsOf = (changes: UserChanges, before: User) => ({
-  fields: Object.keys(changes),
-  ...(changes.role && changes.role !== before.role
-    ? { role: { from: before.role, to: changes.role } }
-    : {}),
-});
+import { parseUserChanges } from '../../lib/users/schema.ts';
+import { parseUserId, type User } from '../../lib/users/user.ts';
 
 const changeBy = (request: AuthenticatedRequest) =>
   ({
@@ -70,7 +62,7 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
     logAdminMade(id, { by: caller, requestId: change.request_id });
   }
   await Promise.all([
-    record({ ...change, result: 'SUCCESS', details: detailsOf(changes, before) }),
+    record({ ...change, result: 'SUCCESS', details: changeDetails(before, changes) }),
     noticeChange(before, changes, sourceOf(request)),
   ]);
   return { statusCode: 200, body: after };

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { prepareUser } from '../../lib/users/accounts.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
+import { creationDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
@@ -20,7 +21,7 @@ export interface LocalAdmin {
 const recorded = async (
   action: 'CREATE' | 'UPDATE',
   id: number,
-  details: object,
+  details: object | undefined,
   change: () => Promise<unknown>,
 ): Promise<void> => {
   const entry = {
@@ -36,7 +37,7 @@ const recorded = async (
 const create = async (email: string, password: string): Promise<void> => {
   const newUser = parseNewUser({ name: 'Administrator', email, password });
   const admin = await prepareUser(newUser, 'admin');
-  await recorded('CREATE', admin.id, { role: 'admin' }, () => insertUser(admin));
+  await recorded('CREATE', admin.id, creationDetails(admin), () => insertUser(admin));
 };
 
 /** Gives a user, in one step, what it lacks of the role and the password. */

@@ -17,7 +17,7 @@ export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | '
   /** SUCCESS unless it says otherwise. */
   readonly result?: AuditedAction['result'];
   /** Besides who did it. */
-  readonly details?: object;
+  readonly details?: object | undefined;
 }
 
 const newEntry = ({ author, result = 'SUCCESS', details, ...operation }: Operation) =>

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '../../lib/errors.ts';
+import { creationDetails } from '../../lib/users/audit-details.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
 import { findHolders, importMark } from '../../lib/users/transfer.ts';
 import { type Author, mayHaveHappened, recordChange, seeAdmins } from './audit.ts';
@@ -67,9 +69,10 @@ const findFresh = async (
 };
 
 /** Stores an admin. Whoever becomes one is named by an entry of its own. */
-const insertAdmin = (author: Author, id: number, insert: () => Promise<void>) => {
-  const operation = { author, action: 'CREATE', resource: 'users', resource_id: id } as const;
-  const details = { role: 'admin' };
+const insertAdmin = (author: Author, admin: StoredUser, insert: () => Promise<void>) => {
+  const { id: resource_id } = admin;
+  const operation = { author, action: 'CREATE', resource: 'users', resource_id } as const;
+  const details = creationDetails(admin);
   return recordChange({ ...operation, details }, insert, { check: seeAdmins });
 };
 
@@ -78,7 +81,7 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
   const stored = { ...user, id, import_mark: importMark(user.password_hash) };
   const store = () => patiently(() => insertUser(stored));
   try {
-    await (user.role === 'admin' ? insertAdmin(run.author, id, store) : store());
+    await (user.role === 'admin' ? insertAdmin(run.author, stored, store) : store());
     run.imported(candidate, id);
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'EMAIL_REGISTERED') throw error;

@@ -27,10 +27,11 @@ export const updateUser = async (
 
 /**
  * Deletes a user and frees its email.
+ * @returns the user, as it was
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const deleteUser = async (id: number): Promise<void> => {
-  await readThenWrite(id, async (user) => {
+export const deleteUser = async (id: number): Promise<User> => {
+  const { read } = await readThenWrite(id, async (user) => {
     const failed = await transact([
       {
         Delete: {
@@ -45,6 +46,7 @@ export const deleteUser = async (id: number): Promise<void> => {
     ]);
     return failed.length === 0 ? 'yes' : 'no';
   });
+  return toUser({ ...read });
 };
 
 /**

@@ -39,6 +39,7 @@ describe('readDeploymentSettings', () => {
       currentPassword: 'optional',
       mailFrom: '',
       resetUrl: '',
+      auditDetail: 'standard',
       auditRetentionDays: 0,
       auditArchiveDays: 0,
       usersTableName: undefined,

@@ -12,7 +12,12 @@ import { mailSettings } from '../support/mailbox.ts';
 import { type EngineRequest, faults, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 
-const everythingOn = { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings };
+const everythingOn = {
+  SESSIONS: 'revocable',
+  CURRENT_PASSWORD: 'required',
+  AUDIT_DETAIL: 'full',
+  ...mailSettings,
+};
 const modes = [
   ['By default', {}],
   ['With the settings that are off by default', everythingOn],

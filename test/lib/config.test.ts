@@ -40,6 +40,7 @@ const choices: readonly [Setting, string, readonly string[]][] = [
   ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
   ['sessions', 'SESSIONS', ['stateless', 'revocable']],
   ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
+  ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
   ['docs', 'DOCS', ['on', 'off']],
 ];

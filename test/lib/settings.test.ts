@@ -33,7 +33,7 @@ describe('How strict a setting is', () => {
     expect([10, 12, 14].map((cost) => strictness?.(cost))).toEqual([10, 12, 14]);
   });
 
-  it.each<Name>(['mailFrom', 'resetUrl', 'auditRetentionDays', 'auditArchiveDays'])(
+  it.each<Name>(['mailFrom', 'resetUrl', 'auditDetail', 'auditRetentionDays', 'auditArchiveDays'])(
     'is not told of %s, no value of which is stricter than another',
     (name) => {
       expect(ruleOf(name).strictness).toBeUndefined();

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../lib/errors.ts';
 import { prepareUser } from '../../../lib/users/accounts.ts';
+import { creationDetails } from '../../../lib/users/audit-details.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { parseEmail, parseName, parsePassword } from '../../../lib/users/schema.ts';
 import { findUserByEmail, insertUser } from '../../../lib/users/store.ts';
@@ -32,7 +33,7 @@ const prepare = async (givenEmail: string, givenName: string): Promise<StoredUse
 export const run: Run = async ({ author, operands: [email = ''], options }) => {
   try {
     const admin = await prepare(email, String(options.name ?? 'Administrator'));
-    const [{ id }, details] = [admin, { role: 'admin' }];
+    const [{ id }, details] = [admin, creationDetails(admin)];
     await recordChange(
       { author, action: 'CREATE', resource: 'users', resource_id: id, details },
       async () => {

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { userInfo } from 'node:os';
+import { describe, expect, inject, it } from 'vitest';
 import { logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,
   operatorEntry,
 } from '../../support/operator.ts';
+import { scanAudit } from '../../support/stored-items.ts';
 
 const service = await operatedServiceForThisFile();
 const { api, adminToken, operate } = service;
@@ -69,6 +71,28 @@ describe('create-admin', () => {
     const { status, stderr } = await operate(['create-admin', 'ada'], 'p');
 
     expect([status, stderr]).toEqual([1, 'The email must be a valid email address.\n']);
+  });
+});
+
+describe('create-admin, where AUDIT_DETAIL is full', () => {
+  it('leaves the name and the address of the admin, as the start does of its own', async () => {
+    const full = await operatedServiceForThisTest({ AUDIT_DETAIL: 'full' });
+    const [name, email] = ['Ada Lovelace', uniqueEmail()];
+
+    await full.operate(['create-admin', email, '--name', name], 'pass-word');
+
+    const { AUDIT_TABLE = '' } = full.environment;
+    const [start] = (await scanAudit(inject('engine'), AUDIT_TABLE)).filter(
+      ({ user_agent }) => user_agent === 'npm start',
+    );
+    const operator = userInfo().username;
+    expect((await full.entries()).map(({ details }) => JSON.parse(details ?? ''))).toEqual([
+      { name, email, role: 'admin', operator },
+    ]);
+    expect(JSON.parse(start?.details ?? '')).toEqual({
+      ...{ name: 'Administrator', email: full.admin.email },
+      ...{ role: 'admin', operator },
+    });
   });
 });
 

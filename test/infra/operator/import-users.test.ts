@@ -150,6 +150,21 @@ describe('import-users', () => {
     expect(await logIn(api, { email, password })).toMatch(/^ey/);
   });
 
+  it('leaves the name and address of an admin, too, where AUDIT_DETAIL is full', async () => {
+    const full = await operatedServiceForThisTest({ AUDIT_DETAIL: 'full' });
+    const [name, email] = ['Ada', uniqueEmail()];
+
+    await full.operate(['import-users', await file(line({ name, email, role: 'admin' }))]);
+
+    const [, entry] = await full.entries();
+    expect(entry).toMatchObject(
+      operatorEntry('import-users', {
+        ...{ action: 'CREATE', resource_id: '2' },
+        details: { name, email, role: 'admin' },
+      }),
+    );
+  });
+
   it('leaves entries that name each admin whom it makes', async () => {
     const before = (await service.entries()).length;
 

@@ -99,6 +99,7 @@ const changed = {
   registrationsPerAddress: 20,
   sessions: 'revocable',
   currentPassword: 'required',
+  auditDetail: 'full',
   mailFrom: 'accounts@example.com',
   resetUrl: 'https://app.example.com/reset',
 };
@@ -117,6 +118,7 @@ const told = {
   AUDIT_RETENTION_DAYS: '0',
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
+  AUDIT_DETAIL: 'full',
   MAIL_FROM: 'accounts@example.com',
   RESET_URL: 'https://app.example.com/reset',
 };

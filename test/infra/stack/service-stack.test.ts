@@ -29,6 +29,7 @@ describe('the stack', () => {
       PasswordMinLength: '1',
       BcryptCost: '10',
       Sessions: 'stateless',
+      AuditDetail: 'standard',
       AuditRetentionDays: '0',
       AuditArchiveDays: '0',
     });

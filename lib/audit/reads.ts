@@ -1,0 +1,80 @@
+/** Entries of queries of the audit log (functions/README.md, What is audited). */
+import { createHash, randomUUID } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../config.ts';
+import { isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
+import { describeFault, logError } from '../log.ts';
+import { seconds } from '../time.ts';
+import type { AuditedAction } from './entry.ts';
+import { record } from './record.ts';
+import type { AuditFilter } from './store.ts';
+
+/** Seconds within which the queries of one caller by one filter leave one entry. */
+const period = 60 * 60;
+
+/** Seconds by which the clocks of functions differ at most. */
+const clockSkew = 60;
+
+/** Milliseconds that the mark of a query may take, before its entry is written. */
+const markingTimeout = () => storageTime(500);
+
+/** The key of the mark of a caller and a filter, of which times are no part. */
+const markKey = (caller: number, { userId, action, result, resourceId }: AuditFilter) => {
+  const filter = JSON.stringify([userId, action, result, resourceId]);
+  const digest = createHash('sha256').update(filter).digest('base64url');
+  return { pk: `audit-read#${caller}#${digest}` };
+};
+
+/**
+ * Marks that a query leaves an entry, by a conditional write, so that of many at once, in whichever
+ * copies of the function, one does.
+ * @returns false when another one left an entry within the period; true when that cannot be told
+ */
+const markRead = async (key: { readonly pk: string }, now: number): Promise<boolean> => {
+  const mark = randomUUID();
+  const command = new PutCommand({
+    TableName: config.usersTable,
+    Item: { ...key, mark, expires_at: now + period },
+    // By its own mark an attempt is recognised whose response was lost.
+    ConditionExpression:
+      'attribute_not_exists(pk) OR mark = :mark OR expires_at <= :now OR expires_at > :farthest',
+    ExpressionAttributeValues: {
+      ...{ ':mark': mark, ':now': now },
+      // One that ends later was made before the clock was set back.
+      ':farthest': now + period + clockSkew,
+    },
+  });
+  try {
+    await send(command, { timeout: markingTimeout() });
+    return true;
+  } catch (error) {
+    if (isConditionFailure(error)) return false;
+    logError('audit-read-not-marked', describeFault(error));
+    return true;
+  }
+};
+
+/** Who queries the audit log, and from where. */
+type Reader = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'> & {
+  readonly user_id: number;
+};
+
+/**
+ * Records a query of the audit log, where AUDIT_DETAIL is full: the first of a caller by a filter,
+ * and again after an hour. Never throws.
+ */
+export const recordRead = async (
+  reader: Reader,
+  { filter, order }: { filter: AuditFilter; order: 'asc' | 'desc' },
+  { now = new Date() }: { now?: Date } = {},
+): Promise<void> => {
+  if (config.auditDetail !== 'full') return;
+  if (!(await markRead(markKey(reader.user_id, filter), seconds(now)))) return;
+  await record({
+    ...reader,
+    action: 'READ',
+    resource: 'audit-logs',
+    result: 'SUCCESS',
+    details: { filter: { ...filter, order } },
+  });
+};

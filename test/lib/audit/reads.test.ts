@@ -1,0 +1,92 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  it,
+  vi,
+} from 'vitest';
+import { recordRead } from '../../../lib/audit/reads.ts';
+import { config } from '../../../lib/config.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { faults, startProxy } from '../../support/proxy.ts';
+import { scanAudit } from '../../support/stored-items.ts';
+
+const proxy = await startProxy(inject('engine'));
+afterAll(() => proxy.stop());
+beforeAll(() => useOwnTables(proxy.url));
+beforeEach(() => void vi.stubEnv('AUDIT_DETAIL', 'full'));
+afterEach(() => vi.unstubAllEnvs());
+
+let callers = 0;
+/** Somebody who has not read the log yet. */
+const newReader = () => {
+  callers += 1;
+  const user_id = callers;
+  const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: 'r' };
+  return {
+    read: (time: string) =>
+      recordRead(
+        { ...source, user_id },
+        { filter: { action: 'LOGIN' }, order: 'desc' },
+        { now: new Date(`2026-11-22T${time}Z`) },
+      ),
+    entries: async () =>
+      (await scanAudit(inject('engine'), config.auditTable)).filter(
+        (entry) => entry.user_id === user_id,
+      ).length,
+  };
+};
+
+describe('A query of the audit log', () => {
+  it('leaves an entry again when the one before is an hour old', async () => {
+    const { read, entries } = newReader();
+
+    await read('10:59:30');
+    await read('11:00:30');
+    await read('11:59:29');
+    expect(await entries()).toBe(1);
+
+    await read('11:59:30');
+    expect(await entries()).toBe(2);
+  });
+
+  it('leaves an entry again when the clock was set back by more than clocks differ', async () => {
+    const { read, entries } = newReader();
+
+    await read('12:00:00');
+    await read('11:59:00');
+    expect(await entries()).toBe(1);
+
+    await read('11:58:59');
+    expect(await entries()).toBe(2);
+  });
+
+  it('leaves its entry where the response to its mark was lost', async () => {
+    const { read, entries } = newReader();
+    proxy.impose({ fault: faults.lose, table: config.usersTable, times: 1 });
+
+    await read('12:00:00');
+    proxy.impose();
+    await read('12:00:01');
+
+    expect(await entries()).toBe(1);
+  });
+
+  it('leaves an entry where it cannot be known whether there is one', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const { read, entries } = newReader();
+    vi.stubEnv('USERS_TABLE', 'missing');
+
+    await read('12:00:00');
+    await read('12:00:01');
+
+    const events = logged.mock.calls.map(([line]) => JSON.parse(String(line)).event);
+    logged.mockRestore();
+    expect(await entries()).toBe(2);
+    expect(events).toEqual(['audit-read-not-marked', 'audit-read-not-marked']);
+  });
+});

@@ -1,0 +1,163 @@
+import { describe, expect, inject, it } from 'vitest';
+import type { AuditEntry } from '../../lib/audit/entry.ts';
+import { entriesOf, nextPage, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../support/client.ts';
+import { scan } from '../support/stored-items.ts';
+
+const service = await serviceForThisFile({ AUDIT_DETAIL: 'full' });
+const { api, adminToken } = service;
+const path = '/api/admin/audit-logs';
+
+const newUser = (fields = {}) => ({
+  name: 'Grace Hopper',
+  email: uniqueEmail(),
+  password: 'pass-word',
+  ...fields,
+});
+
+/** An admin of whom there are no queries yet. */
+const newAdmin = async () => {
+  const json = newUser({ role: 'admin' });
+  const { body } = await api('POST', '/api/users', { token: adminToken, json });
+  return { id: Number(body.id), token: await logIn(api, json) };
+};
+
+/** What a query of the trail answers, as far as an auditor asks for it. */
+const found = async (query: string) => {
+  const { body } = await api('GET', `${path}?${query}`, { token: adminToken });
+  return body.data.map(({ user_id, details }: AuditEntry) => [
+    user_id,
+    JSON.parse(details ?? 'null'),
+  ]);
+};
+
+describe('With AUDIT_DETAIL=full', () => {
+  it('the trail alone says who a deleted user was, which address one had before, and who read the log', async () => {
+    const [deleted, moved, auditor] = [await register(api), await register(api), await newAdmin()];
+    const email = uniqueEmail();
+    const since = new Date().toISOString();
+    await api('PUT', `/api/users/${moved.id}`, { token: moved.token, json: { email } });
+    await api('DELETE', `/api/users/${deleted.id}`, { token: adminToken });
+    await api('GET', `${path}?userId=${moved.id}&since=2026-01-01`, { token: auditor.token });
+
+    const whoWasDeleted = await found(`action=DELETE&resourceId=${deleted.id}`);
+    const addressBefore = await found(`action=UPDATE&resourceId=${moved.id}`);
+    const readers = await found(`action=READ&since=${since}`);
+
+    expect(whoWasDeleted).toEqual([
+      [1, { name: deleted.name, email: deleted.email, role: 'user' }],
+    ]);
+    expect(addressBefore).toEqual([
+      [moved.id, { fields: ['email'], email: { from: moved.email, to: email } }],
+    ]);
+    const filter = { userId: moved.id, since: '2026-01-01T00:00:00.000Z', order: 'desc' };
+    expect(readers).toContainEqual([auditor.id, { filter }]);
+  });
+
+  it.each([
+    ['a registration', '/api/auth/register', {}, 'user'],
+    ['a user that an admin makes', '/api/users', {}, 'user'],
+    ['an admin that an admin makes', '/api/users', { role: 'admin' }, 'admin'],
+  ])('%s leaves its name, address and role', async (_, to, fields, role) => {
+    const [agent, json] = [uniqueAgent(), newUser(fields)];
+
+    await api('POST', to, { token: adminToken, json, headers: { 'user-agent': agent } });
+
+    const [entry, ...others] = await entriesOf(service, agent);
+    expect(others).toEqual([]);
+    expect(entry).toMatchObject({
+      action: 'CREATE',
+      details: JSON.stringify({ name: json.name, email: json.email, role }),
+    });
+  });
+
+  it('a change leaves the values of what it changes, and of a password none', async () => {
+    const { id, name, token } = await register(api);
+    const [agent, password] = [uniqueAgent(), 'quite another one'];
+    const put = (json: object) =>
+      api('PUT', `/api/users/${id}`, { token, json, headers: { 'user-agent': agent } });
+
+    await put({ name: 'Renamed', password });
+    await put({ name: 'Renamed' });
+
+    const entries = await entriesOf(service, agent);
+    expect(entries.map(({ details }) => JSON.parse(String(details)))).toEqual([
+      { fields: ['name', 'password'], name: { from: name, to: 'Renamed' } },
+      { fields: ['name'] },
+    ]);
+    const kept = JSON.stringify(
+      await scan(inject('engine'), service.environment.AUDIT_TABLE ?? ''),
+    );
+    expect(kept).not.toMatch(/quite another one|\$2b\$/);
+  });
+});
+
+describe('With AUDIT_DETAIL=full a query of the audit log', () => {
+  const query = (token: string, text: string, headers = {}) =>
+    api('GET', `${path}?${text}`, { token, headers });
+  /** The entries that an admin's queries have left, oldest first. */
+  const readsBy = async (id: number) =>
+    (await found(`userId=${id}&order=asc`)).map(([, details]: unknown[]) => details);
+  const withoutLogin = (details: readonly unknown[]) => details.filter(Boolean);
+
+  it('leaves one entry with its filter, of a hundred at the same instant, whatever their times and order', async () => {
+    const { id, token } = await newAdmin();
+    const times = Array.from({ length: 50 }, (_, i) => `&since=${2000 + i}-01-01`);
+
+    await Promise.all(
+      times.flatMap((time) => [
+        query(token, `action=LOGIN${time}`),
+        query(token, `order=asc&action=LOGIN${time}&limit=1`),
+      ]),
+    );
+
+    const [details, ...others] = withoutLogin(await readsBy(id));
+    expect(others).toEqual([]);
+    expect(details).toMatchObject({ filter: { action: 'LOGIN' } });
+  });
+
+  it('leaves one of each filter and each caller', async () => {
+    const [one, other] = [await newAdmin(), await newAdmin()];
+    const filters = ['', 'userId=1', 'action=DELETE', 'result=FAILURE', 'resourceId=1'];
+
+    for (const filter of [...filters, ...filters]) await query(one.token, filter);
+    await query(other.token, '');
+
+    const order = 'desc';
+    expect(withoutLogin(await readsBy(one.id))).toEqual([
+      { filter: { order } },
+      { filter: { userId: 1, order } },
+      { filter: { action: 'DELETE', order } },
+      { filter: { result: 'FAILURE', order } },
+      { filter: { resourceId: '1', order } },
+    ]);
+    expect(withoutLogin(await readsBy(other.id))).toEqual([{ filter: { order } }]);
+  });
+
+  it('leaves an entry of audit-logs, by the caller, from where it came', async () => {
+    const { id, token } = await newAdmin();
+    const agent = uniqueAgent();
+
+    await query(token, 'action=EXPORT', { 'user-agent': agent });
+
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({
+        ...{ user_id: id, action: 'READ', resource: 'audit-logs', resource_id: null },
+        ...{ result: 'SUCCESS', ip_address: '127.0.0.1' },
+      }),
+    ]);
+  });
+
+  it('leaves none for a further page, a refused query or an export, which leaves its own', async () => {
+    const { id, token } = await newAdmin();
+    const first = await query(adminToken, 'limit=1');
+
+    await api('GET', nextPage(first) ?? '', { token });
+    await query(token, 'action=none');
+    await query(token, 'action=LOGIN', { accept: 'text/csv' });
+
+    const { body } = await api('GET', `${path}?userId=${id}`, { token: adminToken });
+    const actions = body.data.map(({ action }: AuditEntry) => action);
+    expect(actions).toEqual(['EXPORT', 'LOGIN']);
+  });
+});
