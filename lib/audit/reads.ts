@@ -16,7 +16,7 @@ const period = 60 * 60;
 const clockSkew = 60;
 
 /** Milliseconds that the mark of a query may take, before its entry is written. */
-const markingTimeout = () => storageTime(500);
+const markingTimeout = () => storageTime(1000);
 
 /** The key of the mark of a caller and a filter, of which times are no part. */
 const markKey = (caller: number, { userId, action, result, resourceId }: AuditFilter) => {

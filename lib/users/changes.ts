@@ -37,9 +37,14 @@ export const deleteUser = async (id: number): Promise<User> => {
         Delete: {
           TableName: config.usersTable,
           Key: userKey(id),
-          ConditionExpression: '#current = :current',
-          ExpressionAttributeNames: { '#current': 'email' },
-          ExpressionAttributeValues: { ':current': user.email },
+          // What is returned is then what was deleted.
+          ConditionExpression: '#name = :name AND #email = :email AND #role = :role',
+          ExpressionAttributeNames: { '#name': 'name', '#email': 'email', '#role': 'role' },
+          ExpressionAttributeValues: {
+            ':name': user.name,
+            ':email': user.email,
+            ':role': user.role,
+          },
         },
       },
       releaseEmail(user),

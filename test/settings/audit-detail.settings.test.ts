@@ -1,10 +1,16 @@
-import { describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
 import { entriesOf, nextPage, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../support/client.ts';
+import { overtake, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 
-const service = await serviceForThisFile({ AUDIT_DETAIL: 'full' });
+const proxy = await startProxy(inject('engine'));
+const service = await serviceForThisFile({
+  AUDIT_DETAIL: 'full',
+  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+});
+afterAll(() => proxy.stop());
 const { api, adminToken } = service;
 const path = '/api/admin/audit-logs';
 
@@ -90,6 +96,23 @@ describe('With AUDIT_DETAIL=full', () => {
     );
     expect(kept).not.toMatch(/quite another one|\$2b\$/);
   });
+
+  it('a deletion leaves what the user was at its end, though it was changed meanwhile', async () => {
+    const { id, email } = await register(api);
+    const user = `/api/users/${id}`;
+    const json = { name: 'Renamed', role: 'admin' };
+
+    await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => api('DELETE', user, { token: adminToken }),
+      () => api('PUT', user, { token: adminToken, json }),
+    );
+
+    expect(await found(`action=DELETE&resourceId=${id}`)).toEqual([
+      [1, { name: 'Renamed', email, role: 'admin' }],
+    ]);
+  });
 });
 
 describe('With AUDIT_DETAIL=full a query of the audit log', () => {
@@ -100,20 +123,16 @@ describe('With AUDIT_DETAIL=full a query of the audit log', () => {
     (await found(`userId=${id}&order=asc`)).map(([, details]: unknown[]) => details);
   const withoutLogin = (details: readonly unknown[]) => details.filter(Boolean);
 
-  it('leaves one entry with its filter, of a hundred at the same instant, whatever their times and order', async () => {
+  it('leaves one entry with its filter, whatever its times and its order', async () => {
     const { id, token } = await newAdmin();
-    const times = Array.from({ length: 50 }, (_, i) => `&since=${2000 + i}-01-01`);
 
-    await Promise.all(
-      times.flatMap((time) => [
-        query(token, `action=LOGIN${time}`),
-        query(token, `order=asc&action=LOGIN${time}&limit=1`),
-      ]),
-    );
+    await query(token, 'action=LOGIN&since=2026-01-01');
+    await query(token, 'action=LOGIN&until=2027-01-01&order=asc');
+    await query(token, 'limit=1&action=LOGIN');
 
-    const [details, ...others] = withoutLogin(await readsBy(id));
-    expect(others).toEqual([]);
-    expect(details).toMatchObject({ filter: { action: 'LOGIN' } });
+    expect(withoutLogin(await readsBy(id))).toEqual([
+      { filter: { action: 'LOGIN', since: '2026-01-01T00:00:00.000Z', order: 'desc' } },
+    ]);
   });
 
   it('leaves one of each filter and each caller', async () => {
