@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { isConditionFailure, send, storageTime } from '../dynamodb/client.ts';
+import { sendIf, storageTime } from '../dynamodb/client.ts';
 import { describeFault, logError } from '../log.ts';
 import { seconds } from '../time.ts';
 import type { AuditedAction } from './entry.ts';
@@ -45,10 +45,8 @@ const markRead = async (key: { readonly pk: string }, now: number): Promise<bool
     },
   });
   try {
-    await send(command, { timeout: markingTimeout() });
-    return true;
+    return await sendIf(command, { timeout: markingTimeout() });
   } catch (error) {
-    if (isConditionFailure(error)) return false;
     logError('audit-read-not-marked', describeFault(error));
     return true;
   }
