@@ -94,7 +94,7 @@ describe('A client that asks for problem details', () => {
 
     expect(body).toEqual({
       type: '/docs#PARAMETER_INVALID',
-      title: 'limit must be a whole number from 1 to 100',
+      title: 'limit must be a whole number from 1 to 1000',
       status: 400,
       code: 'PARAMETER_INVALID',
     });

@@ -45,8 +45,9 @@ const choices: readonly [Setting, string, readonly string[]][] = [
   ['docs', 'DOCS', ['on', 'off']],
 ];
 
-const tableNames: readonly [Setting, string][] = [
+const namesGiven: readonly [Setting, string][] = [
   ['usersTable', 'USERS_TABLE'],
+  ['staticFiles', 'STATIC_FILES'],
   ['auditTable', 'AUDIT_TABLE'],
 ];
 
@@ -144,11 +145,11 @@ describe('A choice among the settings', () => {
 });
 
 describe('A table name', () => {
-  it.each(tableNames)('%s is what %s says', (setting, variable) => {
+  it.each(namesGiven)('%s is what %s says', (setting, variable) => {
     expect(configFrom({ [variable]: 'some-table' })[setting]).toBe('some-table');
   });
 
-  it.each(tableNames)('%s is missed by the name of %s', (setting, variable) => {
+  it.each(namesGiven)('%s is missed by the name of %s', (setting, variable) => {
     for (const env of [{}, { [variable]: '' }]) {
       const error = faultOf(setting, env);
       expect(error).toBeInstanceOf(ConfigError);
@@ -218,7 +219,7 @@ describe('A setting of mails', () => {
 
 describe('configFrom', () => {
   it('covers every setting in these tests', () => {
-    const all = [...numbers, ...durations, ...choices, ...tableNames, ...ofMails];
+    const all = [...numbers, ...durations, ...choices, ...namesGiven, ...ofMails];
     const tested = all.map(([setting]) => setting);
     // Given by what runs the service, as it is.
     tested.push('mailFunctionUrl');

@@ -156,7 +156,7 @@ describe('The local gateway, of what is repeated', () => {
     async (query) => {
       const answer = await api('GET', `/api/users?${query}`, { token: adminToken });
 
-      expect(outcome(answer)).toEqual(refusal(400, 'limit must be a whole number from 1 to 100'));
+      expect(outcome(answer)).toEqual(refusal(400, 'limit must be a whole number from 1 to 1000'));
     },
   );
 
