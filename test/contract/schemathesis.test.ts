@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { staticFilesFolder } from '../../infra/static-files.ts';
 import { logIn, register } from '../support/client.ts';
 import { pythonProgram } from '../support/python.ts';
 import { startTestService } from '../support/service.ts';
@@ -51,6 +52,7 @@ const schemathesis = async ({ caller, configuration, url, token, accept }: Run) 
     env: {
       ...process.env,
       ...{ SERVICE_URL: url, CALLER: caller, TOKEN: token, ACCEPT: accept },
+      DOCS_FILE: docsFiles['page.js'],
       ...{ PYTHONPATH: resolve('test/contract'), PYTHONDONTWRITEBYTECODE: '1' },
     },
   });
@@ -60,6 +62,10 @@ const schemathesis = async ({ caller, configuration, url, token, accept }: Run) 
   const [code] = await once(child, 'close');
   return { code, output };
 };
+
+const docsFiles = JSON.parse(
+  readFileSync(join(staticFilesFolder(), 'docs/names.json'), 'utf8'),
+) as Readonly<Record<string, string>>;
 
 /** Users (3 and on) who are deleted in place of the admin; see hooks.py. */
 const standIns = 60;
