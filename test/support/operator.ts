@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -34,25 +35,35 @@ const forEveryCommand = {
   NODE_COMPILE_CACHE: 'node_modules/.cache/compiled',
 };
 
+/** Where output goes: to the test, to a disk that is full, or to a pipe that nobody reads any more. */
+export type Output = 'pipe' | 'full disk' | 'closed pipe';
+
 export interface Surroundings {
   /** What is on standard input; nothing unless given. */
   readonly input?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Of standard output and of standard error; to the test unless given. */
+  readonly output?: readonly [Output, Output];
 }
 
 /** Starts a command as `npm run operator` does. */
 const startOperator = (
   args: readonly string[],
-  { input = '', environment }: Surroundings = {},
+  { input = '', environment, output = ['pipe', 'pipe'] }: Surroundings = {},
 ): Started => {
+  const sinks = output.map((sink) => (sink === 'full disk' ? openSync('/dev/full', 'w') : 'pipe'));
   const child = spawn('node', ['infra/operator/main.ts', ...args], {
     env: { ...cleanEnvironment(), ...forEveryCommand, ...environment },
+    stdio: ['pipe', ...sinks],
   });
+  for (const sink of sinks) if (typeof sink === 'number') closeSync(sink);
   let [stdout, stderr] = ['', ''];
-  child.stdout.on('data', (chunk) => (stdout += chunk));
-  child.stderr.on('data', (chunk) => (stderr += chunk));
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
+  child.stdout?.on('data', (chunk) => (stdout += chunk));
+  child.stderr?.on('data', (chunk) => (stderr += chunk));
+  if (output[0] === 'closed pipe') child.stdout?.destroy();
+  if (output[1] === 'closed pipe') child.stderr?.destroy();
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(input);
   const ended = once(child, 'close').then(([status]) => ({ status, stdout, stderr }));
   return { process: child, ended };
 };
@@ -75,7 +86,11 @@ export const folderForThisFile = (): Promise<string> => makeFolder(afterAll);
 export interface OperatedService extends AcceptanceService {
   readonly folder: string;
   /** Runs a command on this service. */
-  operate(args: readonly string[], input?: string): Promise<Ended>;
+  operate(
+    args: readonly string[],
+    input?: string,
+    surroundings?: Pick<Surroundings, 'output'>,
+  ): Promise<Ended>;
   start(args: readonly string[]): Started;
   users(): ReturnType<typeof usersInTable>;
   /** What the operator's commands left in the audit log, oldest first. */
@@ -108,7 +123,8 @@ const operatedService = async (
     ...service,
     adminToken: await logIn(service.api, service.admin),
     folder,
-    operate: (args, input = '') => operate([...args, target], { input }),
+    operate: (args, input = '', surroundings = {}) =>
+      operate([...args, target], { input, ...surroundings }),
     start: (args) => startOperator([...args, target]),
     users: () => usersInTable(tables.USERS_TABLE),
     entries,

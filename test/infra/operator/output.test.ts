@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../../infra/operator/commands.ts';
+import { makeEntry } from '../../../lib/audit/entry.ts';
+import { type Account, register, uniqueEmail } from '../../support/client.ts';
+import { type Output, operatedServiceForThisFile } from '../../support/operator.ts';
+import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
+
+const service = await operatedServiceForThisFile({
+  ...{ SESSIONS: 'revocable', AUDIT_SEAL_INTERVAL: '1' },
+  ...{ MAIL_FROM: 'accounts@example.com', RESET_URL: 'https://app.example.com/reset' },
+});
+const { api, folder, operate, entries } = service;
+
+const roleOf = async ({ id }: Account) => (await service.users()).find((user) => user.id === id)?.role;
+
+const hash = `$2b$04$${'a'.repeat(21)}e${'a'.repeat(30)}e`;
+const [users, log] = [join(folder, 'users.ndjson'), join(folder, 'service.log')];
+let [plain, admin]: readonly Account[] = [];
+beforeAll(async () => {
+  [plain, admin] = [await register(api), await register(api)];
+  await operate(['promote', admin?.email ?? '']);
+  const user = { name: 'N', email: uniqueEmail(), password_hash: hash };
+  await writeFile(users, `${JSON.stringify(user)}\nno user\n`);
+  const entry = makeEntry({ action: 'LOGIN', resource: 'users', result: 'SUCCESS' });
+  const line = { event: 'audit-entry-not-written', writeId: 'write', entry };
+  await writeFile(log, `${JSON.stringify(line)}\n`);
+  expect(await becomesSealed(service, archiveIn(folder))).toBe(true);
+});
+
+/** Each command, with something to do: its arguments, what it reads, the action that it leaves. */
+const runs: Readonly<Record<string, () => readonly [readonly string[], string, string?]>> = {
+  'create-admin': () => [[uniqueEmail()], 'CREATE', 'a password'],
+  promote: () => [[plain?.email ?? ''], 'UPDATE'],
+  demote: () => [[admin?.email ?? ''], 'UPDATE'],
+  'list-admins': () => [[], 'READ'],
+  revoke: () => [[plain?.email ?? ''], 'LOGOUT'],
+  'reset-password': () => [[plain?.email ?? ''], 'UPDATE'],
+  'rotate-secret': () => [[], 'UPDATE'],
+  'import-users': () => [[users], 'CREATE'],
+  'export-users': () => [['-'], 'EXPORT'],
+  'replay-audit': () => [[log], 'CREATE'],
+  'export-audit': () => [['-'], 'EXPORT'],
+  'upgrade-audit': () => [[], 'UPDATE'],
+  'verify-audit': () => [[], 'READ'],
+};
+
+const lastEntry = async () => (await entries()).at(-1);
+
+describe.skipIf(!existsSync('/dev/full'))('A command whose output goes to a full disk', () => {
+  it.each(Object.keys(commands))('does its work and leaves its entry: %s', async (name) => {
+    const [args, action, input] = runs[name]?.() ?? [[], 'not tried'];
+
+    const { status } = await operate([name, ...args], input, { output: ['full disk', 'full disk'] });
+
+    expect(status).toBe(name === 'verify-audit' ? 2 : 1);
+    expect(await lastEntry()).toMatchObject({ user_agent: `operator ${name}`, action });
+  });
+});
+
+describe('A command', () => {
+  const sinks: readonly Output[] = ['full disk', 'closed pipe'];
+  it.each(sinks.filter((sink) => sink !== 'full disk' || existsSync('/dev/full')))(
+    'whose standard output is a %s ends with 1, says so, and has done its work',
+    async (sink) => {
+      const account = await register(api);
+
+      const { status, stderr } = await operate(['promote', account.email], '', {
+        output: [sink, 'pipe'],
+      });
+
+      expect(await roleOf(account)).toBe('admin');
+      expect(await lastEntry()).toMatchObject({ action: 'UPDATE', result: 'SUCCESS' });
+      expect(stderr).toMatch(/^Standard output cannot be written \((ENOSPC|EPIPE)\)/);
+      expect(status).toBe(1);
+    },
+  );
+
+  it('whose standard error is a closed pipe goes on to its end', async () => {
+    const { status, stdout } = await operate(['import-users', users], '', {
+      output: ['pipe', 'closed pipe'],
+    });
+
+    expect(stdout).toBe('Imported: 0. There already: 1. Lines rejected: 1.\n');
+    expect(await lastEntry()).toMatchObject({
+      user_agent: 'operator import-users',
+      result: 'FAILURE',
+    });
+    expect(status).toBe(1);
+  });
+
+  it('that was typed wrongly ends with 2 all the same', async () => {
+    const output = ['closed pipe', 'closed pipe'] as const;
+
+    expect((await operate(['promote'], '', { output })).status).toBe(2);
+  });
+});
