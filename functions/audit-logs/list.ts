@@ -8,20 +8,20 @@ import { parseAuditQuery } from '../../lib/http/audit-query.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { nextPageLink, pageOf } from '../../lib/http/pagination.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { jsonType } from '../../lib/http/response.ts';
 
 /** GET /api/admin/audit-logs */
 export const handler = endpoint(contract.listAuditLogs, adminOnly, async (request) => {
   const { format, filter, order, page, scope } = parseAuditQuery(request);
   const reader = { ...sourceOf(request), user_id: request.claims.id };
   const found = await listEntries(filter, { order, ...(await pageOf(page, scope)) });
+  const { text, count, next } = writePage(format ?? 'json', found);
+  const headers = await nextPageLink(request, scope, next);
   if (!format) {
-    const headers = await nextPageLink(request, scope, found.next);
     if (page.cursor === undefined) await recordRead(reader, { filter, order });
-    return { statusCode: 200, headers, body: { data: found.entries } };
+    return { statusCode: 200, headers, contentType: jsonType, body: text };
   }
 
-  const { text, count, next } = writePage(format, found);
-  const headers = await nextPageLink(request, scope, next);
   await record({
     ...reader,
     action: 'EXPORT',

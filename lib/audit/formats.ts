@@ -1,7 +1,7 @@
-/** Audit entries as text: NDJSON, and CSV by RFC 4180. */
-import { createdAtKey } from '../dynamodb/tables.ts';
+/** Audit entries as text: JSON, NDJSON, and CSV by RFC 4180. */
 import type { AuditEntry } from './entry.ts';
 import { auditEntry } from './entry-schema.ts';
+import type { AuditPage } from './store.ts';
 
 interface Format<E> {
   /** What stands before the entries. */
@@ -42,35 +42,50 @@ export interface ExportedEntry extends AuditEntry {
 /** The forms in which an operator gets entries. */
 export const exportFormats = formatsOf([...fields, 'request_id']);
 
+/** The whole of a response in each form that the API answers in. */
+const pageFormats = {
+  json: { head: '{"data":[', line: JSON.stringify, between: ',', end: ']}' },
+  ndjson: { ...formats.ndjson, between: '', end: '' },
+  csv: { ...formats.csv, between: '', end: '' },
+} as const satisfies Record<string, Format<AuditEntry> & Record<'between' | 'end', string>>;
+
 /** Bytes of a text in JSON, in which a function hands it to API Gateway: 6 MB are the limit. */
 const weightOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** Bytes. */
-const maxWeight = 4_000_000;
+/** The most that a character has of them. */
+const heaviest = 6;
+
+/** Bytes of the entries: 4 MB, less what stands around them. */
+const maxWeight = 3_999_000;
+
+/** How many lines 4 MB take; always one. */
+const countFitting = (lines: readonly string[]): number => {
+  // Nearly always, and much faster.
+  if (heaviest * lines.reduce((sum, line) => sum + line.length, 0) < maxWeight) return lines.length;
+  let weight = 0;
+  const tooMany = lines.findIndex((line) => {
+    weight += weightOf(line);
+    return weight > maxWeight;
+  });
+  return tooMany < 0 ? lines.length : Math.max(1, tooMany);
+};
 
 /** Entries as one text, and how many of them are in it. */
 export interface WrittenPage {
   readonly text: string;
   readonly count: number;
-  /** The sort key to go on after; absent when nothing remains. */
-  readonly next?: string | undefined;
+  /** The place to go on after; absent when nothing remains. */
+  readonly next: string | undefined;
 }
 
 /** Writes a page of entries in a format, as far as 4 MB take them. */
 export const writePage = (
-  format: keyof typeof formats,
-  { entries, next }: { readonly entries: readonly AuditEntry[]; readonly next?: string },
+  format: keyof typeof pageFormats,
+  { entries, next, nextAfter }: AuditPage,
 ): WrittenPage => {
-  const { head, line } = formats[format];
-  const lines: string[] = [];
-  let weight = weightOf(head);
-  for (const entry of entries) {
-    const text = line(entry);
-    weight += weightOf(text);
-    if (weight > maxWeight) break;
-    lines.push(text);
-  }
-  const count = lines.length;
-  const last = count < entries.length ? entries[count - 1] : undefined;
-  return { text: head + lines.join(''), count, next: last ? createdAtKey(last) : next };
+  const { head, line, between, end } = pageFormats[format];
+  const lines = entries.map((entry) => line(entry));
+  const count = countFitting(lines);
+  const text = head + lines.slice(0, count).join(between) + end;
+  return { text, count, next: count < entries.length ? nextAfter(count) : next };
 };

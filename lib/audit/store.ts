@@ -5,6 +5,7 @@ import { type Page, readPage } from '../dynamodb/page.ts';
 import { auditTable, createdAtKey, type IndexDefinition } from '../dynamodb/tables.ts';
 import type { Action } from './actions.ts';
 import type { AuditEntry } from './entry.ts';
+import { shown } from './shown.ts';
 
 const [byCreatedAt, byUserId, byAction, byUserIdAndAction, byResourceId, failures] =
   auditTable.indexes;
@@ -110,14 +111,18 @@ const planFor = (filter: AuditFilter) => {
   throw new Error('No index is for the filter');
 };
 
+/** Whether a value is what is wanted; somebody who writes past the service may mistake its type. */
+const isSame = (value: unknown, wanted: string | number | undefined): boolean =>
+  wanted === undefined || value === wanted || String(value) === String(wanted);
+
 /** Whether an entry keeps all conditions but those of time. */
 export const matching =
   ({ userId, action, result, resourceId }: AuditFilter) =>
   (entry: Partial<AuditEntry>): boolean =>
-    (userId === undefined || entry.user_id === userId) &&
-    (action === undefined || entry.action === action) &&
-    (result === undefined || entry.result === result) &&
-    (resourceId === undefined || entry.resource_id === resourceId);
+    isSame(entry.user_id, userId) &&
+    isSame(entry.action, action) &&
+    isSame(entry.result, result) &&
+    isSame(entry.resource_id, resourceId);
 
 /** Entries that one request reads at most, wanted or not. */
 const mostRead = 2000;
@@ -128,11 +133,15 @@ export const attributes: readonly (keyof AuditEntry)[] = [
   ...(['ip_address', 'user_agent', 'result', 'details', 'created_at'] as const),
 ];
 
+/** Some entries of a list; those that the service did not write may be odd ({@link shown}). */
+export interface AuditPage extends Omit<Page, 'entries'> {
+  readonly entries: readonly AuditEntry[];
+}
+
 /**
  * One page of the entries that match a filter. It may be short, even empty, where few of the
- * entries that were read match.
- * @param after the sort key to begin after, exclusive
- * @returns in `next` the sort key to go on after, as long as more may come
+ * entries that were read match, or some are very long.
+ * @param after the place to begin after, as the page before gave it in `next`
  * @throws {DomainError} STORAGE_FAULT
  */
 export const listEntries = async (
@@ -141,7 +150,7 @@ export const listEntries = async (
     order = 'desc',
     ...request
   }: { limit: number; after?: string | undefined; order?: 'asc' | 'desc' | undefined },
-): Promise<{ entries: readonly AuditEntry[] } & Pick<Page, 'next'>> => {
+): Promise<AuditPage> => {
   const page = await readPage({
     table: config.auditTable,
     ...planFor(filter),
@@ -152,6 +161,7 @@ export const listEntries = async (
     matches: matching(filter),
     mostRead,
     attributes,
+    shown,
     ...request,
   });
   return { ...page, entries: page.entries as readonly unknown[] as readonly AuditEntry[] };

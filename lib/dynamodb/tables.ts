@@ -36,6 +36,10 @@ const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
 export const createdAtKey = ({ id, created_at }: { id: number; created_at: string }): string =>
   `${created_at}#${String(id).padStart(16, '0')}`;
 
+/** Whether a sort key has the form that the service gives it, by any clock from 0000 to 9999. */
+export const isCreatedAtKey = (key: string): boolean =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{16}$/.test(key);
+
 /**
  * User items, email uniqueness items and the counter of ids, told apart by the prefix of `pk`.
  * The list's index has one partition: new users pass one counter, which bears as many writes.

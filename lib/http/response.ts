@@ -21,7 +21,8 @@ const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-const json = 'application/json; charset=utf-8';
+/** The content type of JSON. */
+export const jsonType = 'application/json; charset=utf-8';
 const problemType = 'application/problem+json';
 
 /** An error as @middy/http-error-handler takes it, with the body that {@link render} gives it. */
@@ -49,7 +50,7 @@ export const render = (): Middleware => {
     headers: {
       ...commonHeaders,
       ...headers,
-      ...(body === undefined ? {} : { 'Content-Type': contentType ?? json }),
+      ...(body === undefined ? {} : { 'Content-Type': contentType ?? jsonType }),
       'X-Request-Id': requestId ?? '',
     },
     ...(body === undefined ? {} : bodyOf(body, contentType)),
@@ -92,7 +93,7 @@ type FaultName = Readonly<Partial<Record<FaultField, string>>>;
 
 /** The error's body for whoever asks for no form of it. */
 const plain = (message: string, fault: FaultName) => ({
-  contentType: json,
+  contentType: jsonType,
   body: { message, ...fault },
 });
 

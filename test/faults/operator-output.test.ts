@@ -4,6 +4,9 @@ import { type Output, operatedServiceForThisTest, operatorEntry } from '../suppo
 
 const runs = 200;
 
+/** Milliseconds: each is a process of its own. */
+const timeout = 900_000;
+
 /** Where output goes, in turn: of standard output and of standard error. */
 const sinks: readonly (readonly [Output, Output])[] = [
   ['full disk', 'pipe'],
@@ -12,7 +15,9 @@ const sinks: readonly (readonly [Output, Output])[] = [
   ['closed pipe', 'closed pipe'],
 ];
 
-it(`Each of ${runs} changes of a role leaves its entry, wherever the command's output goes`, async () => {
+it(`Each of ${runs} changes of a role leaves its entry, wherever the command's output goes`, {
+  timeout,
+}, async () => {
   const service = await operatedServiceForThisTest();
   const { id, email } = await register(service.api);
   const statuses: (number | null)[] = [];

@@ -14,7 +14,8 @@ const service = await operatedServiceForThisFile({
 });
 const { api, folder, operate, entries } = service;
 
-const roleOf = async ({ id }: Account) => (await service.users()).find((user) => user.id === id)?.role;
+const roleOf = async ({ id }: Account) =>
+  (await service.users()).find((user) => user.id === id)?.role;
 
 const hash = `$2b$04$${'a'.repeat(21)}e${'a'.repeat(30)}e`;
 const [users, log] = [join(folder, 'users.ndjson'), join(folder, 'service.log')];
@@ -53,7 +54,9 @@ describe.skipIf(!existsSync('/dev/full'))('A command whose output goes to a full
   it.each(Object.keys(commands))('does its work and leaves its entry: %s', async (name) => {
     const [args, action, input] = runs[name]?.() ?? [[], 'not tried'];
 
-    const { status } = await operate([name, ...args], input, { output: ['full disk', 'full disk'] });
+    const { status } = await operate([name, ...args], input, {
+      output: ['full disk', 'full disk'],
+    });
 
     expect(status).toBe(name === 'verify-audit' ? 2 : 1);
     expect(await lastEntry()).toMatchObject({ user_agent: `operator ${name}`, action });

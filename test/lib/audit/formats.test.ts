@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { exportFormats, writePage } from '../../../lib/audit/formats.ts';
-import { createdAtKey } from '../../../lib/dynamodb/tables.ts';
+import type { AuditPage } from '../../../lib/audit/store.ts';
 
 const entryWith = (fields: Partial<AuditedAction>, i = 0) =>
   makeEntry(
@@ -9,8 +9,14 @@ const entryWith = (fields: Partial<AuditedAction>, i = 0) =>
     { now: new Date(Date.UTC(2026, 10, 20) + i), random: () => i % 4096 },
   );
 
+const pageOf = (entries: AuditPage['entries']): AuditPage => ({
+  entries,
+  next: 'the next page',
+  nextAfter: (count) => `after ${count}`,
+});
+
 const csvOf = (fields: Partial<AuditedAction>) => {
-  const { text } = writePage('csv', { entries: [entryWith(fields)] });
+  const { text } = writePage('csv', pageOf([entryWith(fields)]));
   return text.slice(text.indexOf('\r\n') + 2);
 };
 
@@ -19,11 +25,10 @@ describe('writePage', () => {
     const { id } = entryWith({});
 
     expect(csvOf({})).toBe(`${id},,UPDATE,users,,,,SUCCESS,,2026-11-20T00:00:00.000Z\r\n`);
-    expect(writePage('csv', { entries: [] })).toEqual({
-      text: 'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n',
-      count: 0,
-    });
-    expect(writePage('ndjson', { entries: [] })).toEqual({ text: '', count: 0 });
+    expect(writePage('csv', pageOf([])).text).toBe(
+      'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n',
+    );
+    expect(writePage('ndjson', pageOf([])).text).toBe('');
   });
 
   it('writes a number as it is', () => {
@@ -53,6 +58,8 @@ describe('writePage', () => {
     ['ndjson', '"'],
     ['csv', '\u0000'],
     ['ndjson', 'é'],
+    ['json', '"'],
+    ['json', '\u0000'],
   ] as const)(
     'as %s of entries full of %j stays below 4 MB in JSON, and leads on',
     (format, text) => {
@@ -60,22 +67,33 @@ describe('writePage', () => {
       const fields = { user_agent: long, resource_id: text.repeat(100), details: long.repeat(5) };
       const entries = Array.from({ length: 1000 }, (_, i) => entryWith(fields, i));
 
-      const written = writePage(format, { entries, next: 'the next page' });
+      const written = writePage(format, pageOf(entries));
 
       const bytes = Buffer.byteLength(JSON.stringify(written.text));
       expect(bytes).toBeLessThanOrEqual(4_000_002);
       expect(bytes).toBeGreaterThan(3_800_000);
       const last = entries[written.count - 1];
-      expect(written.next).toBe(last && createdAtKey(last));
+      expect(written.next).toBe(`after ${written.count}`);
       expect(written.text).toContain(String(last?.id));
       expect(written.text).not.toContain(String(entries[written.count]?.id));
     },
   );
 
-  it('leads on after a page that has all its entries as the list does', () => {
-    const page = { entries: [entryWith({})], next: 'the next page' };
+  it('writes JSON as a page is answered, and the first entry however long it is', () => {
+    const entries = [entryWith({}, 0), entryWith({}, 1)];
+    const [long] = [entryWith({ details: '"'.repeat(1_500_000) })];
 
-    expect(writePage('ndjson', page)).toMatchObject({ count: 1, next: 'the next page' });
+    expect(writePage('json', pageOf(entries)).text).toBe(JSON.stringify({ data: entries }));
+    expect(writePage('json', pageOf([])).text).toBe('{"data":[]}');
+    expect(writePage('json', pageOf([long, ...entries])).count).toBe(1);
+  });
+
+  it('leads on after a page that has all its entries as the list does', () => {
+    for (const format of ['json', 'ndjson', 'csv'] as const) {
+      const written = writePage(format, pageOf([entryWith({})]));
+
+      expect(written).toMatchObject({ count: 1, next: 'the next page' });
+    }
   });
 });
 

@@ -161,6 +161,83 @@ describe('readPage', () => {
     });
   });
 
+  /** Sort keys that the service does not write, one often; beside some that it does. */
+  const oddKeys = [
+    ...['!', '#', '[', '["x"]', '~', '\u0001', 'é', '\uffff', '\u{1f600}', '\u{10ffff}'],
+    ...['2026-03-01T00:00:00.000Z#0000000000000004', '2026-03-01T00:00:00.000Z#0000000000000005'],
+    ...['2026-03-01T00:00:00.000Z#0000000000000004x', '2026-03-01T00:00:00.000Z#0000000000000004'],
+    ...['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z', 'x'.repeat(1024)],
+    ...Array.from({ length: 23 }, () => '2026-03-01T00:00:00.001Z#0000000000000001'),
+  ];
+  const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+  describe('over entries with keys that the service does not write', () => {
+    const partitions = ['odd#0', 'odd#1', 'odd#2'];
+    beforeAll(async () => {
+      const items = oddKeys.map((created_at_id, i) => {
+        return { id: 99_000_000 + i, shard: `odd#${i % 4 === 3 ? 0 : i % 3}`, created_at_id };
+      });
+      await writeBatches(inject('engine'), table, items);
+    });
+    const keysOf = (ids: readonly unknown[]) => ids.map((id) => oddKeys[Number(id) - 99_000_000]);
+
+    /** Expects the entries of some of the keys, each once, in both orders. */
+    const expectAll = async (
+      keys: readonly string[],
+      request: Pick<PageRequest, 'limit'> & Partial<PageRequest>,
+    ) => {
+      const oldest = await walk({ partitions, order: 'oldest first', ...request });
+      const newest = await walk({ partitions, order: 'newest first', ...request });
+
+      const sorted = keys.toSorted(inBytes);
+      expect(keysOf(oldest.ids)).toEqual(sorted);
+      expect(keysOf(newest.ids)).toEqual(sorted.toReversed());
+      for (const { ids } of [oldest, newest]) expect(new Set(ids).size).toBe(keys.length);
+    };
+
+    it.each([1, 2, 5, 16, 100])('yields each once, in order, %i a page', async (limit) => {
+      await expectAll(oddKeys, { limit });
+      await expectAll(oddKeys, { limit, mostRead: 3 });
+    });
+
+    it.each([1, 3, 100])('yields those between two of them, %i a page', async (limit) => {
+      const [from, to] = ['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'];
+      const keys = oddKeys.filter((key) => key >= from && key < to);
+
+      await expectAll(keys, { limit, from, to });
+    });
+
+    it('says where to go on after each of the entries', async () => {
+      const [index] = auditTable.indexes;
+      const request = { table, index, attributes: ['id'], partitions, limit: 100 };
+      for (const order of ['newest first', 'oldest first'] as const) {
+        const page = await readPage({ ...request, order });
+        for (let count = 1; count < page.entries.length; count += 1) {
+          const rest = await readPage({ ...request, order, after: page.nextAfter(count) });
+          expect(keysOf(rest.entries.map(({ id }) => id))).toEqual(
+            keysOf(page.entries.slice(count).map(({ id }) => id)),
+          );
+        }
+      }
+    });
+  });
+
+  it('ends a page when the entries are so long that no more should be held', async () => {
+    const partitions = ['long#0', 'long#1'];
+    const items = Array.from({ length: 40 }, (_, i) => {
+      const created_at = new Date(1_800_000_000_000 + i).toISOString();
+      const created_at_id = createdAtKey({ id: i, created_at });
+      const details = 'x'.repeat(350_000);
+      return { id: 98_000_000 + i, shard: partitions[i % 2], created_at_id, details };
+    });
+    for (const item of items) await writeBatches(inject('engine'), table, [item]);
+
+    const { ids, sizes } = await walk({ partitions, order: 'oldest first', limit: 100 });
+
+    expect(ids).toEqual(items.map(({ id }) => id));
+    expect(sizes[0]).toBeLessThan(20);
+  });
+
   it.each(['newest first', 'oldest first'] as const)(
     'yields what is between two sort keys, %s',
     async (order) => {
