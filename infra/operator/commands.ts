@@ -169,6 +169,7 @@ From a deployed function:
       since: { type: 'string', value: 'TIME', help: 'entries from then on (RFC 3339, or a date)' },
       until: { type: 'string', value: 'TIME', help: 'entries before then' },
       'user-id': { type: 'string', value: 'ID', help: 'what this user did' },
+      'resource-id': { type: 'string', value: 'ID', help: 'what was done to this user' },
       action: { type: 'string', value: 'ACTION', help: `one of ${actions.join(', ')}` },
       result: { type: 'string', value: 'RESULT', help: `one of ${results.join(', ')}` },
       format: {
@@ -176,17 +177,30 @@ From a deployed function:
         value: 'FORMAT',
         help: 'ndjson (default), or csv for spreadsheets',
       },
+      archive: {
+        type: 'string',
+        value: 'FOLDER',
+        help: 'instead of a service: a copy of an archive, which has what was sealed only',
+      },
+      'public-key': {
+        type: 'string',
+        value: 'FILE',
+        help: 'the key (PEM) by which the copy is signed',
+      },
     },
     help: `Oldest first, each entry once, those included that have left the table. Fields are those of
-the API, and last request_id, of the request's log line. The file must not exist; only you can read
-it. FILE - is standard output.
+the API, and then request_id, of the request's log line; window, when the window begins that sealed
+the entry (null: it is not sealed yet); and late, whether it was sealed in a later window than that of
+its time. The file must not exist; only you can read it. FILE - is standard output.
 
 What was sealed is written as it was sealed, whatever the table has; each file of the archive is
-checked as it is read. Where one is not as it was sealed, nothing is written: see verify-audit.`,
+checked as it is read. Where one is not as it was sealed, nothing is written: see verify-audit. Of a
+copy all is read without a service, and no audit entry is left.`,
     examples: [
       'export-audit entries.ndjson --stack accounts-production',
       'export-audit tuesday.csv --format csv --since 2026-11-17 --until 2026-11-18 --local',
       'export-audit user-5.csv --format csv --user-id 5 --stack accounts-production',
+      'export-audit about-5.ndjson --resource-id 5 --archive copy --public-key public-key.pem',
     ],
     run: exportAudit,
   },

@@ -14,7 +14,9 @@ const fields = Object.keys(auditEntry.entries) as (keyof AuditEntry)[];
 /** The first character of a value that a spreadsheet would take for a formula and run. */
 const formula = /^[=+\-@\t\r]/;
 
-const toCsv = (value: string | number | null): string => {
+type Value = string | number | boolean | null;
+
+const toCsv = (value: Value): string => {
   if (typeof value !== 'string') return String(value ?? '');
   const harmless = formula.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
@@ -22,7 +24,7 @@ const toCsv = (value: string | number | null): string => {
 
 /** @param columns the fields of an entry that are written, in the order that it has them */
 const formatsOf = <Column extends string>(columns: readonly Column[]) => {
-  type Entry = Readonly<Record<Column, string | number | null>>;
+  type Entry = Readonly<Record<Column, Value>>;
   return {
     ndjson: { head: '', line: (entry) => `${JSON.stringify(entry)}\n` },
     csv: {
@@ -34,13 +36,17 @@ const formatsOf = <Column extends string>(columns: readonly Column[]) => {
 
 export const formats = formatsOf(fields);
 
-/** An entry as an operator gets it, with the id of the request that is kept beside it. */
+/** An entry as an operator gets it, with what is known beside it. */
 export interface ExportedEntry extends AuditEntry {
   readonly request_id: string | null;
+  /** When the window begins that sealed it; null where none has. */
+  readonly window: string | null;
+  /** Whether it was sealed in a later window than that of its time; null where it is not sealed. */
+  readonly late: boolean | null;
 }
 
 /** The forms in which an operator gets entries. */
-export const exportFormats = formatsOf([...fields, 'request_id']);
+export const exportFormats = formatsOf([...fields, 'request_id', 'window', 'late']);
 
 /** The whole of a response in each form that the API answers in. */
 const pageFormats = {

@@ -96,7 +96,7 @@ const listAuditLogsDescription: Describe = () => ({
   id: 'listAuditLogs',
   tag: 'Audit trail',
   summary: 'Query the audit trail',
-  text: 'Newest first unless `order` says otherwise. Filters combine. A request reads a bounded number of entries: where few of them match, a page is short, even empty, and its `Link` leads on. A request for NDJSON or CSV gets 4 MB at most and leaves an audit entry of action EXPORT. A parameter that is unknown, or given twice, is refused.',
+  text: 'Newest first unless `order` says otherwise. Filters combine. A request reads a bounded number of entries: where few of them match, a page is short, even empty, and its `Link` leads on. A response has 4 MB at most. A request for NDJSON or CSV leaves an audit entry of action EXPORT. A parameter that is unknown, or given twice, is refused.',
   success: {
     status: 200,
     description: 'One page of the entries.',

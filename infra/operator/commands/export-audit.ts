@@ -1,21 +1,24 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { actions, results } from '../../../lib/audit/actions.ts';
-import { BrokenTrail } from '../../../lib/audit/archive/archive.ts';
+import { BrokenTrail, listDigests } from '../../../lib/audit/archive/archive.ts';
 import { beginning } from '../../../lib/audit/archive/digest.ts';
 import type { Item } from '../../../lib/audit/archive/line.ts';
 import { readTrail } from '../../../lib/audit/archive/read.ts';
 import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
 import { keptSince } from '../../../lib/audit/retention.ts';
+import { shown } from '../../../lib/audit/shown.ts';
 import { type AuditFilter, attributes, matching } from '../../../lib/audit/store.ts';
 import { config } from '../../../lib/config.ts';
 import { recordIntention } from '../audit.ts';
 import type { Invocation, Run } from '../command.ts';
 import { exportTo, type Write } from '../export-file.ts';
 import { Failure, UsageError } from '../failure.ts';
+import { locate } from '../files.ts';
 import { type GatheredEntries, gatherEntries } from '../gathered-entries.ts';
 import { catchInterruption, type Interruption } from '../interruption.ts';
 import { type Progress, startProgress } from '../progress.ts';
-import { findSealedTrail } from '../sealed-trail.ts';
+import { findSealedTrail, type OpenedTrail, openCopy } from '../sealed-trail.ts';
 import { parseTimeRange } from '../time-range.ts';
 
 type Options = Invocation['options'];
@@ -25,6 +28,13 @@ const parseUserId = (value: Options[string]): number | undefined => {
   const id = Number(value);
   if (/^-?\d+$/.test(String(value)) && Number.isSafeInteger(id)) return id;
   throw new UsageError('--user-id must be an integer.');
+};
+
+const parseResourceId = (value: Options[string]): string | undefined => {
+  if (value === undefined) return undefined;
+  const id = String(value);
+  if (id !== '' && [...id].length <= 100) return id;
+  throw new UsageError('--resource-id must have 1 to 100 characters.');
 };
 
 const parseWord = <T extends string>(
@@ -45,31 +55,51 @@ interface Export {
 
 /** @throws {UsageError} */
 const parseExport = (options: Options): Export => {
+  if (options['public-key'] !== undefined && options.archive === undefined) {
+    throw new UsageError('--public-key is for a copy, which --archive names.');
+  }
   const formats = Object.keys(exportFormats) as Export['format'][];
   const filter = {
     userId: parseUserId(options['user-id']),
     action: parseWord(options, 'action', actions),
     result: parseWord(options, 'result', results),
+    resourceId: parseResourceId(options['resource-id']),
     ...parseTimeRange(options),
   };
   return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
 };
 
-/** What stands in a field, as it can be written; whatever no entry has, as JSON. */
-const plain = (value: unknown) =>
-  typeof value === 'object' && value !== null ? JSON.stringify(value) : (value ?? null);
+const bytesOf = (numbers: object): Uint8Array => Uint8Array.from(Object.values(numbers));
 
-const exported = (item: Item, requestId: unknown): ExportedEntry => {
+/** Makes bytes of binary attributes, which a sealed line has as objects of numbers. */
+const reviveBytes = (_: string, value: unknown): unknown => {
+  const { B, BS } = Object(value);
+  if (Array.isArray(BS)) return { BS: BS.map(bytesOf) };
+  return typeof B === 'object' ? { B: bytesOf(B) } : value;
+};
+
+/** Reads a sealed line; few have what the service never writes. */
+const parseLine = (line: string) =>
+  JSON.parse(line, /"BS?":[[{]/.test(line) ? reviveBytes : undefined);
+
+/** What stands in a field, as the API shows it; whatever no entry has, the table tells by its type. */
+const plain = (value: unknown) =>
+  typeof value === 'object' && value !== null ? shown(value as AttributeValue) : (value ?? null);
+
+const exported = (
+  item: Item,
+  { request_id, ...seal }: { request_id: unknown } & Pick<ExportedEntry, 'window' | 'late'>,
+): ExportedEntry => {
   const fields = attributes.map((name) => [name, plain(item[name])]);
-  return { ...Object.fromEntries(fields), request_id: plain(requestId) };
+  return { ...Object.fromEntries(fields), request_id: plain(request_id), ...seal };
 };
 
 const isWanted = (filter: AuditFilter) => {
   const { since = '', until = '~' } = filter;
   const matches = matching(filter);
-  return (item: Item): boolean => {
-    const time = String(item.created_at);
-    return time >= since && time < until && matches(item);
+  return (entry: ExportedEntry): boolean => {
+    const time = String(entry.created_at);
+    return time >= since && time < until && matches(entry);
   };
 };
 
@@ -85,14 +115,21 @@ const advance = ({ entries, progress, interruption }: Work, fraction: number | u
   progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
 };
 
+/** What was sealed, of a service or in a copy; undefined where nothing is. @throws {Failure} */
+const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail | undefined> => {
+  if (typeof options.archive !== 'string') return findSealedTrail(target.sealedTrail);
+  const copy = openCopy(options.archive, options['public-key']);
+  const digests = await listDigests(copy.archive, '');
+  if (digests.length > 0) return copy;
+  throw new Failure(`Nothing was exported: there is no digest in ${locate(options.archive)}.`);
+};
+
 /** Gathers what was sealed. It goes before what the table has, which somebody may have changed. */
 const gatherSealed = async (
-  { target }: Invocation,
+  trail: OpenedTrail,
   { since, until, ...filter }: AuditFilter,
   work: Work,
 ): Promise<void> => {
-  const trail = await findSealedTrail(target.sealedTrail);
-  if (!trail) return;
   const matches = isWanted({ ...filter, since, until });
   let fraction = 0;
   const lines = readTrail({
@@ -104,9 +141,10 @@ const gatherSealed = async (
       fraction = read;
     },
   });
-  for await (const { line } of lines) {
-    const { beside, ...item } = JSON.parse(line);
-    if (matches(item)) work.entries.add(exported(item, beside?.request_id));
+  for await (const { line, window, late } of lines) {
+    const { beside, ...item } = parseLine(line);
+    const entry = exported(item, { request_id: beside?.request_id, window, late });
+    if (matches(entry)) work.entries.add(entry);
     advance(work, fraction);
   }
 };
@@ -116,7 +154,8 @@ const gatherStored = async (filter: AuditFilter, work: Work): Promise<void> => {
   const { since = beginning, until = '~' } = filter;
   const matches = isWanted(filter);
   for await (const item of auditEntries.between(since, until)) {
-    if (matches(item)) work.entries.add(exported(item, item.request_id));
+    const entry = exported(item, { request_id: item.request_id, window: null, late: null });
+    if (matches(entry)) work.entries.add(entry);
     advance(work, undefined);
   }
 };
@@ -159,11 +198,14 @@ const exportEntries = async (
   const work = { entries, progress, interruption };
   const { filter, format } = wanted;
   try {
-    await gatherSealed(invocation, filter, work).catch(explainBroken);
-    await gatherStored(filter, work);
-    const details = { format, filter, entries: entries.count };
-    const { author } = invocation;
-    await recordIntention({ author, action: 'EXPORT', resource: 'audit-logs', details });
+    const trail = await openTrail(invocation);
+    if (trail) await gatherSealed(trail, filter, work).catch(explainBroken);
+    if (invocation.options.archive === undefined) {
+      await gatherStored(filter, work);
+      const details = { format, filter, entries: entries.count };
+      const { author } = invocation;
+      await recordIntention({ author, action: 'EXPORT', resource: 'audit-logs', details });
+    }
     await writeEntries(wanted, work, write);
     return entries.count;
   } finally {

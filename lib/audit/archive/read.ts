@@ -94,14 +94,20 @@ async function* readWindows(reading: Reading, listing: Listing): AsyncGenerator<
   }
 }
 
+/** A sealed entry, with the beginning of the window that sealed it. */
+export interface ReadLine extends SealedLine {
+  readonly window: string;
+}
+
 /**
  * Sealed entries, with others of the windows that have them: the first windows' first, late ones
  * after the others of their window, and perhaps twice.
  * @throws {BrokenTrail} when a window is missing, or not as its sealer left it; what the archive throws
  */
-export async function* readTrail(reading: Reading): AsyncGenerator<SealedLine> {
+export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
   const listing = await listFrom(reading);
-  for await (const { content } of readWindows(reading, listing)) {
-    if (content) yield* linesOf(content);
+  for await (const { digest, content } of readWindows(reading, listing)) {
+    if (!content) continue;
+    for await (const line of linesOf(content)) yield { ...line, window: digest.from };
   }
 }

@@ -17,6 +17,8 @@ export interface SealedArchive {
   digests(): readonly SignedDigest[];
   /** Of all entries. */
   ids(): readonly number[];
+  /** When the first window begins that has an entry; null when none has. */
+  windowOf(id: number): string | null;
 }
 
 export const archiveIn = (data: string): SealedArchive => {
@@ -30,15 +32,16 @@ export const archiveIn = (data: string): SealedArchive => {
           .sort()
       : [];
   const digests = () => names().map((name) => readDigest(read(name), publicKey()) as SignedDigest);
-  const ids = () =>
-    digests().flatMap(({ entries }) =>
-      gunzipSync(read(entries.file))
-        .toString()
-        .split('\n')
-        .slice(0, -1)
-        .map((line): number => JSON.parse(line).id),
-    );
-  return { folder, publicKey, names, digests, ids };
+  const idsIn = ({ entries }: SignedDigest) =>
+    gunzipSync(read(entries.file))
+      .toString()
+      .split('\n')
+      .slice(0, -1)
+      .map((line): number => JSON.parse(line).id);
+  const ids = () => digests().flatMap(idsIn);
+  const windowOf = (id: number) =>
+    digests().find((digest) => idsIn(digest).includes(id))?.from ?? null;
+  return { folder, publicKey, names, digests, ids, windowOf };
 };
 
 export const idsInTable = async ({ environment }: TestService): Promise<readonly number[]> =>

@@ -1,5 +1,14 @@
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { bucketArchive } from '../../../lib/audit/archive/bucket.ts';
@@ -70,9 +79,11 @@ const stored = async (): Promise<readonly Item[]> => {
 const asExported = (item: Item) => {
   const { id, user_id, action, resource, resource_id, ip_address, user_agent, ...rest } = item;
   const { result, details, created_at, request_id = null } = rest;
+  const window = archive.windowOf(Number(id));
   return {
     ...{ id, user_id, action, resource, resource_id, ip_address, user_agent },
     ...{ result, details, created_at, request_id },
+    ...{ window, late: window === null ? null : false },
   };
 };
 
@@ -91,14 +102,14 @@ const byUser =
     user_id === user && action === 'CREATE';
 
 describe('export-audit', () => {
-  it('writes each entry once, oldest first, the request last, whether sealed or not', async () => {
+  it('writes each entry once, oldest first, with its request and its window, or null before it is sealed', async () => {
     const before = await stored();
 
     const entries = await entriesOf();
 
     expect(entries).toEqual(before.map(asExported));
     // The export before this one has left an entry, which is not sealed.
-    expect(Object.keys(entries[0] ?? {}).at(-1)).toBe('request_id');
+    expect(Object.keys(entries[0] ?? {}).slice(-3)).toEqual(['request_id', 'window', 'late']);
     expect(entries.filter(({ request_id }) => request_id)).not.toEqual([]);
     const sealed = new Set(archive.ids());
     expect(new Set(entries.map(({ id }) => sealed.has(id)))).toEqual(new Set([true, false]));
@@ -147,6 +158,11 @@ describe('export-audit', () => {
       () => ['--user-id', String(users[1]), '--action', 'LOGIN'],
       ({ user_id, action }: Item) => user_id === users[1] && action === 'LOGIN',
     ],
+    [
+      'about a user',
+      () => ['--resource-id', String(users[2])],
+      ({ resource_id }: Item) => resource_id === String(users[2]),
+    ],
   ])('writes the entries %s alone', async (_, args, isWanted) => {
     const wanted = (await stored()).filter(isWanted);
 
@@ -166,18 +182,69 @@ describe('export-audit', () => {
     expect(entries).toEqual(wanted.map(asExported));
   });
 
-  it('writes CSV as the API does, with a column more', async () => {
+  it('writes CSV as the API does, with three columns more', async () => {
     const wanted = (await stored()).filter(byUser(users[0])).map(asExported);
     const file = newFile();
 
     await exportAudit(file, '--format', 'csv', '--user-id', String(users[0]), '--action', 'CREATE');
 
     const [head, ...lines] = readFileSync(file, 'utf8').split('\r\n');
-    expect(head).toMatch(/^id,user_id,.*,created_at,request_id$/);
+    expect(head).toMatch(/^id,user_id,.*,created_at,request_id,window,late$/);
     const { line } = exportFormats.csv;
     expect(lines.map((text) => `${text}\r\n`)).toEqual([
       ...wanted.map((entry) => line(entry as unknown as ExportedEntry)),
       '\r\n',
+    ]);
+  });
+
+  it('writes entries that somebody wrote past the service as the API shows them', async () => {
+    const Item = {
+      ...{
+        id: { N: '12345678901234567890' },
+        user_id: { N: '6' },
+        details: { B: Uint8Array.of(0) },
+      },
+      ...{
+        shard: { S: '1' },
+        created_at_id: { S: '2026-03-01#x' },
+        created_at: { S: '2026-03-01' },
+      },
+    };
+    await engine.send(new PutItemCommand({ TableName, Item }));
+    const Key = { id: Item.id };
+    onTestFinished(async () => void (await engine.send(new DeleteItemCommand({ TableName, Key }))));
+
+    expect(await entriesOf('--user-id', '6')).toMatchObject([
+      { id: '12345678901234567890', action: null, details: 'AA==', window: null, late: null },
+    ]);
+  });
+
+  it('writes the entries of a copy of the archive, with no service at hand, and leaves none', async () => {
+    const copy = join(folder, 'copy');
+    cpSync(archive.folder, copy, { recursive: true });
+    const [file, empty] = [newFile(), join(folder, 'empty')];
+    const key = ['--public-key', join(archive.folder, 'public-key.pem')];
+    const sealed = (await stored()).filter(({ id }) => archive.windowOf(Number(id)) !== null);
+    const ofUser = sealed.filter(({ resource_id }) => resource_id === String(users[1]));
+    mkdirSync(empty);
+
+    const args = ['--resource-id', String(users[1]), ...key];
+    const { status, stderr } = await operate(['export-audit', file, '--archive', copy, ...args]);
+    const ofNothing = await operate(['export-audit', newFile(), '--archive', empty, ...key]);
+    const withoutKey = await operate(['export-audit', newFile(), '--archive', copy]);
+
+    expect([status, stderr]).toEqual([0, `Exported ${ofUser.length} entries.\n`]);
+    expect(readFileSync(file, 'utf8')).toBe(
+      ofUser.map((item) => `${JSON.stringify(asExported(item))}\n`).join(''),
+    );
+    expect(ofUser.length).toBeGreaterThan(0);
+    expect([ofNothing.status, ofNothing.stderr]).toEqual([
+      1,
+      `Nothing was exported: there is no digest in ${empty}.\n`,
+    ]);
+    expect([withoutKey.status, withoutKey.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^--archive needs --public-key FILE/),
     ]);
   });
 
@@ -225,11 +292,17 @@ describe('export-audit', () => {
       vi.stubEnv(name, value);
     }
     onTestFinished(() => void vi.unstubAllEnvs());
+    const binary = { L: [{ B: Uint8Array.of(0, 255) }, { BS: [Uint8Array.of(1)] }] };
+    const odd = { ...{ id: { N: '7' }, created_at: { S: '2026-03-01' }, details: binary } };
+    const keys = { shard: { S: '1' }, created_at_id: { S: '2026-03-01#7' } };
+    await engine.send(new PutItemCommand({ TableName, Item: { ...odd, ...keys } }));
     const signer = await kmsSigner('key');
     const sealing = { archive: bucketArchive('trail'), source: auditEntries, signer, interval: 1 };
     await sealWindow(sealing, new Date());
     const gone = await borrow(byUser(users[2]));
-    await engine.send(new DeleteCommand({ TableName, Key: { id: gone.id } }));
+    for (const id of [gone.id, 7]) {
+      await engine.send(new DeleteCommand({ TableName, Key: { id } }));
+    }
 
     const { stdout } = await operate(['export-audit', '-', '--stack', 'accounts'], {
       environment: variables,
@@ -240,6 +313,7 @@ describe('export-audit', () => {
       .slice(0, -1)
       .map((line): number => JSON.parse(line).id);
     expect(ids).toContain(gone.id);
+    expect(stdout).toContain('"details":"[\\"AP8=\\",[\\"AQ==\\"]]","created_at":"2026-03-01"');
     expect(ids).toHaveLength(new Set(ids).size);
   });
 
@@ -247,6 +321,9 @@ describe('export-audit', () => {
     [['--user-id', 'five'], '--user-id must be an integer'],
     [['--action', 'GRANT'], '--action must be one of CREATE, READ'],
     [['--result', 'success'], '--result must be one of SUCCESS, FAILURE'],
+    [['--resource-id', ''], '--resource-id must have 1 to 100 characters'],
+    [['--resource-id', 'x'.repeat(101)], '--resource-id must have 1 to 100 characters'],
+    [['--public-key', 'key.pem'], '--public-key is for a copy, which --archive names'],
     [['--format', 'xml'], '--format must be one of ndjson, csv'],
     [['--since', 'noon'], '--since must be a date'],
     [['--since', '2026-02-02', '--until', '2026-02-01'], '--since must be before --until'],

@@ -21,7 +21,16 @@ const sealed = async (windows: number) => {
     for await (const { id } of readTrail({ archive, publicKey, ...range })) found.push(id);
     return { found, files };
   };
-  return { trail, ids, window, seal, read };
+  /** In which windows an entry was sealed, and whether late. */
+  const marksOf = async (wanted: number | undefined) => {
+    const { archive, signer } = trail;
+    const found: unknown[] = [];
+    for await (const { id, window, late } of readTrail({ archive, publicKey: signer.publicKey })) {
+      if (id === wanted) found.push({ window, late });
+    }
+    return found;
+  };
+  return { trail, ids, window, seal, read, marksOf };
 };
 
 describe('The entries of an archive', () => {
@@ -39,7 +48,7 @@ describe('The entries of an archive', () => {
   });
 
   it('are read with what was sealed late, also in a window after the time that is asked for', async () => {
-    const { trail, window, seal, read } = await sealed(3);
+    const { trail, ids, window, seal, read, marksOf } = await sealed(3);
     const late = trail.add();
     trail.source.lagging.set(late, trail.now + 4 * minute);
     for (let windows = 3; windows < 10; windows += 1) await seal();
@@ -47,6 +56,8 @@ describe('The entries of an archive', () => {
     const { found, files } = await read({ since: window(4).from, until: window(5).from });
 
     expect(found).toEqual([late]);
+    expect(await marksOf(late)).toEqual([{ window: window(6).from, late: true }]);
+    expect(await marksOf(ids[1])).toEqual([{ window: window(2).from, late: false }]);
     const ofEntries = files.filter((name) => name.endsWith('.gz'));
     expect(ofEntries).toEqual([window(4).entries.file, window(6).entries.file]);
   });
