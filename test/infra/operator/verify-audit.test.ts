@@ -231,6 +231,20 @@ describe('verify-audit', () => {
     expect(status).toBe(1);
   });
 
+  it('ends with 1 for a trail that is not intact, although nobody reads so', async () => {
+    const copy = makeFolder();
+    cpSync(archive.folder, copy, { recursive: true });
+    rmSync(join(copy, archive.names()[1] ?? ''));
+    const key = ['--public-key', join(archive.folder, 'public-key.pem')];
+
+    const { status } = await operate(['verify-audit', '--archive', copy, ...key], {
+      environment: { XDG_STATE_HOME: state },
+      output: ['closed pipe', 'closed pipe'],
+    });
+
+    expect(status).toBe(1);
+  });
+
   it('verifies an older copy as far as it goes, and says what it lacks', async () => {
     const copy = makeFolder();
     cpSync(archive.folder, copy, { recursive: true });

@@ -39,6 +39,7 @@ const items: readonly Item[] = [
   oddItem(2, { id: { N: '12345678901234567890123456789012345678' } }),
   oddItem(3, { id: { N: '-1.5' }, resource_id: { N: '17' } }),
   without(oddItem(4, {}), 'resource', 'ip_address', 'user_agent', 'details', 'created_at'),
+  oddItem(5, { user_id: { S: '5' } }),
   // In a row, under one key, in one partition and over several.
   ...[10, 11, 12, 18, 26].map((i) => oddItem(i, { created_at_id: { S: sameKey } })),
   oddItem(13, { created_at_id: { S: '[1]' } }),
