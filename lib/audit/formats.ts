@@ -34,7 +34,7 @@ const formatsOf = <Column extends string>(columns: readonly Column[]) => {
   } as const satisfies Readonly<Record<string, Format<Entry>>>;
 };
 
-export const formats = formatsOf(fields);
+const formats = formatsOf(fields);
 
 /** An entry as an operator gets it, with what is known beside it. */
 export interface ExportedEntry extends AuditEntry {

@@ -8,7 +8,8 @@ const numberOf = (text: string): number | string => {
 
 /** What is in a list, a map or a set, as JSON has it. */
 const jsonOf = (value: AttributeValue): unknown => {
-  const { S, N, B, L, M, SS, NS, BS, BOOL } = value;
+  // The SDK may lose the value of a name such as __proto__.
+  const { S, N, B, L, M, SS, NS, BS, BOOL }: AttributeValue = Object(value);
   if (N !== undefined) return numberOf(N);
   if (B) return Buffer.from(B).toString('base64');
   if (L) return L.map(jsonOf);

@@ -113,7 +113,9 @@ const planFor = (filter: AuditFilter) => {
 
 /** Whether a value is what is wanted; somebody who writes past the service may mistake its type. */
 const isSame = (value: unknown, wanted: string | number | undefined): boolean =>
-  wanted === undefined || value === wanted || String(value) === String(wanted);
+  wanted === undefined ||
+  value === wanted ||
+  (value !== null && value !== undefined && String(value) === String(wanted));
 
 /** Whether an entry keeps all conditions but those of time. */
 export const matching =

@@ -69,13 +69,17 @@ const parseExport = (options: Options): Export => {
   return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
 };
 
-const bytesOf = (numbers: object): Uint8Array => Uint8Array.from(Object.values(numbers));
+/** Bytes, which a sealed line has as an object of numbers; whatever else it is, as it is. */
+const bytesOf = (value: unknown): unknown => {
+  const numbers = Object.values(Object(value));
+  const isBytes = typeof value === 'object' && numbers.every(Number.isInteger);
+  return isBytes ? Uint8Array.from(numbers as number[]) : value;
+};
 
-/** Makes bytes of binary attributes, which a sealed line has as objects of numbers. */
-const reviveBytes = (_: string, value: unknown): unknown => {
-  const { B, BS } = Object(value);
-  if (Array.isArray(BS)) return { BS: BS.map(bytesOf) };
-  return typeof B === 'object' ? { B: bytesOf(B) } : value;
+/** Makes bytes of what binary attributes hold. */
+const reviveBytes = (name: string, value: unknown): unknown => {
+  if (name === 'B') return bytesOf(value);
+  return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
 };
 
 /** Reads a sealed line; few have what the service never writes. */

@@ -4,7 +4,13 @@ import { actions } from '../../../lib/audit/actions.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { timeToLive } from '../../../lib/audit/retention.ts';
-import { type AuditFilter, insertEntry, listEntries, toItem } from '../../../lib/audit/store.ts';
+import {
+  type AuditFilter,
+  insertEntry,
+  listEntries,
+  matching,
+  toItem,
+} from '../../../lib/audit/store.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 import { writeBatches } from '../../support/write-batches.ts';
@@ -97,7 +103,7 @@ describe('listEntries', () => {
     ),
   );
 
-  const matching = ({ userId, action }: AuditFilter) =>
+  const expectedOf = ({ userId, action }: AuditFilter) =>
     entries
       .filter((entry) => userId === undefined || entry.user_id === userId)
       .filter((entry) => action === undefined || entry.action === action)
@@ -111,7 +117,7 @@ describe('listEntries', () => {
     ...actions.map((action) => ({ userId: 10, action })),
     ...actions.map((action) => ({ userId: 12, action })),
   ])('yields the entries of %j whole, each once, newest first', async (filter) => {
-    const expected = matching(filter);
+    const expected = expectedOf(filter);
 
     for (const limit of [7, 100]) {
       const found = mine(await readAll(filter, limit));
@@ -119,6 +125,17 @@ describe('listEntries', () => {
       // Their attributes in one order, too, in which they are answered.
       expect(JSON.stringify(found)).toBe(JSON.stringify(expected));
     }
+  });
+});
+
+describe('matching', () => {
+  it('takes a number and its digits for the same, and nothing for no text', () => {
+    const odd = { user_id: '5', resource_id: null } as unknown as AuditEntry;
+
+    expect(matching({ userId: 5 })(odd)).toBe(true);
+    expect(matching({ userId: 6 })(odd)).toBe(false);
+    expect(matching({ resourceId: 'null' })(odd)).toBe(false);
+    expect(matching({ action: 'LOGIN' })(odd)).toBe(false);
   });
 });
 
