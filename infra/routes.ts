@@ -404,7 +404,7 @@ export const cors = {
     'sentry-trace',
     'x-amzn-trace-id',
   ],
-  responseHeaders: ['apigw-requestid', 'link', 'retry-after', 'x-request-id'],
+  responseHeaders: ['apigw-requestid', 'error-code', 'link', 'retry-after', 'x-request-id'],
   /** Seconds for which a browser may keep the answer to a preflight request. */
   maxAge: 3600,
 } as const;

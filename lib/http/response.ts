@@ -83,6 +83,7 @@ const challenges: Partial<Record<ErrorCode, string>> = {
 const headersOf = ({ code, retryAfter }: DomainError): Record<string, string> => {
   const challenge = challenges[code];
   return {
+    'Error-Code': code,
     ...(challenge ? { 'WWW-Authenticate': challenge } : {}),
     ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
   };

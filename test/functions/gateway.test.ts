@@ -33,13 +33,13 @@ describe('An unknown route', () => {
 });
 
 const refusals = [
-  [400, 'POST', '/api/login', { json: {} }],
-  [400, 'GET', '/api/users?limit=0', { token: user.token }],
-  [401, 'GET', '/api/profile', {}],
-  [401, 'POST', '/api/login', { json: { ...user, password: 'wrong' } }],
-  [403, 'GET', '/api/admin/audit-logs', { token: user.token }],
-  [404, 'GET', '/api/users/0', { token: user.token }],
-  [409, 'POST', '/api/auth/register', { json: user }],
+  [400, 'CREDENTIALS_REQUIRED', 'POST', '/api/login', { json: {} }],
+  [400, 'PARAMETER_INVALID', 'GET', '/api/users?limit=0', { token: user.token }],
+  [401, 'NO_TOKEN', 'GET', '/api/profile', {}],
+  [401, 'INVALID_CREDENTIALS', 'POST', '/api/login', { json: { ...user, password: 'wrong' } }],
+  [403, 'FORBIDDEN', 'GET', '/api/admin/audit-logs', { token: user.token }],
+  [404, 'USER_NOT_FOUND', 'GET', '/api/users/0', { token: user.token }],
+  [409, 'EMAIL_REGISTERED', 'POST', '/api/auth/register', { json: user }],
 ] as const;
 
 const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {}) => {
@@ -58,6 +58,7 @@ const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {})
     expect(headers.get('content-type')).toMatch(/^text\/\w+; charset=utf-8$/);
   else if (status === 204) expect(headers.get('content-type')).toBeNull();
   else expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(headers.has('error-code')).toBe(status >= 400);
   expect(headers.has('x-powered-by')).toBe(false);
 };
 
@@ -72,13 +73,13 @@ describe('Every answer', () => {
   });
 
   it.each(refusals)(
-    'of status %i, such as to %s %s, carries the common headers',
+    'of status %i carries the code %s and the common headers, such as to %s %s',
     async (...refused) => {
-      const [status, method, path, options] = refused;
+      const [status, code, method, path, options] = refused;
 
       const answer = await api(method, path, options);
 
-      expect(answer.status).toBe(status);
+      expect([answer.status, answer.headers.get('error-code')]).toEqual([status, code]);
       expectCommonHeaders(answer);
     },
   );

@@ -15,6 +15,7 @@ describe('A client that asks for problem details', () => {
 
     expect([status, headers.get('content-type')]).toEqual([401, media]);
     expect(headers.get('www-authenticate')).toBe('Bearer');
+    expect(headers.get('error-code')).toBe('NO_TOKEN');
     expect(body).toEqual({
       type: '/docs#NO_TOKEN',
       title: 'No token provided',

@@ -245,7 +245,7 @@ describe('The local gateway, of pages of other origins', () => {
     expect(status).toBe(expected);
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')?.split(',')).toEqual([
-      ...['apigw-requestid', 'link', 'retry-after', 'x-request-id'],
+      ...['apigw-requestid', 'error-code', 'link', 'retry-after', 'x-request-id'],
     ]);
   });
 

@@ -67,7 +67,7 @@ describe('the HTTP API', () => {
         ...['authorization', 'content-type', 'traceparent', 'tracestate', 'baggage'],
         ...['sentry-trace', 'x-amzn-trace-id'],
       ],
-      ExposeHeaders: ['apigw-requestid', 'link', 'retry-after', 'x-request-id'],
+      ExposeHeaders: ['apigw-requestid', 'error-code', 'link', 'retry-after', 'x-request-id'],
       MaxAge: 3600,
     });
   });

@@ -207,6 +207,7 @@ describe('endpoint, when its work refuses', () => {
     expect(headers).toEqual({
       ...commonHeaders,
       'Content-Type': 'application/json; charset=utf-8',
+      'Error-Code': code,
       'X-Request-Id': 'request-1',
     });
     expect(logged).not.toHaveBeenCalled();
@@ -260,6 +261,7 @@ describe('endpoint, when its work refuses', () => {
     const { statusCode, headers, body } = await failWith(error, {}, { accept: problemType });
 
     expect([statusCode, headers?.['Content-Type']]).toEqual([expected.status, problemType]);
+    expect(headers?.['Error-Code']).toBe(error.code);
     expect(body).toEqual({ type: `/docs#${error.code}`, code: error.code, ...expected });
   });
 });
@@ -302,12 +304,12 @@ describe('endpoint, when its work fails', () => {
       { message: 'No token provided, please try again', err: 'ThrottlingException' },
     ],
   ] as const)('answers 500 to %s under %j with %j', async (code, options, expected) => {
-    const { statusCode, body } = await failWith(
+    const { statusCode, headers, body } = await failWith(
       new DomainError(code, { cause: throttled }),
       options,
     );
 
-    expect([statusCode, body]).toEqual([500, expected]);
+    expect([statusCode, headers?.['Error-Code'], body]).toEqual([500, code, expected]);
   });
 
   it.each([
@@ -319,9 +321,10 @@ describe('endpoint, when its work fails', () => {
       'Error',
     ],
   ])('answers 500 to %s that nobody foresaw, without its words', async (_, error, name) => {
-    const { statusCode, body } = await failWith(error);
+    const { statusCode, headers, body } = await failWith(error);
 
     expect([statusCode, body]).toEqual([500, { message: 'Internal server error', err: name }]);
+    expect(headers?.['Error-Code']).toBe('UNEXPECTED_FAULT');
     expect(logged.mock.calls.flat().join()).not.toContain('hunter2');
   });
 
