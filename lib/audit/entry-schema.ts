@@ -11,7 +11,7 @@ export const auditEntry = v.object({
     v.metadata({ format: 'int64' }),
   ),
   user_id: v.pipe(
-    v.nullable(v.pipe(v.number(), v.integer())),
+    v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
     v.description('Who did it; null when no user is known.'),
   ),
   action: v.picklist(actions),

@@ -1,8 +1,7 @@
 /** Registration, login and the caller's profile. */
-import * as v from 'valibot';
 import { credentials } from '../auth/credentials.ts';
 import { newUser } from '../users/schema.ts';
-import { user } from '../users/user-schema.ts';
+import { profile, session } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const exampleUser = {
@@ -11,12 +10,6 @@ const exampleUser = {
   password: 'a long password of her own',
 };
 const exampleToken = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl';
-
-const withToken = () =>
-  v.object({
-    message: v.string(),
-    token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), good for one day.')),
-  });
 
 export const register = {
   caller: 'anyone',
@@ -37,7 +30,7 @@ const registerDescription: Describe = ({ registrationsPerAddress }) => ({
   success: {
     status: 201,
     description: 'The user is registered.',
-    schema: withToken(),
+    schema: session,
     example: { message: 'User registered successfully', token: exampleToken },
   },
   errors: [
@@ -66,7 +59,7 @@ const logInDescription: Describe = ({ loginAnswers }) => ({
   success: {
     status: 200,
     description: 'The credentials are right.',
-    schema: withToken(),
+    schema: session,
     example: { message: 'Login successful', token: exampleToken },
   },
   errors: [
@@ -88,7 +81,7 @@ const getProfileDescription: Describe = () => ({
   success: {
     status: 200,
     description: 'The user whom the token names.',
-    schema: v.object({ data: v.pick(user, ['id', 'name', 'email', 'role']) }),
+    schema: profile,
     example: { data: { id: 17, name: exampleUser.name, email: exampleUser.email, role: 'user' } },
   },
   errors: ['USER_NOT_FOUND'],

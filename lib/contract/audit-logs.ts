@@ -1,8 +1,8 @@
 /** The audit trail, for admins. */
 import * as v from 'valibot';
 import { actions, results } from '../audit/actions.ts';
-import { auditEntry } from '../audit/entry-schema.ts';
 import { atLeast, atMost, oneOf, text } from '../validation.ts';
+import { auditEntries, auditEntriesAsCsv, auditEntriesAsNdjson } from './named-schemas.ts';
 import type { Describe, Operation, Operations, TextForm } from './operation.ts';
 import { cursor, instant, limitUpTo, maxLimit, pageParameters } from './parameters.ts';
 
@@ -22,6 +22,7 @@ const filters = {
       v.transform(Number),
       v.number(),
       v.safeInteger(integerRule),
+      v.metadata({ format: 'int64' }),
       v.description('Only what this user did.'),
     ),
   ),
@@ -63,17 +64,14 @@ export const jsonQuery = { ...filters, ...pageParameters };
 export const textForms = {
   ndjson: {
     contentType: 'application/x-ndjson',
-    description: 'One entry a line, each as it is in `data`.',
     example: `${JSON.stringify(example)}\n`,
   },
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    description:
-      "RFC 4180: a header row, lines that end in CRLF, null as nothing. A value that begins with `=`, `+`, `-`, `@`, a tab or CR has a `'` before it.",
     example:
       'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n115032113971201,17,LOGIN,users,17,192.0.2.1,curl/8.5.0,SUCCESS,,2026-11-21T09:05:00.000Z\r\n',
   },
-} as const satisfies Readonly<Record<string, TextForm>>;
+} as const satisfies Readonly<Record<string, Omit<TextForm, 'schema'>>>;
 
 export const listAuditLogs = {
   caller: 'admin',
@@ -100,9 +98,12 @@ const listAuditLogsDescription: Describe = () => ({
   success: {
     status: 200,
     description: 'One page of the entries.',
-    schema: v.object({ data: v.pipe(v.array(auditEntry), v.readonly()) }),
+    schema: auditEntries,
     example: { data: [example] },
-    textForms: Object.values(textForms),
+    textForms: [
+      { ...textForms.ndjson, schema: auditEntriesAsNdjson },
+      { ...textForms.csv, schema: auditEntriesAsCsv },
+    ],
     headers: ['Link'],
   },
   errors: ['PARAMETER_INVALID'],

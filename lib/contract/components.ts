@@ -1,11 +1,14 @@
 /** What several operations of the OpenAPI document share. */
-
+import type { ServiceValues } from '../settings.ts';
 import { errorMeanings, fieldFaultMeanings } from './error-codes.ts';
-import { errorExamples } from './error-examples.ts';
-import { componentSchema, named } from './json-schema.ts';
+import { sharedExamples } from './error-examples.ts';
+import { gatewayResponses } from './error-responses.ts';
+import { componentSchemas } from './json-schema.ts';
+import { namedSchemas } from './named-schemas.ts';
+import { ref } from './references.ts';
 
 const text = { type: 'string' };
-const message = { ...text, description: 'For people. Programs ask for problem details.' };
+const message = { ...text, description: 'For people. Programs read the header `Error-Code`.' };
 const faultName = { ...text, description: 'The name of the fault.', examples: ['ECONNREFUSED'] };
 const faultFields = { err: faultName, hashErr: faultName, insertErr: faultName };
 
@@ -16,7 +19,7 @@ const listed = (meanings: Readonly<Record<string, string>>): string =>
 
 /** @param codes those of the errors that an operation can answer with */
 const errorSchemas = (codes: ReadonlySet<string>) => ({
-  Error: { type: 'object', properties: { message }, required: ['message'] },
+  ErrorMessage: { type: 'object', properties: { message }, required: ['message'] },
   Fault: {
     description: 'A message, and one further field, which names the fault.',
     type: 'object',
@@ -71,6 +74,12 @@ const headers = {
     required: true,
     schema: text,
   },
+  'Error-Code': {
+    description:
+      'The code of the error, as `code` in `Problem` has it. API Gateway sends none with what it answers by itself.',
+    required: true,
+    schema: text,
+  },
   'WWW-Authenticate': { description: 'RFC 6750.', required: true, schema: text },
   'Retry-After': {
     description: 'Seconds to wait.',
@@ -105,27 +114,36 @@ const file = {
   schema: { type: 'string' },
 };
 
-const Gateway = {
-  description:
-    'What API Gateway answers by itself, without the headers of the service: 404 for an unknown path or method, 413 for a body past 10 MB, 429 when it throttles, 431, 500 and 503.',
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+/** What API Gateway answers by itself: to any operation, and to what is none. */
+const responses = {
+  Gateway: {
+    description:
+      'What API Gateway answers by itself, without the headers of the service: 404 for an unknown path or method, 413 for a body past 10 MB, 429 when it throttles, 431, 500 and 503.',
+    content: { 'application/json': { schema: ref('schemas', 'ErrorMessage') } },
+  },
+  ...Object.fromEntries(
+    Object.values(gatewayResponses).map(({ name, description, message }) => [
+      name,
+      {
+        description,
+        content: {
+          'application/json': { schema: ref('schemas', 'ErrorMessage'), example: { message } },
+        },
+      },
+    ]),
+  ),
 };
 
 /**
  * All components.
  * @param codes those of the errors that an operation can answer with
  */
-export const components = (codes: ReadonlySet<string>) => ({
-  schemas: {
-    ...Object.fromEntries(
-      Object.entries(named).map(([name, schema]) => [name, componentSchema(schema)]),
-    ),
-    ...errorSchemas(codes),
-  },
-  examples: errorExamples(),
+export const components = (codes: ReadonlySet<string>, settings: ServiceValues) => ({
+  schemas: { ...componentSchemas(namedSchemas(settings)), ...errorSchemas(codes) },
+  examples: sharedExamples(),
   headers,
   parameters: { id, file },
-  responses: { Gateway },
+  responses,
   securitySchemes: {
     token: {
       type: 'http',

@@ -1,5 +1,5 @@
 /** This contract itself, for machines and for people. */
-import * as v from 'valibot';
+import { docsPage, docsScript, docsStyleSheet, openApiDocument } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Documentation';
@@ -14,7 +14,7 @@ const getDocumentDescription: Describe = ({ docs }) => ({
   success: {
     status: 200,
     description: 'An OpenAPI 3.1 document.',
-    schema: v.record(v.string(), v.unknown()),
+    schema: openApiDocument,
     contentType: 'application/json; charset=utf-8',
     headers,
   },
@@ -47,6 +47,7 @@ const getDocsPageDescription: Describe = ({ docs }) => ({
   success: {
     status: 200,
     description: 'The page.',
+    schema: docsPage,
     contentType: 'text/html; charset=utf-8',
     headers,
   },
@@ -62,8 +63,9 @@ const getDocsFileDescription: Describe = ({ docs }) => ({
   success: {
     status: 200,
     description: 'The file.',
+    schema: docsScript,
     contentType: 'text/javascript; charset=utf-8',
-    textForms: [{ contentType: 'text/css', description: 'A style sheet.', example: 'body {}' }],
+    textForms: [{ contentType: 'text/css', schema: docsStyleSheet, example: 'body {}' }],
   },
   errors: ['FILE_NOT_FOUND'],
 });

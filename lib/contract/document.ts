@@ -4,6 +4,7 @@ import { components } from './components.ts';
 import { codesOf, errorResponses } from './error-responses.ts';
 import { info, tags } from './info.ts';
 import { bodySchema, parameterSchema } from './json-schema.ts';
+import { type NamedSchemas, namedSchemas } from './named-schemas.ts';
 import type { Caller, Description, Operation, Success } from './operation.ts';
 import { type OperationInForce, operationsInForce } from './operations.ts';
 import { commonHeaders, type Json, ref, usedComponents } from './references.ts';
@@ -11,26 +12,27 @@ import { commonHeaders, type Json, ref, usedComponents } from './references.ts';
 const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');
 
 /** The body, by the media types in which it may be had. */
-const contentOf = ({ schema, example, contentType, textForms = [] }: Success): Json => {
-  const content = { schema: schema ? bodySchema(schema) : { type: 'string' }, example };
-  const others = textForms.map(({ contentType, description, example }) => [
-    mediaType(contentType),
-    { schema: { type: 'string', description }, example },
-  ]);
-  return {
-    [mediaType(contentType ?? 'application/json')]: content,
-    ...Object.fromEntries(others),
-  };
+const contentOf = (
+  { schema, example, contentType = 'application/json', textForms = [] }: Success,
+  named: NamedSchemas,
+): Json => {
+  const forms = [...(schema ? [{ contentType, schema, example }] : []), ...textForms];
+  return Object.fromEntries(
+    forms.map(({ contentType, schema, example }) => [
+      mediaType(contentType),
+      { schema: bodySchema(schema, named), example },
+    ]),
+  );
 };
 
-const successResponse = ({ success }: Description): Json => {
-  const { status, description, schema, contentType, headers = [] } = success;
+const successResponse = ({ success }: Description, named: NamedSchemas): Json => {
+  const { status, description, schema, headers = [] } = success;
   const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
   return {
     [status]: {
       description,
       headers: { ...commonHeaders, ...own },
-      ...(schema || contentType ? { content: contentOf(success) } : {}),
+      ...(schema ? { content: contentOf(success, named) } : {}),
     },
     ...(headers.includes('ETag')
       ? {
@@ -66,6 +68,7 @@ const operationObject = (
   settings: ServiceValues,
 ): Json => {
   const description = describe(settings);
+  const named = namedSchemas(settings);
   const { id, tag, summary, text, body = operation.body, bodyExample } = description;
   const parameters = parametersOf(path, operation);
   return {
@@ -80,13 +83,13 @@ const operationObject = (
           requestBody: {
             required: !description.isBodyOptional,
             content: {
-              'application/json': { schema: bodySchema(body), example: bodyExample },
+              'application/json': { schema: bodySchema(body, named), example: bodyExample },
             },
           },
         }
       : {}),
     responses: {
-      ...successResponse(description),
+      ...successResponse(description, named),
       ...errorResponses(operation, description, settings),
       default: ref('responses', 'Gateway'),
     },
@@ -116,7 +119,7 @@ export const buildDocument = (settings: ServiceValues, server: string) => {
     servers: [{ url: server }] as const,
     tags: tags.filter(({ name }) => used.has(name)),
     paths: Object.fromEntries(paths) as Readonly<Record<string, Readonly<Record<string, Json>>>>,
-    components: usedComponents(components(codesOf(inForce, settings)), paths),
+    components: usedComponents(components(codesOf(inForce, settings), settings), paths),
   };
 };
 

@@ -1,45 +1,90 @@
-import { type ErrorCode, errorCodes, httpErrors, type StorageFault } from '../errors.ts';
+import * as v from 'valibot';
+import { type ErrorCode, errorCodes, httpErrors } from '../errors.ts';
+import { hold } from '../validation.ts';
+import type { Description, Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** An error as it is by default, or as problem details. */
 export type ErrorForm = 'plain' | 'problem';
 
-const sentences: Partial<Record<ErrorCode, string>> = {
-  FIELD_INVALID: 'name must be at most 100 characters',
-  PARAMETER_INVALID: 'limit must be a whole number from 1 to 100',
+/** An example of an error, before it has a form. */
+interface Example {
+  readonly title: string | undefined;
+  readonly fault?: Json;
+  readonly errors?: readonly Json[];
+}
+
+const missing = (field: string) => [
+  { pointer: `#/${field}`, code: 'REQUIRED', detail: `${field} is required` },
+];
+
+/** What is missing, in the example of an error that says so. */
+const missingFields: Partial<Record<ErrorCode, readonly Json[]>> = {
+  FIELDS_REQUIRED: missing('email'),
+  CREDENTIALS_REQUIRED: missing('password'),
+  EMAIL_REQUIRED: missing('email'),
+  TOKEN_AND_PASSWORD_REQUIRED: missing('password'),
+  CURRENT_PASSWORD_REQUIRED: missing('currentPassword'),
+  NAME_AND_EMAIL_REQUIRED: missing('name'),
 };
 
-const fieldErrors: Partial<Record<ErrorCode, readonly Json[]>> = {
-  FIELD_INVALID: [
-    { pointer: '#/name', code: 'TOO_LONG', detail: 'name must be at most 100 characters' },
-  ],
-  FIELDS_REQUIRED: [{ pointer: '#/email', code: 'REQUIRED', detail: 'email is required' }],
-  CREDENTIALS_REQUIRED: [
-    { pointer: '#/password', code: 'REQUIRED', detail: 'password is required' },
-  ],
-  EMAIL_REQUIRED: [{ pointer: '#/email', code: 'REQUIRED', detail: 'email is required' }],
-  TOKEN_AND_PASSWORD_REQUIRED: [
-    { pointer: '#/password', code: 'REQUIRED', detail: 'password is required' },
-  ],
-  CURRENT_PASSWORD_REQUIRED: [
-    { pointer: '#/currentPassword', code: 'REQUIRED', detail: 'currentPassword is required' },
-  ],
-  NAME_AND_EMAIL_REQUIRED: [{ pointer: '#/name', code: 'REQUIRED', detail: 'name is required' }],
+/** Longer than most fields may be, and no value that a parameter may have. */
+const wrong = `${'x'.repeat(300)}@example.org`;
+
+/** The first fault of an object whose fields are made wrong one at a time. */
+const firstFault = (schema: v.GenericSchema, valid: Json, fields: readonly string[]) => {
+  const faults = fields.flatMap((field) => {
+    const held = hold(schema, { ...valid, [field]: wrong });
+    return 'faults' in held ? held.faults : [];
+  });
+  const [first] = faults;
+  if (!first) throw new Error(`No rule of ${fields.join(', ')} can be broken by a text.`);
+  return { ...first, detail: `${first.field} ${first.rule}` };
 };
 
-/**
- * An error's example in both forms.
- * @param storageFault what an operation says when the store fails, of STORAGE_FAULT only
- */
-export const exampleOf = (
+const invalidField = (
+  { body: ofOperation }: Operation,
+  { body = ofOperation, bodyExample = {} }: Description,
+): Example => {
+  if (!body) throw new Error('An operation without a body has no field that could be invalid.');
+  const { field, code, detail } = firstFault(body, bodyExample, Object.keys(bodyExample));
+  return { title: detail, errors: [{ pointer: `#/${field}`, code, detail }] };
+};
+
+const invalidParameter = ({ query = {} }: Operation): Example => ({
+  title: firstFault(v.object(query), {}, Object.keys(query)).detail,
+});
+
+const storageFault = ({ storageFault }: Operation): Example => {
+  const [title, field = 'err'] = storageFault ?? [];
+  return { title, fault: { [field]: 'ECONNREFUSED' } };
+};
+
+/** Of errors that name what an operation takes, or what it does: each operation has its own. */
+const ownExamples: Partial<
+  Record<ErrorCode, (operation: Operation, description: Description) => Example>
+> = {
+  FIELD_INVALID: invalidField,
+  PARAMETER_INVALID: invalidParameter,
+  STORAGE_FAULT: storageFault,
+};
+
+const sharedExample = (code: ErrorCode): Example => {
+  const { message: title, field } = httpErrors[code];
+  const errors = missingFields[code];
+  return {
+    title,
+    ...(field ? { fault: { [field]: 'ECONNREFUSED' } } : {}),
+    ...(errors ? { errors } : {}),
+  };
+};
+
+const inBothForms = (
   code: ErrorCode,
-  storageFault?: StorageFault,
+  { title, fault, errors }: Example,
 ): Record<ErrorForm, Json> => {
-  const { status, message = sentences[code], field } = httpErrors[code];
-  const [title, faultField] = storageFault ?? [message, field];
-  const fault = faultField ? { [faultField]: 'ECONNREFUSED' } : {};
-  const errors = fieldErrors[code];
+  const { status } = httpErrors[code];
   return {
     plain: { message: title, ...fault },
     problem: {
@@ -51,17 +96,29 @@ export const exampleOf = (
   };
 };
 
+/** The example of an error in both forms, where it depends on the operation. */
+export const ownExample = (
+  code: ErrorCode,
+  operation: Operation,
+  description: Description,
+): Record<ErrorForm, Json> | undefined => {
+  const make = ownExamples[code];
+  return make && inBothForms(code, make(operation, description));
+};
+
 /** Under which name the document keeps an error's example. */
 export const exampleName = (code: ErrorCode, form: ErrorForm): string =>
   form === 'plain' ? code : `${code}.problem`;
 
-/** The examples of all errors. Nothing refers to that of a store's fault: each operation has its own. */
-export const errorExamples = (): Json =>
+/** The examples that operations share. */
+export const sharedExamples = (): Json =>
   Object.fromEntries(
-    errorCodes.flatMap((code) =>
-      (['plain', 'problem'] as const).map((form) => [
-        exampleName(code, form),
-        { value: exampleOf(code)[form] },
-      ]),
-    ),
+    errorCodes
+      .filter((code) => !(code in ownExamples))
+      .flatMap((code) =>
+        (['plain', 'problem'] as const).map((form) => [
+          exampleName(code, form),
+          { value: inBothForms(code, sharedExample(code))[form] },
+        ]),
+      ),
   );

@@ -1,6 +1,6 @@
-import { type ErrorCode, errorCodes, httpErrors, type StorageFault } from '../errors.ts';
+import { type ErrorCode, errorCodes, httpErrors } from '../errors.ts';
 import type { ServiceValues } from '../settings.ts';
-import { type ErrorForm, exampleName, exampleOf } from './error-examples.ts';
+import { type ErrorForm, exampleName, ownExample } from './error-examples.ts';
 import type { Description, Operation } from './operation.ts';
 import type { OperationInForce } from './operations.ts';
 import { commonHeaders, type Json, ref } from './references.ts';
@@ -49,27 +49,56 @@ const errorHeaders: Readonly<Record<number, Json>> = {
   429: { 'Retry-After': ref('headers', 'Retry-After') },
 };
 
+/** The responses that API Gateway gives to any operation by itself, by their status. */
+export const gatewayResponses: Readonly<
+  Record<number, { readonly name: string; readonly description: string; readonly message: string }>
+> = {
+  429: {
+    name: 'Throttled',
+    description: 'API Gateway throttles requests. Try again, after a longer wait each time.',
+    message: 'Too Many Requests',
+  },
+  503: {
+    name: 'Unavailable',
+    description:
+      'API Gateway got no response from the service in time. A change may have been made.',
+    message: 'Service Unavailable',
+  },
+};
+
 const errorResponse = (
   status: number,
   codes: readonly ErrorCode[],
-  storageFault: StorageFault | undefined,
+  operation: Operation,
+  description: Description,
 ) => {
   const examples = (form: ErrorForm) =>
     Object.fromEntries(
-      codes.map((code) => [
-        code,
-        code === 'STORAGE_FAULT'
-          ? { value: exampleOf(code, storageFault)[form] }
-          : ref('examples', exampleName(code, form)),
-      ]),
+      codes.map((code) => {
+        const own = ownExample(code, operation, description);
+        return [code, own ? { value: own[form] } : ref('examples', exampleName(code, form))];
+      }),
     );
+  const ofGateway = gatewayResponses[status];
   return {
-    description: reasons[status],
-    headers: { ...commonHeaders, ...errorHeaders[status] },
+    description: [
+      reasons[status],
+      ofGateway && 'API Gateway answers with it by itself too, without the headers of the service.',
+    ]
+      .filter(Boolean)
+      .join(' '),
+    headers: {
+      ...commonHeaders,
+      'Error-Code': ref('headers', 'Error-Code'),
+      ...errorHeaders[status],
+    },
     content: {
       'application/json': {
-        schema: ref('schemas', status === 500 ? 'Fault' : 'Error'),
-        examples: examples('plain'),
+        schema: ref('schemas', status === 500 ? 'Fault' : 'ErrorMessage'),
+        examples: {
+          ...examples('plain'),
+          ...(ofGateway ? { GATEWAY: { value: { message: ofGateway.message } } } : {}),
+        },
       },
       'application/problem+json': {
         schema: ref('schemas', 'Problem'),
@@ -89,11 +118,15 @@ export const errorResponses = (
     errorsOf(operation, description, settings),
     (code) => httpErrors[code].status,
   );
-  const entries = [...byStatus].map(([status, codes]) => [
+  const own = [...byStatus].map(([status, codes]) => [
     String(status),
-    errorResponse(status, codes, operation.storageFault),
+    errorResponse(status, codes, operation, description),
   ]);
-  return Object.fromEntries(entries);
+  const ofGateway = Object.entries(gatewayResponses).map(([status, { name }]) => [
+    status,
+    ref('responses', name),
+  ]);
+  return { ...Object.fromEntries(ofGateway), ...Object.fromEntries(own) };
 };
 
 /** Every error that operations can answer with. */

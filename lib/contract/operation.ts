@@ -13,17 +13,17 @@ export type Caller = 'anyone' | 'user' | 'directory' | 'maker' | 'admin';
 /** Text in which a client may have a body by asking for its media type in Accept. */
 export interface TextForm {
   readonly contentType: string;
-  readonly description: string;
+  readonly schema: v.GenericSchema;
   readonly example: string;
 }
 
 export interface Success {
   readonly status: 200 | 201 | 202 | 204;
   readonly description: string;
-  /** Of the JSON body; absent: another content type, or no body. */
+  /** Of the body; absent: there is none. */
   readonly schema?: v.GenericSchema;
   readonly example?: unknown;
-  /** Of text that clients may keep; absent: JSON. */
+  /** Absent: JSON. */
   readonly contentType?: string;
   /** In what other forms the JSON body may be had. */
   readonly textForms?: readonly TextForm[];

@@ -72,7 +72,6 @@ export const instant = v.pipe(
     code: 'INVALID_FORMAT',
     holds: (text) => parseInstant(text) !== undefined,
     message: () => instantRule,
-    keywords: () => ({ anyOf: [{ format: 'date' }, { format: 'date-time' }] }),
   }),
   v.transform((text) => parseInstant(text) as string),
 );

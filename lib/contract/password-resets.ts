@@ -1,8 +1,8 @@
 /** A way back in for who has forgotten its password, where the service sends mails. */
-import * as v from 'valibot';
 import { sendsMail } from '../settings.ts';
 import { resetRequest } from '../users/reset-request.ts';
 import { passwordReset } from '../users/schema.ts';
+import { message } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Accounts';
@@ -22,7 +22,7 @@ const requestResetDescription: Describe = (settings) => ({
   success: {
     status: 202,
     description: 'If the address is registered, it gets a mail.',
-    schema: v.object({ message: v.string() }),
+    schema: message,
     example: { message: requested },
   },
   errors: ['EMAIL_REQUIRED', 'FIELD_INVALID', 'MAIL_FAULT'],

@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
 import { user } from '../users/user-schema.ts';
+import { userChangesUnder, users } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import { limitUpTo, pageParameters } from './parameters.ts';
 
@@ -62,7 +63,7 @@ const listUsersDescription: Describe = ({ userDirectory }) => ({
   success: {
     status: 200,
     description: 'One page of the users.',
-    schema: v.pipe(v.array(user), v.readonly()),
+    schema: users,
     example: [example],
     headers: ['Link'],
   },
@@ -89,38 +90,22 @@ export const updateUser = {
   storageFault: ['Error updating user', 'err'],
 } as const satisfies Operation;
 
-/** The same where the current password is required. */
-const ownUserChanges = () =>
-  v.pipe(
-    v.object({
-      ...userChanges.entries,
-      currentPassword: v.exactOptional(
-        v.pipe(
-          v.string(),
-          v.description('Of a user who changes its own password or address.'),
-          v.metadata({ format: 'password' }),
-        ),
-      ),
-    }),
-    v.metadata({ minProperties: 1 }),
-  );
-
-const updateUserDescription: Describe = ({ currentPassword, sessions, userDirectory }) => ({
+const updateUserDescription: Describe = (settings) => ({
   id: 'updateUser',
   tag,
   summary: 'Change a user',
   text:
     'Changes the fields that are given, at least one, and no other. Only an admin may change a role, and must be stored as an admin at that moment to make another one.' +
-    (userDirectory === 'open'
+    (settings.userDirectory === 'open'
       ? ' Whoever made a user by POST /api/users may change it too, until somebody else gives it a password or another address.'
       : ' A caller who is no admin may change itself alone.') +
-    (sessions === 'revocable'
+    (settings.sessions === 'revocable'
       ? ' A new password, or another role, ends all sessions of the user.'
       : '') +
-    (currentPassword === 'required'
+    (settings.currentPassword === 'required'
       ? ' A user who changes its own password or address sends its current password as well.'
       : ''),
-  ...(currentPassword === 'required' ? { body: ownUserChanges() } : {}),
+  body: userChangesUnder(settings),
   bodyExample: { name: 'Ada King' },
   success: {
     status: 200,
@@ -131,7 +116,7 @@ const updateUserDescription: Describe = ({ currentPassword, sessions, userDirect
   errors: [
     ...(['NO_FIELDS_TO_UPDATE', 'FIELD_INVALID', 'USER_NOT_FOUND'] as const),
     ...(['EMAIL_REGISTERED', 'HASHING_FAULT'] as const),
-    ...(currentPassword === 'required'
+    ...(settings.currentPassword === 'required'
       ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
       : []),
   ],

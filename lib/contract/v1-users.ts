@@ -1,7 +1,7 @@
 /** The in-memory variant under /api/v1. */
-import * as v from 'valibot';
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
-import { memoryUser, user } from '../users/user-schema.ts';
+import { memoryUser } from '../users/user-schema.ts';
+import { memoryUsers } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Users in memory';
@@ -17,7 +17,7 @@ const listMemoryUsersDescription: Describe = ({ v1Users }) => ({
   success: {
     status: 200,
     description: 'All users.',
-    schema: v.array(v.pick(user, ['id', 'name', 'email'])),
+    schema: memoryUsers,
     example: [listed],
   },
   errors: [],

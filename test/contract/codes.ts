@@ -1,9 +1,26 @@
 /** The codes of errors, by which programs tell them apart: none may go, or get another status. */
 import { readFileSync } from 'node:fs';
 
+interface Example {
+  readonly $ref?: string;
+  readonly value?: { readonly status?: number };
+}
+
+interface Response {
+  readonly content?: Readonly<
+    Record<string, { readonly examples?: Readonly<Record<string, Example>> }>
+  >;
+}
+
 interface Document {
+  readonly paths: Readonly<
+    Record<
+      string,
+      Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>
+    >
+  >;
   readonly components: {
-    readonly examples: Readonly<Record<string, { readonly value: { readonly status?: number } }>>;
+    readonly examples: Readonly<Record<string, Example>>;
     readonly schemas: {
       readonly FieldError: {
         readonly properties: { readonly code: { readonly description: string } };
@@ -12,11 +29,20 @@ interface Document {
   };
 }
 
+/** Of the errors of all operations, by their examples of problem details. */
 const codesIn = (file: string): ReadonlySet<string> => {
-  const { components }: Document = JSON.parse(readFileSync(file, 'utf8'));
-  const ofErrors = Object.entries(components.examples)
-    .filter(([name]) => name.endsWith('.problem'))
-    .map(([name, { value }]) => `${name.replace('.problem', '')} (${value.status})`);
+  const { paths, components }: Document = JSON.parse(readFileSync(file, 'utf8'));
+  const examples = Object.values(paths)
+    .flatMap((methods) => Object.values(methods))
+    .flatMap(({ responses }) => Object.values(responses))
+    .flatMap(({ content }) =>
+      Object.entries(content?.['application/problem+json']?.examples ?? {}),
+    );
+  const ofErrors = examples.flatMap(([code, example]) => {
+    const name = example.$ref?.replace('#/components/examples/', '');
+    const { value } = (name === undefined ? example : components.examples[name]) ?? {};
+    return value ? [`${code} (${value.status})`] : [];
+  });
   const { description } = components.schemas.FieldError.properties.code;
   const ofFields = [...description.matchAll(/^- `(\w+)`/gm)].map(
     ([, code]) => `${code} of a field`,

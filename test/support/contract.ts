@@ -117,10 +117,19 @@ const headerFaults = (
     return schemaFaults(promised.schema, isNumber ? Number(value) : value, name);
   });
 
-const errorFaults = ({ resolve }: Readable, media: Json, body: Json): readonly string[] => {
+/** @param code what the header says that it is */
+const errorFaults = (
+  { resolve }: Readable,
+  media: Json,
+  body: Json,
+  code: string | null,
+): readonly string[] => {
   const examples = Object.entries<Json>(media.examples);
-  const known = examples.some(([code, it]) => isExample(body, code, resolve(it).value));
-  return known ? [] : [`The error is none of ${examples.map(([code]) => code).join(', ')}`];
+  const known = examples.some(
+    ([name, it]) => name === code && isExample(body, name, resolve(it).value),
+  );
+  const names = examples.map(([name]) => name).join(', ');
+  return known ? [] : [`The error with the code ${code} is none of ${names}`];
 };
 
 const bodyFaults = (
@@ -134,7 +143,9 @@ const bodyFaults = (
   if (!media) return [`The content type ${type} is not documented`];
   const body = /[/+]json$/.test(type) ? JSON.parse(text) : text;
   const faults = read.schemaFaults(media.schema, body, 'The body');
-  return status < 400 || faults.length > 0 ? faults : errorFaults(read, media, body);
+  return status < 400 || faults.length > 0
+    ? faults
+    : errorFaults(read, media, body, headers.get('error-code'));
 };
 
 /** The operation that a path leads to, by the paths of the document. */

@@ -167,15 +167,15 @@ describe('The document of a service with a setting of its own', () => {
 
 describe('The document of a service that requires the current password', () => {
   it('has it as an optional field beside those that can be changed', () => {
-    const bodyUnder = (environment: Environment) => {
-      const { paths } = JSON.parse(JSON.stringify(buildDocument(configFrom(environment), '/')));
-      return paths['/api/users/{id}'].put.requestBody.content['application/json'].schema;
+    const changesUnder = (environment: Environment) => {
+      const { components } = buildDocument(configFrom(environment), '/');
+      const schemas: Readonly<Record<string, { properties?: object }>> = components.schemas;
+      return schemas.UserChanges ?? expect.unreachable();
     };
 
-    expect(bodyUnder({})).toEqual({ $ref: '#/components/schemas/UserChanges' });
-    const schemas: Readonly<Record<string, { properties?: object }>> = document.components.schemas;
-    const changes = schemas.UserChanges ?? expect.unreachable();
-    expect(bodyUnder({ CURRENT_PASSWORD: 'required' })).toEqual({
+    const changes = changesUnder({});
+    expect(changes.properties).not.toHaveProperty('currentPassword');
+    expect(changesUnder({ CURRENT_PASSWORD: 'required' })).toEqual({
       ...changes,
       properties: {
         ...changes.properties,
@@ -189,11 +189,126 @@ describe('The document of a service that requires the current password', () => {
   });
 });
 
+// biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is
+type Parts = any;
+
+const every = {
+  ...{ SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', REGISTRATIONS_PER_ADDRESS: '1' },
+  ...mailSettings,
+};
+
+/** The schema of each body of each operation, as `operationId status media-type`. */
+const bodySchemas = (parts: Parts): Record<string, Parts> => {
+  const operations = Object.values<Parts>(parts.paths).flatMap<Parts>(Object.values);
+  const bodies = operations.flatMap(({ operationId, requestBody, responses }) =>
+    [['request', requestBody], ...Object.entries<Parts>(responses)].flatMap(([name, body]) =>
+      Object.entries<Parts>(body?.content ?? {}).map(([type, { schema }]) => [
+        `${operationId} ${name} ${type}`,
+        schema,
+      ]),
+    ),
+  );
+  return Object.fromEntries(bodies);
+};
+
+/** Every part of a document, with the key under which it is. */
+const partsOf = (value: Parts, key = ''): readonly (readonly [key: string, part: Parts])[] =>
+  typeof value === 'object' && value !== null
+    ? [[key, value], ...Object.entries(value).flatMap(([name, part]) => partsOf(part, name))]
+    : [];
+
+describe.each([
+  ['the default settings', {}],
+  ['every setting on', every],
+])('For generators of clients, the document with %s', (_, environment) => {
+  const parts: Parts = JSON.parse(
+    JSON.stringify(buildDocument(configFrom(environment as Environment), '/')),
+  );
+  const { schemas } = parts.components;
+
+  it('has a named schema for every body of a request or a response', () => {
+    const reference = expect.stringMatching(/^#\/components\/schemas\/\w+$/);
+    for (const [body, schema] of Object.entries(bodySchemas(parts))) {
+      expect(schema, body).toEqual({ $ref: reference });
+    }
+  });
+
+  it('has a named schema for every object inside a named schema', () => {
+    for (const [name, schema] of Object.entries<Parts>(schemas)) {
+      const within = partsOf(schema).slice(1);
+      const unnamed = within.filter(([, part]) => part.type === 'object');
+      expect(unnamed, name).toEqual([]);
+    }
+  });
+
+  it('gives each body the name that it has by default', () => {
+    const byDefault = bodySchemas(document);
+    const named = Object.entries(bodySchemas(parts)).filter(([body]) => body in byDefault);
+    expect(Object.fromEntries(named)).toEqual(byDefault);
+  });
+
+  it('has no schema called Error, as classes of many languages are', () => {
+    expect(Object.keys(schemas)).not.toContain('Error');
+  });
+
+  it('has ids of 64 bits', () => {
+    const isId = /^(id|.*_id|.*Id)$/;
+    const properties = partsOf(parts).filter(([key]) => isId.test(key));
+    const parameters = partsOf(parts).filter(([, { in: place, name }]) => place && isId.test(name));
+    const integers = [...properties, ...parameters].flatMap(([key, part]) =>
+      partsOf(part, key).filter(([, { type }]) => type === 'integer'),
+    );
+    expect(integers.map(([, { format }]) => format)).toEqual(integers.map(() => 'int64'));
+    expect(integers.length).toBeGreaterThan(4);
+  });
+
+  it('has a time in a query as a plain string with a description', () => {
+    const { parameters } = parts.paths['/api/admin/audit-logs'].get;
+    const times = parameters.filter(({ name }: Parts) => /^(since|until)$/.test(name));
+    const text = { in: 'query', schema: { type: 'string' } };
+    expect(times).toEqual([
+      { name: 'since', ...text, description: expect.stringMatching(/a date-time .* or a date/) },
+      { name: 'until', ...text, description: expect.stringContaining('before this time') },
+    ]);
+  });
+
+  it.each([
+    ['429', 'Throttled', 'Too Many Requests'],
+    ['503', 'Unavailable', 'Service Unavailable'],
+  ])('has the %s of API Gateway for every operation', (status, name, message) => {
+    const shared = { $ref: `#/components/responses/${name}` };
+    for (const { operationId, responses } of operationsOf(parts)) {
+      const response: Parts = responses[status];
+      const own = response?.content?.['application/json'].examples;
+      if (own) expect(own.GATEWAY, operationId).toEqual({ value: { message } });
+      else expect(response, operationId).toEqual(shared);
+    }
+    const { content } = parts.components.responses[name];
+    expect(content).toEqual({
+      'application/json': {
+        schema: { $ref: '#/components/schemas/ErrorMessage' },
+        example: { message },
+      },
+    });
+  });
+
+  it('has the code of an error as a header of every error that a function answers', () => {
+    const shared = ['Gateway', 'Throttled', 'Unavailable'].map(
+      (name) => parts.components.responses[name],
+    );
+    for (const { operationId, responses } of operationsOf(parts)) {
+      for (const [status, response] of Object.entries<Parts>(responses)) {
+        const isOfFunction = Number(status) >= 400 && !response.$ref;
+        const header = isOfFunction ? { $ref: '#/components/headers/Error-Code' } : undefined;
+        expect(response.headers?.['Error-Code'], `${operationId} ${status}`).toEqual(header);
+      }
+    }
+    expect(shared.map(({ headers }) => headers)).toEqual([undefined, undefined, undefined]);
+  });
+});
+
 describe('The document of a service with every setting on', () => {
-  const environment = {
-    ...{ SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', REGISTRATIONS_PER_ADDRESS: '1' },
-    ...mailSettings,
-  };
+  const environment = every;
   const whole = buildDocument(configFrom(environment), '/');
 
   it.each(operationsOf(whole))(
@@ -278,22 +393,34 @@ describe('The document of a service with every setting on', () => {
     }),
   )('has examples for $route that keep their schemas', ({ body, bodyExample, success }) => {
     if (body) expect(v.safeParse(body, bodyExample).issues).toBeUndefined();
-    const { schema, example = {} } = success;
-    if (schema) expect(v.safeParse(schema, example).issues).toBeUndefined();
+    const { schema, example } = success;
+    if (schema && example) expect(v.safeParse(schema, example).issues).toBeUndefined();
   });
 
-  it('shows by each error of fields a field that breaks a rule', () => {
-    interface Problem {
-      readonly code?: string;
-      readonly errors?: readonly { readonly detail: string }[];
-    }
-    const examples = whole.components.examples as Record<string, { readonly value: Problem }>;
-    const shown = Object.values(examples).flatMap(({ value }) => (value.errors ? [value] : []));
+  const resolve = (part: Parts): Parts => {
+    const [kind, name] = part.$ref?.split('/').slice(2) ?? [];
+    return name ? (whole.components as Parts)[kind][name] : part;
+  };
 
-    const about = /_REQUIRED$|^FIELD_INVALID$/;
-    expect(shown.map(({ code }) => code)).toEqual(errorCodes.filter((code) => about.test(code)));
-    for (const { errors = [] } of shown) {
-      const [field] = errors[0]?.detail.split(' ') ?? [];
+  const errorExamples = operationsOf(whole).flatMap((one: Parts) =>
+    Object.values<Parts>(one.responses).flatMap(({ content }) =>
+      Object.entries(content?.['application/problem+json']?.examples ?? {}).map(
+        ([code, problem]) => ({
+          ...{ code, id: one.operationId, one },
+          plain: resolve(content['application/json'].examples[code]).value,
+          problem: resolve(problem).value,
+        }),
+      ),
+    ),
+  );
+
+  it.each(errorExamples.filter(({ code }) => /_REQUIRED$|^FIELD_INVALID$/.test(code)))(
+    'shows by $code of $id a field that the operation takes',
+    ({ code, one, plain, problem: { title, errors } }) => {
+      const { properties } = resolve(one.requestBody.content['application/json'].schema);
+      const [field] = errors[0].detail.split(' ');
+
+      expect(properties).toHaveProperty(field);
       expect(errors).toEqual([
         {
           pointer: `#/${field}`,
@@ -301,8 +428,22 @@ describe('The document of a service with every setting on', () => {
           detail: expect.stringMatching(/^\w+ (is required|must be )/),
         },
       ]);
-    }
-  });
+      if (code === 'FIELD_INVALID') expect(title).toBe(errors[0].detail);
+      expect(plain).toEqual({ message: title });
+    },
+  );
+
+  it.each(errorExamples.filter(({ code }) => code === 'PARAMETER_INVALID'))(
+    'shows by $code of $id a parameter that the operation takes',
+    ({ one, plain, problem: { title, errors } }) => {
+      const names = one.parameters.map((parameter: Parts) => resolve(parameter).name);
+
+      expect(title).toMatch(/^\w+ must be /);
+      expect(names).toContain(title.split(' ')[0]);
+      expect(errors).toBeUndefined();
+      expect(plain).toEqual({ message: title });
+    },
+  );
 });
 
 describe('A rule that JSON Schema cannot say', () => {

@@ -30,17 +30,25 @@ interface Request {
 
 const check = checkAgainst(document);
 const gateway = { 'content-type': 'application/json' };
-const problem = { ...common, 'content-type': 'application/problem+json' };
+const problem = {
+  ...common,
+  ...{ 'content-type': 'application/problem+json', 'error-code': 'TOKEN_INVALID' },
+};
 const invalid = {
   ...{ type: '/docs#TOKEN_INVALID', title: 'Invalid token', status: 401, code: 'TOKEN_INVALID' },
 };
 const challenge = { 'www-authenticate': 'Bearer' };
+/** The headers of an error in JSON. */
+const error = (code: string) => ({ ...json, 'error-code': code });
 const deleted = { method: 'DELETE', headers: common };
 
 describe('The document promises', () => {
   it.each<[string, Exchange]>([
     ['a user', exchange(200, user)],
-    ['an error with a message of its operation', exchange(404, { message: 'User not found' })],
+    [
+      'an error with a message of its operation',
+      exchange(404, { message: 'User not found' }, { headers: error('USER_NOT_FOUND') }),
+    ],
     [
       'an error as problem details',
       exchange(401, invalid, { headers: { ...problem, ...challenge } }),
@@ -78,21 +86,41 @@ describe('The document does not promise', () => {
       /format "date-time"/,
       exchange(200, { ...user, created_at: 'now' }),
     ],
-    ['another message', /error is none of/, exchange(404, { message: 'Not here' })],
+    [
+      'another message',
+      /error with the code USER_NOT_FOUND is none of/,
+      exchange(404, { message: 'Not here' }, { headers: error('USER_NOT_FOUND') }),
+    ],
+    [
+      'an error whose header has another code',
+      /error with the code TOKEN_EXPIRED is none of/,
+      exchange(401, invalid, {
+        headers: { ...problem, ...challenge, 'error-code': 'TOKEN_EXPIRED' },
+      }),
+    ],
+    [
+      'an error without its code',
+      /header Error-Code is missing/,
+      exchange(404, { message: 'User not found' }),
+    ],
     [
       'another field of a fault',
-      /error is none of/,
-      exchange(500, { message: 'Error fetching user', hashErr: 'E' }),
+      /error with the code STORAGE_FAULT is none of/,
+      exchange(
+        500,
+        { message: 'Error fetching user', hashErr: 'E' },
+        { headers: error('STORAGE_FAULT') },
+      ),
     ],
     [
       'another code',
-      /error is none of/,
+      /error with the code TOKEN_INVALID is none of/,
       exchange(401, { ...invalid, code: 'NO' }, { headers: { ...problem, ...challenge } }),
     ],
     [
       'an error without its header',
       /header WWW-Authenticate is missing/,
-      exchange(401, { message: 'Invalid token' }),
+      exchange(401, { message: 'Invalid token' }, { headers: error('TOKEN_INVALID') }),
     ],
     [
       'a header that other responses have',

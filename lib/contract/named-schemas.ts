@@ -1,0 +1,103 @@
+/**
+ * The schemas that the document gives a name: those of all bodies, and of the objects in them. The
+ * names are part of the contract, because generators name types after them: a body has the same one
+ * under every setting.
+ *
+ * Those that only the document needs are made here, apart from the operations, so that the bundles
+ * of other functions leave them out.
+ */
+import * as v from 'valibot';
+import { auditEntry } from '../audit/entry-schema.ts';
+import { credentials } from '../auth/credentials.ts';
+import type { ServiceValues } from '../settings.ts';
+import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
+import { resetRequest } from '../users/reset-request.ts';
+import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
+import { memoryUser, user } from '../users/user-schema.ts';
+
+/** The response to a registration or a login. */
+export const session = v.object({
+  message: v.string(),
+  token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), good for one day.')),
+});
+
+const profileData = v.pick(user, ['id', 'name', 'email', 'role']);
+export const profile = v.object({ data: profileData });
+
+/** The response to a request for a password reset. */
+export const message = v.object({ message: v.string() });
+
+export const users = v.pipe(v.array(user), v.readonly());
+
+const ownUserChanges = v.pipe(
+  v.object({
+    ...userChanges.entries,
+    currentPassword: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.description('Of a user who changes its own password or address.'),
+        v.metadata({ format: 'password' }),
+      ),
+    ),
+  }),
+  v.metadata({ minProperties: 1 }),
+);
+
+/** The changes that a body may ask for, with the current password where it is required. */
+export const userChangesUnder = ({ currentPassword }: ServiceValues) =>
+  currentPassword === 'required' ? ownUserChanges : userChanges;
+
+export const auditEntries = v.object({ data: v.pipe(v.array(auditEntry), v.readonly()) });
+
+export const auditEntriesAsNdjson = v.pipe(
+  v.string(),
+  v.description('One entry a line, each as it is in `data`.'),
+);
+
+export const auditEntriesAsCsv = v.pipe(
+  v.string(),
+  v.description(
+    "RFC 4180: a header row, lines that end in CRLF, null as nothing. A value that begins with `=`, `+`, `-`, `@`, a tab or CR has a `'` before it.",
+  ),
+);
+
+/** A user in memory in the list, which does not say when it was created. */
+const listedMemoryUser = v.pick(user, ['id', 'name', 'email']);
+export const memoryUsers = v.array(listedMemoryUser);
+
+export const openApiDocument = v.record(v.string(), v.unknown());
+export const docsPage = v.pipe(v.string(), v.description('HTML.'));
+export const docsScript = v.pipe(v.string(), v.description('A script.'));
+export const docsStyleSheet = v.pipe(v.string(), v.description('A style sheet.'));
+
+/** Schemas by their names. */
+export type NamedSchemas = Readonly<Record<string, v.GenericSchema>>;
+
+/** All of them, in the order of the document. */
+export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
+  NewUser: newUser,
+  Credentials: credentials,
+  Session: session,
+  Profile: profile,
+  ProfileData: profileData,
+  PasswordResetRequest: resetRequest,
+  PasswordReset: passwordReset,
+  Message: message,
+  User: user,
+  Users: users,
+  NewUserWithRole: newUserByAdmin,
+  UserChanges: userChangesUnder(settings),
+  AuditEntry: auditEntry,
+  AuditEntries: auditEntries,
+  AuditEntriesAsNdjson: auditEntriesAsNdjson,
+  AuditEntriesAsCsv: auditEntriesAsCsv,
+  MemoryUser: memoryUser,
+  MemoryUsers: memoryUsers,
+  ListedMemoryUser: listedMemoryUser,
+  NameAndEmail: nameAndEmail,
+  NameOrEmail: nameOrEmail,
+  OpenApiDocument: openApiDocument,
+  DocsPage: docsPage,
+  DocsScript: docsScript,
+  DocsStyleSheet: docsStyleSheet,
+});
