@@ -1,7 +1,7 @@
 /**
  * `npm run check`: the whole gate, whose outcome is the same at each run; on the second engine it
  * runs what an engine decides. `npm run check:long` runs all tests on both engines with seeds of its
- * own, the rotation in the rehearsal, and the soak: what time or chance decides too.
+ * own, generated clients, the rotation in the rehearsal, and the soak: what time or chance decides too.
  * Mutation testing takes hours and stays a command of its own, `npm run mutate`.
  *
  * Goes on after a failure, and closes with the sum of the test reports.
@@ -82,6 +82,7 @@ const everything: readonly Step[] = [
     long(engine),
   ]),
   { ...contract, env: { EXAMPLES: '100' } },
+  { command: 'run test:generated', report: 'generated' },
   { ...rehearsal, command: 'run rehearse -- long' },
   { command: 'run soak', env: { SOAK_SECONDS: '120' } },
 ];

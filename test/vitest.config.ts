@@ -18,7 +18,9 @@ const folders = {
   /** Pages as a real browser shows them. */
   browser: 'test/browser/**/*.test.ts',
   /** What needs packages of its own, Python's among them: the document, tried from outside. */
-  contract: 'test/contract/**/*.test.ts',
+  contract: 'test/contract/*.test.ts',
+  /** Clients that are generated and compiled, which needs Java, Maven and Go. No gate. */
+  generated: 'test/contract/generated/*.test.ts',
   /** What time or chance decides: races, faults under time limits, engines that stop. No gate. */
   long: 'test/{faults,races}/**/*.test.ts',
 };
