@@ -37,3 +37,17 @@ export const describeFault = (error: unknown): Record<string, unknown> => {
     stack: stackFrames(cause),
   };
 };
+
+/** The events of log lines, which alarms look for. */
+
+/** Word of a change could not be handed to the function that mails. */
+export const noticeNotHandedOver = 'mail-not-handed-over';
+
+/** A mail could not be sent; it is tried again, or kept where those are that were not sent. */
+export const mailNotSent = 'mail-not-sent';
+
+/**
+ * The event under which an audit entry that could not be written is logged whole. The stack's alarm
+ * looks for it, and the operator's `replay-audit` writes such entries.
+ */
+export const entryNotWritten = 'audit-entry-not-written';

@@ -4,9 +4,8 @@ import { record } from '../../lib/audit/record.ts';
 import { listEntries } from '../../lib/audit/store.ts';
 import * as contract from '../../lib/contract/audit-logs.ts';
 import { adminOnly } from '../../lib/http/access.ts';
-import { parseAuditQuery } from '../../lib/http/audit-query.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { nextPageLink, pageOf } from '../../lib/http/pagination.ts';
+import { nextPageLink, pageOf, parseAuditQuery } from '../../lib/http/query.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { jsonType } from '../../lib/http/response.ts';
 

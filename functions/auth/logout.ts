@@ -1,10 +1,9 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { endSession } from '../../lib/auth/sessions.ts';
+import { endSession } from '../../lib/auth/token.ts';
 import * as contract from '../../lib/contract/sessions.ts';
-import { authenticatedOnce } from '../../lib/http/access.ts';
-import { bearerToken } from '../../lib/http/caller.ts';
+import { authenticatedOnce, bearerToken } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { parseQuery } from '../../lib/http/parameters.ts';
+import { parseQuery } from '../../lib/http/query.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endSessions } from '../../lib/users/sessions.ts';
 

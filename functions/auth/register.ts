@@ -4,10 +4,9 @@ import { issueToken } from '../../lib/auth/token.ts';
 import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { prepareUser } from '../../lib/users/accounts.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { parseNewUser } from '../../lib/users/schema.ts';
-import { insertUser } from '../../lib/users/store.ts';
+import { insertUser, prepareUser } from '../../lib/users/store.ts';
 
 /** POST /api/auth/register */
 export const handler = endpoint(contract.register, anyone, async (request) => {

@@ -1,8 +1,7 @@
-import { mail } from '../../lib/auth/mail.ts';
 import { faultName } from '../../lib/errors.ts';
-import { describeFault, logError } from '../../lib/log.ts';
-import type { MailMessage } from '../../lib/mail/message.ts';
-import { mailNotSent } from '../../lib/mail/unsent.ts';
+import { describeFault, logError, mailNotSent } from '../../lib/log.ts';
+import type { MailMessage } from '../../lib/mail/hand-over.ts';
+import { mail } from '../../lib/reset/mails.ts';
 
 /** Invoked by other functions, which do not wait for it. What it throws has it invoked again. */
 export const handler = async (message: MailMessage): Promise<void> => {

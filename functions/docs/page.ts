@@ -1,11 +1,10 @@
 /** The page of the document: Swagger UI, and below it the list of error codes. */
 
-import { errorMeanings } from '../../lib/contract/error-codes.ts';
-import { codesOf } from '../../lib/contract/error-responses.ts';
-import { info } from '../../lib/contract/info.ts';
+import { info } from '../../lib/contract/document.ts';
+import { codesOf, errorMeanings } from '../../lib/contract/errors.ts';
 import { operationsInForce } from '../../lib/contract/operations.ts';
 import { errorCodes, httpErrors } from '../../lib/errors.ts';
-import type { FileNames } from '../../lib/http/static-files.ts';
+import type { FileNames } from '../../lib/http/kept.ts';
 import type { ServiceValues } from '../../lib/settings.ts';
 
 /** The Content-Security-Policy of the page. Swagger UI sets styles of its elements by itself. */

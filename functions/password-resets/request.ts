@@ -1,8 +1,8 @@
-import { requestReset } from '../../lib/auth/password-reset.ts';
 import * as contract from '../../lib/contract/password-resets.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { parseResetRequest } from '../../lib/users/reset-request.ts';
+import { requestReset } from '../../lib/reset/reset.ts';
+import { parseResetRequest } from '../../lib/users/fields.ts';
 
 /** POST /api/password-resets */
 export const handler = endpoint(contract.requestReset, anyone, async (request) => {

@@ -1,7 +1,7 @@
-import { resetPassword } from '../../lib/auth/password-reset.ts';
 import * as contract from '../../lib/contract/password-resets.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { resetPassword } from '../../lib/reset/reset.ts';
 import { parsePasswordReset } from '../../lib/users/schema.ts';
 
 /** PUT /api/password-resets */

@@ -1,7 +1,6 @@
 import * as contract from '../../lib/contract/accounts.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { authenticated } from '../../lib/http/access.ts';
-import { findUserFor } from '../../lib/http/caller.ts';
+import { authenticated, findUserFor } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 
 /** GET /api/profile */

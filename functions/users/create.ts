@@ -3,12 +3,11 @@ import * as contract from '../../lib/contract/users.ts';
 import { authenticated } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { prepareUser } from '../../lib/users/accounts.ts';
 import { logAdminMade, requireAdmin } from '../../lib/users/admins.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { toUser } from '../../lib/users/items.ts';
 import { parseNewUserBy } from '../../lib/users/schema.ts';
-import { insertUser } from '../../lib/users/store.ts';
+import { insertUser, prepareUser } from '../../lib/users/store.ts';
 
 /** POST /api/users */
 export const handler = endpoint(contract.createUser, authenticated, async (request) => {

@@ -1,7 +1,6 @@
 import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { userDirectory } from '../../lib/http/access.ts';
-import { findUserFor } from '../../lib/http/caller.ts';
+import { findUserFor, userDirectory } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 

@@ -1,10 +1,8 @@
 import { config } from '../../lib/config.ts';
 import * as contract from '../../lib/contract/users.ts';
-import { authenticated } from '../../lib/http/access.ts';
-import { findUserFor } from '../../lib/http/caller.ts';
+import { authenticated, findUserFor } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { nextPageLink, pageOf } from '../../lib/http/pagination.ts';
-import { parseQuery } from '../../lib/http/parameters.ts';
+import { nextPageLink, pageOf, parseQuery } from '../../lib/http/query.ts';
 import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { listUsers } from '../../lib/users/store.ts';
 

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { prepareUser } from '../../lib/users/accounts.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { parseEmail, parseNewUser, parsePassword } from '../../lib/users/schema.ts';
-import { findUserByEmail, insertUser } from '../../lib/users/store.ts';
+import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
 import type { UserUpdate } from '../../lib/users/update.ts';
-import { localAccount } from './account.ts';
+import { localAccount } from './folder.ts';
 
 export interface LocalAdmin {
   readonly email: string;

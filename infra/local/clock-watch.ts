@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeFault, logError } from '../../lib/log.ts';
-import { writePrivately } from './running.ts';
+import { writePrivately } from './folder.ts';
 
 /** Milliseconds: since 1970, and of a clock that nobody can set. */
 export interface Clock {

@@ -2,6 +2,7 @@
  * What AWS does for mails, on this machine: it invokes the function that mails, again when that
  * fails, and takes what the function sends by Amazon SES, each mail as a file.
  */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import type { MailMessage } from '../../lib/mail/message.ts';
-import { createPrivately } from './running.ts';
+import type { MailMessage } from '../../lib/mail/hand-over.ts';
+import { createPrivately } from './folder.ts';
 
 const paths = {
   invoke: '/2015-03-31/functions/mail/invocations',

@@ -12,7 +12,7 @@ import { config } from '../../lib/config.ts';
 import { describeFault, logError } from '../../lib/log.ts';
 import { type Clock, type ClockWatch, machineClock, watchClock } from './clock-watch.ts';
 import { removeExpiredEntries, removeExpiredItems, removeOldWindows } from './expiry.ts';
-import { createPrivately, writePrivately } from './running.ts';
+import { createPrivately, writePrivately } from './folder.ts';
 
 /** The folder of a data folder that has the sealed entries. */
 export const archiveFolder = (folder: string): string => join(folder, 'audit-archive');

@@ -8,11 +8,9 @@ import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { newestEntry } from './expiry.ts';
-import { lockFolder } from './folder-lock.ts';
-import { createGateway } from './gateway.ts';
+import { announceRunning, forgetRunning, lockFolder, readRunning } from './folder.ts';
+import { createGateway, type Integration } from './gateway.ts';
 import { type LocalMail, startMail } from './mail.ts';
-import type { Integration } from './match.ts';
-import { announceRunning, forgetRunning, readRunning } from './running.ts';
 import { startSealing } from './sealing.ts';
 import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
 

@@ -10,7 +10,7 @@ import {
   type VariableSetting,
 } from '../../lib/settings.ts';
 import { corsOrigins } from '../cors-origins.ts';
-import { createPrivately } from './running.ts';
+import { createPrivately } from './folder.ts';
 
 /** How the service runs on this machine (infra/README.md, Configuration). */
 export interface LocalSettings {

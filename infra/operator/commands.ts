@@ -1,5 +1,5 @@
-import { actions, results } from '../../lib/audit/actions.ts';
-import { entryNotWritten } from '../../lib/audit/unwritten.ts';
+import { actions, results } from '../../lib/audit/entry.ts';
+import { entryNotWritten } from '../../lib/log.ts';
 import type { Command } from './command.ts';
 import { run as createAdmin } from './commands/create-admin.ts';
 import { run as demote } from './commands/demote.ts';

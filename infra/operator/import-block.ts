@@ -1,11 +1,116 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { config } from '../../lib/config.ts';
+import { send } from '../../lib/dynamodb/client.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
-import type { StoredUser } from '../../lib/users/items.ts';
+import { emailItemKey, getItems, type StoredUser, toUser, userKey } from '../../lib/users/items.ts';
+import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
-import { findHolders, importMark } from '../../lib/users/transfer.ts';
 import { type Author, mayHaveHappened, recordChange, seeAdmins } from './audit.ts';
+import { createPrivateFile } from './files.ts';
 import type { Candidate, Rejection } from './import-lines.ts';
+
+/** A file that tells the ids which users had elsewhere from those they have here. */
+export interface IdList {
+  add(candidate: Candidate, id: number): void;
+  /** Writes what was added since, in the order of the lines. */
+  write(): Promise<void>;
+  close(): Promise<void>;
+  /** Takes the file away. */
+  discard(): Promise<void>;
+}
+
+const none: IdList = {
+  add: () => undefined,
+  write: async () => undefined,
+  close: async () => undefined,
+  discard: async () => undefined,
+};
+
+interface Addition {
+  readonly line: number;
+  readonly text: string;
+}
+
+/**
+ * @param name of a file that does not exist, which only its owner may read; absent: no list is kept
+ * @throws {Failure} when it exists or cannot be made
+ */
+export const openIdList = async (name: string | boolean | undefined): Promise<IdList> => {
+  if (typeof name !== 'string') return none;
+  const { handle, discard } = await createPrivateFile(name);
+  let added: Addition[] = [];
+  return {
+    add: ({ line, oldId, user: { email } }, id) => {
+      added.push({ line, text: `${JSON.stringify({ old_id: oldId, new_id: id, email })}\n` });
+    },
+    write: async () => {
+      const inOrder = added.sort((a, b) => a.line - b.line);
+      added = [];
+      await handle.appendFile(inOrder.map(({ text }) => text).join(''));
+    },
+    close: () => handle.close(),
+    discard,
+  };
+};
+
+// What moving many users in or out of the service needs of their table.
+
+/** Items that one request reads, others than users among them. */
+const scanLimit = 500;
+
+/**
+ * Every user with its password hash, in no order, in pages as they are read. A user who changes
+ * meanwhile appears as before or as after.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
+  let from: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await send(
+      new ScanCommand({
+        TableName: config.usersTable,
+        FilterExpression: 'begins_with(pk, :user)',
+        ExpressionAttributeValues: { ':user': 'user#' },
+        ConsistentRead: true,
+        Limit: scanLimit,
+        ExclusiveStartKey: from,
+      }),
+    );
+    yield Items.map((item) => ({ ...toUser(item), password_hash: item.password_hash as string }));
+    from = LastEvaluatedKey;
+  } while (from);
+}
+
+/**
+ * What tells that a hash was brought in by an import after a login or a change of the password has
+ * replaced it. It is a digest of all of the hash, the salt included, so that no password can be
+ * tried on it. Who came without a hash has the same one at any cost.
+ */
+export const importMark = (hash: string): string =>
+  createHash('sha256')
+    .update(isUnmatchable(hash) ? '' : hash)
+    .digest('base64url');
+
+/** Who holds an email address, as far as an import needs to know. */
+export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;
+
+/**
+ * The holders of email addresses, in the order of the addresses; undefined where nobody holds one.
+ * @param emails at most 100, no two of them the same in another letter case
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const findHolders = async (
+  emails: readonly string[],
+): Promise<readonly (Holder | undefined)[]> => {
+  const emailItems = await getItems(emails.map(emailItemKey));
+  const held = emailItems.filter((item) => item !== undefined);
+  const users = await getItems(held.map(({ user_id }) => userKey(Number(user_id))));
+  const byId = new Map(users.map((user) => [user?.id, user as Holder | undefined]));
+  return emailItems.map((item) => item && byId.get(item.user_id));
+};
 
 /** An import under way, which is told of each line what became of it. */
 export interface Import {

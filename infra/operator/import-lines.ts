@@ -1,7 +1,137 @@
+import { config } from '../../lib/config.ts';
+import { DomainError, invalidField } from '../../lib/errors.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
+import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
+import { parseEmail, parseName, parseRole } from '../../lib/users/schema.ts';
 import { emailKey } from '../../lib/users/user.ts';
-import { type ImportedLine, parseImportedLine } from './imported-user.ts';
-import type { Line } from './lines.ts';
+import type { Fields } from '../../lib/validation.ts';
+import type { Line } from './files.ts';
 import { brokenRule } from './users.ts';
+
+/** A user of another system, who has no id here yet. */
+type ImportedUser = Omit<StoredUser, 'id'>;
+
+interface ImportedLine {
+  readonly user: ImportedUser;
+  /** What stands in the line's field id, to be written by JSON.stringify; null when it has none. */
+  readonly oldId: unknown;
+}
+
+interface ExactJson {
+  parse(
+    text: string,
+    revive: (key: string, value: unknown, context: { readonly source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): unknown;
+}
+
+/** As the standard has them, but not yet the types. */
+const { parse, rawJSON } = JSON as unknown as ExactJson;
+
+/** Keeps a number as it is written where JavaScript has none like it: ids may have 19 digits. */
+const keepNumber = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
+  typeof value === 'number' && String(value) !== source ? rawJSON(source) : value;
+
+const parseObject = (text: string): Fields => {
+  let value: unknown;
+  try {
+    value = parse(text, keepNumber);
+  } catch {
+    // The parser's message quotes the line, and with it the hash.
+    throw invalidField('the line', 'is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidField('the line', 'must be a JSON object');
+  }
+  return value as Fields;
+};
+
+/** A refused login takes as long for everybody only while no hash costs more than the service's. */
+const requireAffordable = (hash: string): void => {
+  if (hashCost(hash) <= config.bcryptCost) return;
+  const limit = `at most ${config.bcryptCost}, the service's BCRYPT_COST`;
+  throw invalidField(
+    'password_hash',
+    `must have a cost of ${limit}: raise that (setting bcryptCost) first`,
+  );
+};
+
+const parseHash = (value: unknown): string => {
+  if (typeof value !== 'string' || !isPasswordHash(value)) {
+    const forms = '$2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters in all';
+    throw invalidField('password_hash', `must be a bcrypt hash: ${forms}`);
+  }
+  requireAffordable(value);
+  return value;
+};
+
+/** ISO 8601, or as PostgreSQL prints it: a space for the T, and an offset without minutes. */
+const timestamp =
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d(?::\d\d)?)?$/;
+
+const daysOf = (year: string | undefined, month: string | undefined) =>
+  new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+
+/** @returns undefined for what is no such text or no day of the calendar */
+const parseTimestamp = (value: unknown): Date | undefined => {
+  const found = typeof value === 'string' ? timestamp.exec(value) : null;
+  if (!found) return undefined;
+  const [, year, month, day, time, offset] = found;
+  if (Number(day) > daysOf(year, month)) return undefined;
+  if (!offset) {
+    throw invalidField('created_at', 'must say its offset from UTC, as +02 or Z at its end');
+  }
+  const minutes = offset.length === 3 ? ':00' : '';
+  return new Date(`${year}-${month}-${day}T${time}${offset}${minutes}`);
+};
+
+const parseCreatedAt = (value: unknown, now: Date): string => {
+  if (value === undefined || value === null) return now.toISOString();
+  const date = parseTimestamp(value);
+  if (!date || !(date.getTime() >= 0)) {
+    throw invalidField('created_at', 'must be a time since 1970, as in 2026-01-31T09:05:00Z');
+  }
+  if (date > now) throw invalidField('created_at', 'must not be in the future');
+  return date.toISOString();
+};
+
+const given = (body: Fields, name: string): unknown => {
+  if (body[name] == null) throw invalidField(name, 'is missing');
+  return body[name];
+};
+
+/** Of a user without a hash one that no password has, so that a login takes the same work. */
+const parseGivenHash = (body: Fields): string =>
+  body.password_hash === null ? unmatchableHash() : parseHash(given(body, 'password_hash'));
+
+/**
+ * A line of an import.
+ * @throws {DomainError} FIELD_INVALID, whose message names every rule that is broken and quotes
+ *   nothing
+ */
+const parseImportedLine = (text: string, now: Date): ImportedLine => {
+  const body = parseObject(text);
+  const broken: string[] = [];
+  const read = <T>(parseField: () => T): T => {
+    try {
+      return parseField();
+    } catch (error) {
+      const rule = brokenRule(error);
+      if (rule === undefined) throw error;
+      broken.push(rule);
+      return undefined as T;
+    }
+  };
+  const user = {
+    name: read(() => parseName(given(body, 'name'))),
+    email: read(() => parseEmail(given(body, 'email'))),
+    role: read(() => parseRole(body.role)),
+    created_at: read(() => parseCreatedAt(body.created_at, now)),
+    password_hash: read(() => parseGivenHash(body)),
+  };
+  if (broken.length > 0) throw new DomainError('FIELD_INVALID', { message: broken.join('; ') });
+  return { user, oldId: body.id ?? null };
+};
 
 /** A line that is not imported, and why; the reason never quotes it. */
 export interface Rejection {
@@ -26,7 +156,7 @@ const maxLines = 1000;
 
 type Judgement = Candidate | Rejection;
 
-const parse = (line: number, text: string, now: Date): Judgement => {
+const parseLine = (line: number, text: string, now: Date): Judgement => {
   try {
     return { line, ...parseImportedLine(text, now) };
   } catch (error) {
@@ -41,7 +171,7 @@ const judge = (line: Line, seen: Map<string, number>, now: Date): Judgement | un
   const { number, text = '', fault } = line;
   if (fault) return { line: number, reason: fault };
   if (text.trim() === '') return undefined;
-  const judgement = parse(number, text, now);
+  const judgement = parseLine(number, text, now);
   if ('reason' in judgement) return judgement;
   const key = emailKey(judgement.user.email);
   const before = seen.get(key);

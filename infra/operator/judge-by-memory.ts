@@ -5,10 +5,10 @@ import { keptSince } from '../../lib/audit/retention.ts';
 import { compareRemembered, type Remembered, remember } from '../../lib/audit/verify/newest.ts';
 import type { Finding, Verified } from '../../lib/audit/verify/verification.ts';
 import { config } from '../../lib/config.ts';
+import type { TimeRange } from './command.ts';
 import { explain } from './failure.ts';
 import { newestDigests, sealKeys } from './seal-memory.ts';
 import type { OpenedTrail } from './sealed-trail.ts';
-import type { TimeRange } from './time-range.ts';
 
 /** What is to be verified, and by which key. */
 export interface Wanted {

@@ -2,8 +2,7 @@
 import { faultName } from '../../lib/errors.ts';
 import { commands } from './commands.ts';
 import { explain, UsageError } from './failure.ts';
-import { commandHelp, overallHelp } from './help.ts';
-import { parseRequest } from './request.ts';
+import { commandHelp, overallHelp, parseRequest } from './request.ts';
 import { openTarget } from './target.ts';
 
 const failureOf = ([name = '']: readonly string[]): number => commands[name]?.status?.failure ?? 1;

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { faultName } from '../../lib/errors.ts';
-import { writePrivately } from '../local/running.ts';
+import { writePrivately } from '../local/folder.ts';
 import { Failure } from './failure.ts';
 
 /** Outside every archive: who can write there must not be able to make this forget. */

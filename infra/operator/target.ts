@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { serviceSettings } from '../../lib/settings.ts';
-import { localAccount } from '../local/account.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
-import { lockFolder, wasLocked } from '../local/folder-lock.ts';
-import { type RunningService, readRunning } from '../local/running.ts';
+import {
+  localAccount,
+  lockFolder,
+  type RunningService,
+  readRunning,
+  wasLocked,
+} from '../local/folder.ts';
 import { environmentDefaults, secretFile } from '../local/settings.ts';
 import { Failure } from './failure.ts';
 

@@ -1,11 +1,49 @@
 import { randomInt } from 'node:crypto';
-import type * as v from 'valibot';
-import type { Action, results } from './actions.ts';
-import type { auditEntry } from './entry-schema.ts';
-import { redact } from './redact.ts';
+
+/** What an audit entry can say was done. */
+export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
+export type Action = (typeof actions)[number];
+
+/** What an entry says of a request for a password reset, whose link was mailed or printed. */
+export const resetRequested = { fields: [], by: 'reset', requested: true } as const;
+
+export const results = ['SUCCESS', 'FAILURE'] as const;
+
+const sensitiveKeys = new Set(['password', 'token', 'secret', 'creditCard', 'apiKey']);
+
+const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
+
+/**
+ * Replaces the sensitive top-level values of a details object (functions/README.md, What is audited).
+ * Anything but an object is returned unchanged.
+ */
+export const redact = (details: unknown): unknown => {
+  if (typeof details !== 'object' || details === null || Array.isArray(details)) return details;
+  return Object.fromEntries(
+    Object.entries(details).map(([key, value]) => [
+      key,
+      sensitiveKeys.has(key) && !isEmpty(value) ? '[REDACTED]' : value,
+    ]),
+  );
+};
 
 /** An audit entry, as it is stored and as responses show it. */
-export type AuditEntry = Readonly<v.InferOutput<typeof auditEntry>>;
+export interface AuditEntry {
+  readonly id: number;
+  /** Who did it; null when no user is known. */
+  readonly user_id: number | null;
+  readonly action: Action;
+  readonly resource: string;
+  /** To whom it was done. */
+  readonly resource_id: string | null;
+  readonly ip_address: string | null;
+  readonly user_agent: string | null;
+  readonly result: (typeof results)[number];
+  /** JSON, after redaction. */
+  readonly details: string | null;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+}
 
 /** What the caller of {@link makeEntry} knows of an action; the rest is null or generated. */
 export interface AuditedAction {

@@ -1,15 +1,12 @@
 /** Audit entries as text: JSON, NDJSON, and CSV by RFC 4180. */
 import type { AuditEntry } from './entry.ts';
-import { auditEntry } from './entry-schema.ts';
-import type { AuditPage } from './store.ts';
+import { type AuditPage, attributes } from './store.ts';
 
 interface Format<E> {
   /** What stands before the entries. */
   readonly head: string;
   readonly line: (entry: E) => string;
 }
-
-const fields = Object.keys(auditEntry.entries) as (keyof AuditEntry)[];
 
 /** The first character of a value that a spreadsheet would take for a formula and run. */
 const formula = /^[=+\-@\t\r]/;
@@ -22,7 +19,7 @@ const toCsv = (value: Value): string => {
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 };
 
-/** @param columns the fields of an entry that are written, in the order that it has them */
+/** @param columns the attributes of an entry that are written, in the order that it has them */
 const formatsOf = <Column extends string>(columns: readonly Column[]) => {
   type Entry = Readonly<Record<Column, Value>>;
   return {
@@ -34,7 +31,7 @@ const formatsOf = <Column extends string>(columns: readonly Column[]) => {
   } as const satisfies Readonly<Record<string, Format<Entry>>>;
 };
 
-const formats = formatsOf(fields);
+const formats = formatsOf(attributes);
 
 /** An entry as an operator gets it, with what is known beside it. */
 export interface ExportedEntry extends AuditEntry {
@@ -46,7 +43,7 @@ export interface ExportedEntry extends AuditEntry {
 }
 
 /** The forms in which an operator gets entries. */
-export const exportFormats = formatsOf([...fields, 'request_id', 'window', 'late']);
+export const exportFormats = formatsOf([...attributes, 'request_id', 'window', 'late']);
 
 /** The whole of a response in each form that the API answers in. */
 const pageFormats = {

@@ -2,11 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { config } from '../config.ts';
 import { storageTime } from '../dynamodb/client.ts';
 import { DomainError, faultName } from '../errors.ts';
-import { logError } from '../log.ts';
+import { entryNotWritten, logError } from '../log.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 import { timeToLive } from './retention.ts';
 import { type EntryWrite, insertEntry } from './store.ts';
-import { entryNotWritten } from './unwritten.ts';
 
 /** Milliseconds by which a slow audit store may delay a response. */
 const recordingTimeout = () => storageTime(1000);

@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { sendIf } from '../dynamodb/client.ts';
-import type { NoticeMessage } from '../mail/message.ts';
+import type { NoticeMessage } from '../mail/hand-over.ts';
 import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
-import { countAttempt, countingTimeout, exceeds, withoutFault } from './counters.ts';
-import { networkOf } from './network.ts';
+import { countAttempt, countingTimeout, exceeds, networkOf, withoutFault } from './counters.ts';
 
 /**
  * Counts a registration, where registrations are limited, as they are not by default.

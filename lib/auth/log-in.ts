@@ -2,10 +2,9 @@ import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
-import { refreshHash } from '../users/accounts.ts';
 import type { StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
-import { findUserByEmail } from '../users/store.ts';
+import { findUserByEmail, refreshHash } from '../users/store.ts';
 import {
   countAttempt,
   countsOf,

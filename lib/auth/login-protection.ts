@@ -6,8 +6,13 @@ import { sendIf } from '../dynamodb/client.ts';
 import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
 import { notBlocked } from './count.ts';
-import { type Counter, countingTimeout, type SeenCounter, withoutFault } from './counters.ts';
-import { networkOf } from './network.ts';
+import {
+  type Counter,
+  countingTimeout,
+  networkOf,
+  type SeenCounter,
+  withoutFault,
+} from './counters.ts';
 import { signingKeys } from './signing-secret.ts';
 
 /** The address that was typed is kept only as a keyed digest: people type passwords there. */

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { config } from '../config.ts';
+import { send } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { clockSkew, seconds } from '../time.ts';
-import type { StoredUser } from '../users/items.ts';
-import { type Role, roles } from '../users/role.ts';
-import { isUserId } from '../users/user.ts';
+import { getItems, type ItemKey, type StoredUser, toStoredUser, userKey } from '../users/items.ts';
+import { isUserId, type Role, roles } from '../users/user.ts';
 import { type SigningKeys, signingKeys, tokenLifetime } from './signing-secret.ts';
 
 /** What a token says of its holder (functions/README.md, Tokens). Times are seconds since 1970. */
@@ -25,7 +26,7 @@ const sessionHeader = ({ session_number: session = 0 }: Pick<StoredUser, 'sessio
   config.sessions === 'stateless' ? {} : { session, nonce: randomBytes(16).toString('base64url') };
 
 /** The session number that a verified token has; one of before sessions had numbers has 0. */
-export const sessionOf = (token: string): unknown => {
+const sessionOf = (token: string): unknown => {
   const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
   const { session = 0 }: { session?: unknown } = JSON.parse(header);
   return session;
@@ -102,4 +103,33 @@ export const verifyToken = async (
   if (payload.exp <= seconds(now)) throw new DomainError('TOKEN_EXPIRED');
   const { id, email, role, iat, exp } = payload;
   return { id, email, role, iat, exp };
+};
+
+// One session, where sessions are revocable (functions/README.md, Sessions): a token and its end.
+
+/** The key of the item that tells a token which was logged out. The token itself is not kept. */
+const loggedOutKey = (token: string): ItemKey => ({
+  pk: `logged-out#${createHash('sha256').update(token).digest('base64url')}`,
+});
+
+/**
+ * Reads the user of a verified token, provided that its session has not been ended.
+ * @returns undefined when there is no such user any more
+ * @throws {DomainError} TOKEN_INVALID when the session was ended, STORAGE_FAULT
+ */
+export const findSessionUser = async (
+  token: string,
+  { id }: Pick<Claims, 'id'>,
+): Promise<StoredUser | undefined> => {
+  const [item, loggedOut] = await getItems([userKey(id), loggedOutKey(token)]);
+  const user = item && toStoredUser(item);
+  const isEnded = user && sessionOf(token) !== (user.session_number ?? 0);
+  if (loggedOut || isEnded) throw new DomainError('TOKEN_INVALID');
+  return user;
+};
+
+/** Ends the session of a token, which is kept in mind until it expires. */
+export const endSession = async (token: string, { exp }: Pick<Claims, 'exp'>): Promise<void> => {
+  const Item = { ...loggedOutKey(token), expires_at: exp };
+  await send(new PutCommand({ TableName: config.usersTable, Item }));
 };

@@ -1,6 +1,6 @@
 /** The audit trail, for admins. */
 import * as v from 'valibot';
-import { actions, results } from '../audit/actions.ts';
+import { actions, results } from '../audit/entry.ts';
 import { atLeast, atMost, oneOf, text } from '../validation.ts';
 import { auditEntries, auditEntriesAsCsv, auditEntriesAsNdjson } from './named-schemas.ts';
 import type { Describe, Operation, Operations, TextForm } from './operation.ts';

@@ -1,11 +1,9 @@
 /** What several operations of the OpenAPI document share. */
 import type { ServiceValues } from '../settings.ts';
-import { errorMeanings, fieldFaultMeanings } from './error-codes.ts';
 import { sharedExamples } from './error-examples.ts';
-import { gatewayResponses } from './error-responses.ts';
-import { componentSchemas } from './json-schema.ts';
+import { errorMeanings, fieldFaultMeanings, gatewayResponses } from './errors.ts';
+import { componentSchemas, ref } from './json-schema.ts';
 import { namedSchemas } from './named-schemas.ts';
-import { ref } from './references.ts';
 
 const text = { type: 'string' };
 const message = { ...text, description: 'For people. Programs read the header `Error-Code`.' };

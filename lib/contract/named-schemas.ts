@@ -7,13 +7,67 @@
  * of other functions leave them out.
  */
 import * as v from 'valibot';
-import { auditEntry } from '../audit/entry-schema.ts';
+import { type AuditEntry, actions, results } from '../audit/entry.ts';
 import { credentials } from '../auth/credentials.ts';
 import type { ServiceValues } from '../settings.ts';
+import { resetRequest } from '../users/fields.ts';
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
-import { resetRequest } from '../users/reset-request.ts';
 import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
-import { memoryUser, user } from '../users/user-schema.ts';
+import { roles, type User } from '../users/user.ts';
+
+const userId = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(1),
+  v.maxValue(Number.MAX_SAFE_INTEGER),
+  v.metadata({ format: 'int64' }),
+);
+
+/** ISO 8601, UTC, milliseconds. */
+const timestamp = v.pipe(v.string(), v.isoTimestamp());
+
+/** A user as responses show it (functions/README.md, Responses): never with the password hash. */
+export const user = v.object({
+  id: userId,
+  name: v.string(),
+  email: v.string(),
+  role: v.picklist(roles),
+  created_at: timestamp,
+}) satisfies v.GenericSchema<unknown, User>;
+
+/** A user of the in-memory variant. */
+export const memoryUser = v.object({
+  id: userId,
+  name: v.string(),
+  email: v.string(),
+  createdAt: timestamp,
+});
+
+/** An audit entry, as it is stored and as responses show it. */
+const auditEntry = v.object({
+  id: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(Number.MAX_SAFE_INTEGER),
+    v.metadata({ format: 'int64' }),
+  ),
+  user_id: v.pipe(
+    v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
+    v.description('Who did it; null when no user is known.'),
+  ),
+  action: v.picklist(actions),
+  resource: v.pipe(v.string(), v.maxLength(100)),
+  resource_id: v.pipe(
+    v.nullable(v.pipe(v.string(), v.maxLength(100))),
+    v.description('To whom it was done.'),
+  ),
+  ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
+  user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
+  result: v.picklist(results),
+  details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
+  created_at: timestamp,
+}) satisfies v.GenericSchema<unknown, AuditEntry>;
 
 /** The response to a registration or a login. */
 export const session = v.object({

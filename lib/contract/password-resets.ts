@@ -1,6 +1,6 @@
 /** A way back in for who has forgotten its password, where the service sends mails. */
 import { sendsMail } from '../settings.ts';
-import { resetRequest } from '../users/reset-request.ts';
+import { resetRequest } from '../users/fields.ts';
 import { passwordReset } from '../users/schema.ts';
 import { message } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';

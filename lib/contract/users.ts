@@ -1,8 +1,7 @@
 /** Users, as those who have a token read and change them. */
 import * as v from 'valibot';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
-import { user } from '../users/user-schema.ts';
-import { userChangesUnder, users } from './named-schemas.ts';
+import { user, userChangesUnder, users } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import { limitUpTo, pageParameters } from './parameters.ts';
 

@@ -1,7 +1,6 @@
 /** The in-memory variant under /api/v1. */
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
-import { memoryUser } from '../users/user-schema.ts';
-import { memoryUsers } from './named-schemas.ts';
+import { memoryUser, memoryUsers } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Users in memory';

@@ -1,15 +1,35 @@
-/**
- * Who may call an endpoint: the middlewares that see to it, token (401) before role (403).
- * An endpoint for anyone imports `anyone` from endpoint.ts and carries none of this. By
- * `__NO_SIDE_EFFECTS__` each bundle leaves out the rules that its function does not use.
- */
-import { findSessionUser } from '../auth/sessions.ts';
-import { verifyToken } from '../auth/token.ts';
+/** What a request says of its caller, and what authentication has read of it. */
+
+import { findSessionUser, verifyToken } from '../auth/token.ts';
 import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
-import { bearerToken } from './caller.ts';
+import { toUser } from '../users/items.ts';
+import { findUser } from '../users/store.ts';
+import type { User } from '../users/user.ts';
 import type { Access } from './endpoint.ts';
-import type { AuthenticatedRequest, Middleware } from './request.ts';
+import type { AuthenticatedRequest, IncomingEvent, Middleware } from './request.ts';
+
+const scheme = 'Bearer ';
+
+/** The token of a request. @throws {DomainError} NO_TOKEN */
+export const bearerToken = ({ headers }: Pick<IncomingEvent, 'headers'>): string => {
+  const header: string | undefined = headers?.authorization;
+  if (!header?.startsWith(scheme)) throw new DomainError('NO_TOKEN');
+  return header.slice(scheme.length);
+};
+
+/**
+ * The user with an id, as last written, or undefined. The caller is not read a second time.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const findUserFor = async (
+  { caller }: Pick<AuthenticatedRequest, 'caller'>,
+  id: number,
+): Promise<User | undefined> => (caller?.id === id ? toUser({ ...caller }) : findUser(id));
+
+// * Who may call an endpoint: the middlewares that see to it, token (401) before role (403).
+// An endpoint for anyone imports `anyone` from endpoint.ts and carries none of this. By
+// `__NO_SIDE_EFFECTS__` each bundle leaves out the rules that its function does not use.
 
 /**
  * Establishes who the caller is and leaves the token's claims at `event.claims`; where sessions are

@@ -1,15 +1,42 @@
-/**
- * Hands messages to the function that mails, which runs by itself: Lambda invokes it later, and
- * again when it fails. The SDK's client of Lambda is as large as all else in a bundle; what signs a
- * request is in there already.
- */
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { config } from '../config.ts';
 import { DomainError, namedError } from '../errors.ts';
-import type { MailMessage } from './message.ts';
+
+/** What functions ask the one that mails for. No token, password or hash is in it. */
+
+/** Which request it is for, where that came from, and when. */
+interface Asked {
+  readonly request_id: string;
+  readonly ip_address: string;
+  readonly user_agent: string;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+}
+
+/** A link for the account of an address, if there is one. */
+export interface ResetMessage extends Asked {
+  readonly kind: 'reset';
+  readonly email: string;
+}
+
+/** Word to an account of what was changed of how it is entered. */
+export interface NoticeMessage extends Asked {
+  readonly kind: 'notice';
+  /** Whose account it is. */
+  readonly user_id: number;
+  /** The address that the account had before. */
+  readonly email: string;
+  readonly changed: readonly ('email' | 'password')[];
+}
+
+export type MailMessage = ResetMessage | NoticeMessage;
+
+// * Hands messages to the function that mails, which runs by itself: Lambda invokes it later, and
+// again when it fails. The SDK's client of Lambda is as large as all else in a bundle; what signs a
+// request is in there already.
 
 /** Milliseconds for one attempt, and attempts: if its message comes twice, a link is mailed once. */
 const requestTime = 1000;

@@ -1,7 +1,5 @@
-/** Changes to users that are stored: each is conditional on what was read before it. */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
-import { send, transact } from '../dynamodb/client.ts';
+import { transact } from '../dynamodb/client.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
 import { type Author, readThenWrite } from './read-then-write.ts';
 import { releaseEmail, type UserUpdate, writeUpdate } from './update.ts';
@@ -52,24 +50,4 @@ export const deleteUser = async (id: number): Promise<User> => {
     return failed.length === 0 ? 'yes' : 'no';
   });
   return toUser({ ...read });
-};
-
-/**
- * Replaces a password hash by one of the same password.
- * @param old the hash that was verified; one that was changed since stays
- * @throws {DomainError} STORAGE_FAULT
- */
-export const replacePasswordHash = async (
-  id: number,
-  { old, fresh }: { old: string; fresh: string },
-): Promise<void> => {
-  await send(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: userKey(id),
-      UpdateExpression: 'SET password_hash = :fresh',
-      ConditionExpression: 'password_hash = :old',
-      ExpressionAttributeValues: { ':old': old, ':fresh': fresh },
-    }),
-  );
 };

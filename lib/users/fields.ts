@@ -1,6 +1,6 @@
 /** What a name and an email address may be (functions/README.md, Input). */
 import * as v from 'valibot';
-import { atMost, rule, text } from '../validation.ts';
+import { atMost, type Fields, parseBody, rule, text } from '../validation.ts';
 
 export const name = v.pipe(
   text,
@@ -36,3 +36,12 @@ export const email = v.pipe(
     keywords: () => ({ pattern: `^\\s*${emailPattern}\\s*$` }),
   }),
 );
+
+// The body of a request for a password reset, whose function needs no other.
+
+/** The body of POST /api/password-resets. */
+export const resetRequest = v.object({ email });
+
+/** @throws {DomainError} EMAIL_REQUIRED, or FIELD_INVALID */
+export const parseResetRequest = (body: Fields): v.InferOutput<typeof resetRequest> =>
+  parseBody(resetRequest, body, 'EMAIL_REQUIRED');

@@ -4,6 +4,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
 import { DomainError, namedError } from '../errors.ts';
+import { seconds } from '../time.ts';
 import { emailKey, type User } from './user.ts';
 
 /** A user as stored: what {@link User} shows, and what nothing shows. */
@@ -99,3 +100,18 @@ export const getItem = async (key: ItemKey) => {
   );
   return Item && unmarshall(Item);
 };
+
+/** Seconds. */
+export const hour = 60 * 60;
+
+/** The key of the item that has a user's link for a password reset. */
+export const resetKey = (id: number): ItemKey => ({ pk: `reset#${id}` });
+
+/** What takes the link of a user from it; for a transaction. */
+export const voidingReset = (id: number, { now = new Date() }: { now?: Date } = {}) => ({
+  TableName: config.usersTable,
+  Key: resetKey(id),
+  UpdateExpression:
+    'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state',
+  ExpressionAttributeValues: { ':end': seconds(now) + hour },
+});

@@ -4,7 +4,7 @@ import { config } from '../config.ts';
 import { DomainError, invalidField } from '../errors.ts';
 import { atLeast, atMost, type Fields, hold, oneOf, parseBody, text } from '../validation.ts';
 import { email, name } from './fields.ts';
-import { type Role, roles } from './role.ts';
+import { type Role, roles } from './user.ts';
 
 const password = v.pipe(
   text,

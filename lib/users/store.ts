@@ -4,6 +4,7 @@ import { send, type TransactItem, transact } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
 import { DomainError, namedError } from '../errors.ts';
+import { describeFault, logError } from '../log.ts';
 import {
   adminListing,
   emailItemKey,
@@ -17,7 +18,9 @@ import {
   userKey,
   wantedEmailKey,
 } from './items.ts';
-import { emailKey, type User } from './user.ts';
+import { hashPassword, needsRehash } from './password.ts';
+import type { NewUser } from './schema.ts';
+import { emailKey, type Role, type User } from './user.ts';
 
 const counterKey = { pk: 'counter' };
 
@@ -149,4 +152,51 @@ export const listUsers = async (request: {
     ...request,
   });
   return { users: entries.map(toUser), ...rest };
+};
+
+/**
+ * A new user, ready to be stored by `insertUser`. The id is allocated while the hash is computed;
+ * one that is never stored leaves a gap.
+ * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
+ */
+export const prepareUser = async (
+  { name, email, password }: NewUser,
+  role: Role,
+): Promise<StoredUser> => {
+  const [password_hash, id] = await Promise.all([hashPassword(password), allocateUserId()]);
+  return { id, name, email, role, created_at: new Date().toISOString(), password_hash };
+};
+
+/**
+ * Replaces a password hash by one of the same password.
+ * @param old the hash that was verified; one that was changed since stays
+ * @throws {DomainError} STORAGE_FAULT
+ */
+const replacePasswordHash = async (
+  id: number,
+  { old, fresh }: { old: string; fresh: string },
+): Promise<void> => {
+  await send(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: userKey(id),
+      UpdateExpression: 'SET password_hash = :fresh',
+      ConditionExpression: 'password_hash = :old',
+      ExpressionAttributeValues: { ':old': old, ':fresh': fresh },
+    }),
+  );
+};
+
+/**
+ * Raises a hash to the current cost, now that the password is at hand. Never throws: a login does
+ * not fail for it, and the next one tries again.
+ */
+export const refreshHash = async (user: StoredUser, password: string): Promise<void> => {
+  try {
+    if (!needsRehash(user.password_hash)) return;
+    const fresh = await hashPassword(password);
+    await replacePasswordHash(user.id, { old: user.password_hash, fresh });
+  } catch (error) {
+    logError('hash-not-refreshed', describeFault(error));
+  }
 };

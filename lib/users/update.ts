@@ -4,12 +4,10 @@ import { config } from '../config.ts';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { requireAdmin } from './admins.ts';
-import { adminListing, emailItemKey, type StoredUser, userKey } from './items.ts';
+import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } from './items.ts';
 import type { Author, Written } from './read-then-write.ts';
-import { voidingReset } from './resets.ts';
-import type { Role } from './role.ts';
 import { endingSessions } from './sessions.ts';
-import { emailKey, type User } from './user.ts';
+import { emailKey, type Role, type User } from './user.ts';
 
 /** What an update may write. */
 export interface UserUpdate {

@@ -1,9 +1,17 @@
-import type * as v from 'valibot';
 import { DomainError } from '../errors.ts';
-import type { user } from './user-schema.ts';
+
+export const roles = ['user', 'admin'] as const;
+export type Role = (typeof roles)[number];
 
 /** A user as responses show it (functions/README.md, Responses): never with the password hash. */
-export type User = Readonly<v.InferOutput<typeof user>>;
+export interface User {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly role: Role;
+  /** ISO 8601, UTC, milliseconds. */
+  readonly created_at: string;
+}
 
 /** Whether a value can be a user's id: a positive safe integer. */
 export const isUserId = (value: unknown): value is number =>

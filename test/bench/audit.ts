@@ -7,7 +7,7 @@
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEngine } from '../../infra/local/engine.ts';
-import type { Action } from '../../lib/audit/actions.ts';
+import type { Action } from '../../lib/audit/entry.ts';
 import type { AuditFilter } from '../../lib/audit/store.ts';
 import { type EngineProxy, startProxy } from '../support/proxy.ts';
 import { scanAudit } from '../support/stored-items.ts';

@@ -1,8 +1,7 @@
 /** The audit query, compared with a plain filter over the same entries in memory. */
 import fc from 'fast-check';
 import { beforeAll, expect, inject, it } from 'vitest';
-import { actions, results } from '../../lib/audit/actions.ts';
-import { type AuditEntry, makeEntry } from '../../lib/audit/entry.ts';
+import { type AuditEntry, actions, makeEntry, results } from '../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries, toItem } from '../../lib/audit/store.ts';
 import { useOwnTables } from '../support/own-tables.ts';
 import { counted, holds } from '../support/runs.ts';

@@ -1,4 +1,5 @@
 /** What somebody may do to a trail that was sealed, and what is to be found of it. */
+
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { entriesName, readDigest, signDigest } from '../../lib/audit/archive/digest.ts';

@@ -1,4 +1,5 @@
 /** Holds responses against the OpenAPI document of the service that gave them. */
+
 import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { configFrom } from '../../lib/config.ts';

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'no
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, inject, type MockInstance, vi } from 'vitest';
-import type { MailMessage } from '../../lib/mail/message.ts';
+import type { MailMessage } from '../../lib/mail/hand-over.ts';
 import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
 import { type OwnTables, useOwnTables } from './own-tables.ts';
 import { type EngineProxy, startProxy } from './proxy.ts';

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import { makeResetToken } from '../../lib/users/resets.ts';
+import { makeResetToken } from '../../lib/reset/store.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 
 /** One at a time: lib reads from this process's environment which table it works on. */

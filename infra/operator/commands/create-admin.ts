@@ -1,13 +1,12 @@
 import { DomainError } from '../../../lib/errors.ts';
-import { prepareUser } from '../../../lib/users/accounts.ts';
 import { creationDetails } from '../../../lib/users/audit-details.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { parseEmail, parseName, parsePassword } from '../../../lib/users/schema.ts';
-import { findUserByEmail, insertUser } from '../../../lib/users/store.ts';
+import { findUserByEmail, insertUser, prepareUser } from '../../../lib/users/store.ts';
 import { recordChange, seeAdmins } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { readNewPassword } from '../prompt.ts';
+import { readNewPassword } from '../terminal.ts';
 import { brokenRule } from '../users.ts';
 
 const exists = () =>

@@ -1,25 +1,21 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { actions, results } from '../../../lib/audit/actions.ts';
 import { BrokenTrail, listDigests } from '../../../lib/audit/archive/archive.ts';
 import { beginning } from '../../../lib/audit/archive/digest.ts';
 import type { Item } from '../../../lib/audit/archive/line.ts';
 import { readTrail } from '../../../lib/audit/archive/read.ts';
 import { auditEntries } from '../../../lib/audit/archive/table.ts';
+import { actions, results } from '../../../lib/audit/entry.ts';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
 import { keptSince } from '../../../lib/audit/retention.ts';
-import { shown } from '../../../lib/audit/shown.ts';
-import { type AuditFilter, attributes, matching } from '../../../lib/audit/store.ts';
+import { type AuditFilter, attributes, matching, shown } from '../../../lib/audit/store.ts';
 import { config } from '../../../lib/config.ts';
 import { recordIntention } from '../audit.ts';
-import type { Invocation, Run } from '../command.ts';
-import { exportTo, type Write } from '../export-file.ts';
+import { type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
-import { locate } from '../files.ts';
+import { exportTo, locate, type Write } from '../files.ts';
 import { type GatheredEntries, gatherEntries } from '../gathered-entries.ts';
-import { catchInterruption, type Interruption } from '../interruption.ts';
-import { type Progress, startProgress } from '../progress.ts';
 import { findSealedTrail, type OpenedTrail, openCopy } from '../sealed-trail.ts';
-import { parseTimeRange } from '../time-range.ts';
+import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
 type Options = Invocation['options'];
 

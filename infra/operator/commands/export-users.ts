@@ -1,12 +1,11 @@
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { isUnmatchable } from '../../../lib/users/password.ts';
-import { scanUsers } from '../../../lib/users/transfer.ts';
 import { type Author, recordIntention } from '../audit.ts';
 import type { Run } from '../command.ts';
-import { exportTo, type Write } from '../export-file.ts';
 import { Failure } from '../failure.ts';
-import { catchInterruption } from '../interruption.ts';
-import { startProgress } from '../progress.ts';
+import { exportTo, type Write } from '../files.ts';
+import { scanUsers } from '../import-block.ts';
+import { catchInterruption, startProgress } from '../terminal.ts';
 
 const lineOf = ({ id, name, email, role, created_at, password_hash: hash }: StoredUser): string => {
   const password_hash = isUnmatchable(hash) ? null : hash;

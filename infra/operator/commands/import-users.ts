@@ -8,13 +8,10 @@ import {
 } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
-import { type Input, openInput } from '../files.ts';
-import { type IdList, openIdList } from '../id-list.ts';
-import { type Import, importBlock } from '../import-block.ts';
+import { type Input, openInput, readLines } from '../files.ts';
+import { type IdList, type Import, importBlock, openIdList } from '../import-block.ts';
 import { readBlocks } from '../import-lines.ts';
-import { catchInterruption } from '../interruption.ts';
-import { readLines } from '../lines.ts';
-import { type Progress, startProgress } from '../progress.ts';
+import { catchInterruption, type Progress, startProgress } from '../terminal.ts';
 
 /** Bytes: several times what a line with the longest fields takes. */
 const maxBytes = 16_384;

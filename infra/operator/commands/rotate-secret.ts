@@ -1,7 +1,7 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { readSecret, type SecretVersion } from '../../../lib/auth/secret-source.ts';
 import { activationDelay, retirementDelay } from '../../../lib/auth/signing-secret.ts';
-import { writePrivately } from '../../local/running.ts';
+import { writePrivately } from '../../local/folder.ts';
 import { makeSecretVersion } from '../../local/settings.ts';
 import { recordChange } from '../audit.ts';
 import type { Run } from '../command.ts';

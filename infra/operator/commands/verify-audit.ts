@@ -10,13 +10,12 @@ import {
 } from '../../../lib/audit/verify/verification.ts';
 import { verifyTrail } from '../../../lib/audit/verify/verify.ts';
 import { recordOperation } from '../audit.ts';
-import type { Invocation, Run } from '../command.ts';
+import { type Invocation, parseTimeRange, type Run, type TimeRange } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { describeFinding } from '../findings.ts';
 import { judgeByMemory, mayLackBefore, type Wanted } from '../judge-by-memory.ts';
-import { startProgress } from '../progress.ts';
 import { type OpenedTrail, openCopy, openSealedTrail, readPublicKey } from '../sealed-trail.ts';
-import { parseTimeRange, type TimeRange } from '../time-range.ts';
+import { startProgress } from '../terminal.ts';
 
 /**
  * The same time from the beginning of the window in which it begins.

@@ -9,13 +9,19 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { entryNotWritten } from '../../../lib/audit/unwritten.ts';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
-import { noticeNotHandedOver } from '../../../lib/mail/unsent.ts';
+import { entryNotWritten, noticeNotHandedOver } from '../../../lib/log.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
-import type { LogMetrics } from './log-metrics.ts';
-import { period, serverErrorRate, sum, tableThrottles, tableUses, unsentMails } from './metrics.ts';
+import {
+  type LogMetrics,
+  period,
+  serverErrorRate,
+  sum,
+  tableThrottles,
+  tableUses,
+  unsentMails,
+} from './metrics.ts';
 
 export interface Watched {
   readonly api: HttpApi;

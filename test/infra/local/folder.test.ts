@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { engineOf } from '../../../infra/local/engine.ts';
-import { lockFolder } from '../../../infra/local/folder-lock.ts';
+import { lockFolder } from '../../../infra/local/folder.ts';
 import { register } from '../../support/client.ts';
 import { operate } from '../../support/operator.ts';
 import { processesWith } from './installation.ts';

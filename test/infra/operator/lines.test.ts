@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readLines } from '../../../infra/operator/lines.ts';
+import { readLines } from '../../../infra/operator/files.ts';
 
 const text = 'a\n\nbéé\r\n€uro\nlast';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startProgress } from '../../../infra/operator/progress.ts';
+import { startProgress } from '../../../infra/operator/terminal.ts';
 
 const clear = '\r\u001b[K';
 

@@ -1,6 +1,6 @@
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readNewPassword } from '../../../infra/operator/prompt.ts';
+import { readNewPassword } from '../../../infra/operator/terminal.ts';
 
 /** A terminal at which somebody types once a question has been shown. */
 const terminal = (...typed: readonly string[]) => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../infra/operator/commands.ts';
-import { commandHelp } from '../../../infra/operator/help.ts';
-import { parseRequest } from '../../../infra/operator/request.ts';
+import { commandHelp, parseRequest } from '../../../infra/operator/request.ts';
 import { operate } from '../../support/operator.ts';
 
 const names = Object.keys(commands);

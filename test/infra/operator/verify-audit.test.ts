@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { lockFolder } from '../../../infra/local/folder-lock.ts';
 import {
   announceRunning,
   forgetRunning,
+  lockFolder,
   type RunningService,
   readRunning,
-} from '../../../infra/local/running.ts';
+} from '../../../infra/local/folder.ts';
 import { bucketArchive } from '../../../lib/audit/archive/bucket.ts';
 import { folderArchive } from '../../../lib/audit/archive/folder.ts';
 import { kmsSigner } from '../../../lib/audit/archive/kms-key.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redact } from '../../../lib/audit/redact.ts';
+import { redact } from '../../../lib/audit/entry.ts';
 
 describe('redact', () => {
   it.each(['password', 'token', 'secret', 'creditCard', 'apiKey'])(

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { shown } from '../../../lib/audit/shown.ts';
+import { shown } from '../../../lib/audit/store.ts';
 
 const bytes = Uint8Array.of(0, 255, 16);
 

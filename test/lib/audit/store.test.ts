@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { actions } from '../../../lib/audit/actions.ts';
-import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
+import { type AuditEntry, actions, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { timeToLive } from '../../../lib/audit/retention.ts';
 import {

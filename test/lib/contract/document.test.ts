@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { configFrom } from '../../../lib/config.ts';
 import { buildDocument } from '../../../lib/contract/document.ts';
-import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/error-codes.ts';
+import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/errors.ts';
 import { bodySchema } from '../../../lib/contract/json-schema.ts';
 import type { Caller } from '../../../lib/contract/operation.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseAuditQuery } from '../../../lib/http/audit-query.ts';
+import { parseAuditQuery } from '../../../lib/http/query.ts';
 import type { ApiRequest } from '../../../lib/http/request.ts';
 import { gatewayEvent } from '../../support/event.ts';
 

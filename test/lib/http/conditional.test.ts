@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { revalidated } from '../../../lib/http/conditional.ts';
+import { revalidated } from '../../../lib/http/kept.ts';
 import type { ApiRequest } from '../../../lib/http/request.ts';
 import { gatewayEvent } from '../../support/event.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { issueToken } from '../../../lib/auth/token.ts';
-import { decodeCursor, encodeCursor } from '../../../lib/http/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../lib/http/query.ts';
 import { tamperedCursors } from '../../support/lists.ts';
 
 const secret = randomUUID();

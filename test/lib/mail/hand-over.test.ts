@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { MailMessage } from '../../../lib/mail/message.ts';
+import type { MailMessage } from '../../../lib/mail/hand-over.ts';
 
 interface Received {
   readonly method: string | undefined;

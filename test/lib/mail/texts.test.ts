@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { noticeMail, resetMail } from '../../../lib/mail/texts.ts';
+import { noticeMail, resetMail } from '../../../lib/mail/send.ts';
 
 const source = {
   ...{ request_id: 'r', ip_address: '192.0.2.1', user_agent: 'agent' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { makeMailedToken, markMailed, releaseMail } from '../../../lib/reset/mails.ts';
+import { findReset, makeResetToken } from '../../../lib/reset/store.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
-import { makeMailedToken, markMailed, releaseMail } from '../../../lib/users/reset-mails.ts';
-import { findReset, makeResetToken } from '../../../lib/users/resets.ts';
 import { at, itemOf, newUser, start } from './reset-items.ts';
 
 describe('The links that are mailed', () => {

@@ -1,8 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
+import { findReset, makeResetToken, useReset } from '../../../lib/reset/store.ts';
 import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
-import { findReset, makeResetToken, useReset } from '../../../lib/users/resets.ts';
 import { findStoredUser } from '../../../lib/users/store.ts';
 import { engineClient } from '../../support/stored-items.ts';
 import { at, itemOf, newUser, start, tables } from './reset-items.ts';

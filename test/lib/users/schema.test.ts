@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { parseCredentials } from '../../../lib/auth/credentials.ts';
 import type { DomainError } from '../../../lib/errors.ts';
 import { parseNameAndEmail, parseNameOrEmail } from '../../../lib/users/name-and-email.ts';
-import { roles } from '../../../lib/users/role.ts';
 import {
   parseCurrentPassword,
   parseEmail,
@@ -14,7 +13,7 @@ import {
   parseRole,
   parseUserChanges,
 } from '../../../lib/users/schema.ts';
-import { parseUserId } from '../../../lib/users/user.ts';
+import { parseUserId, roles } from '../../../lib/users/user.ts';
 
 const outcomeOf = (parse: () => unknown): unknown => {
   try {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { findHolders, importMark, scanUsers } from '../../../infra/operator/import-block.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
-import { findHolders, importMark, scanUsers } from '../../../lib/users/transfer.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, startProxy } from '../../support/proxy.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { handler } from '../../../functions/background/send-mail.ts';
-import type { MailMessage } from '../../../lib/mail/message.ts';
-import { findReset } from '../../../lib/users/resets.ts';
+import type { MailMessage } from '../../../lib/mail/hand-over.ts';
+import { findReset } from '../../../lib/reset/store.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { storedUser } from '../../lib/users/stored-user.ts';
 import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/password-resets/request.ts';
 import { handler as setHandler } from '../../../functions/password-resets/set.ts';
-import { makeResetToken } from '../../../lib/users/resets.ts';
+import { makeResetToken } from '../../../lib/reset/store.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { storedUser } from '../../lib/users/stored-user.ts';
 import { outcome, refusal } from '../../support/acceptance.ts';

@@ -7,9 +7,18 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { config } from '../config.ts';
 import { send, transact } from '../dynamodb/client.ts';
 import { clockSkew, seconds } from '../time.ts';
-import { getItems, type ItemKey, type StoredUser, toStoredUser, userKey } from './items.ts';
-import { endingSessions } from './sessions.ts';
-import { isUserId } from './user.ts';
+import {
+  getItems,
+  hour,
+  type ItemKey,
+  resetKey,
+  type StoredUser,
+  toStoredUser,
+  userKey,
+  voidingReset,
+} from '../users/items.ts';
+import { endingSessions } from '../users/sessions.ts';
+import { isUserId } from '../users/user.ts';
 
 /** Times are seconds since 1970. */
 export interface StoredReset {
@@ -34,11 +43,8 @@ export interface StoredReset {
 const tokenLifetime = 30 * 60;
 /** A link that ends later was made by a clock that was set back since. */
 const farthestEnd = (now: number): number => now + tokenLifetime + clockSkew;
-export const hour = 60 * 60;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
-
-export const resetKey = (id: number): ItemKey => ({ pk: `reset#${id}` });
 
 /** A token: the user's id, by which its item is found, and 32 random bytes. */
 export const makeToken = (id: number): string => `${id}.${randomBytes(32).toString('base64url')}`;
@@ -109,15 +115,6 @@ export const findReset = async (
   const isGood = token_hash === digest(token) && isCurrent && user_state === stateOf(user);
   return isGood ? { user, tokenHash: token_hash } : undefined;
 };
-
-/** What takes the link of a user from it; for a transaction. */
-export const voidingReset = (id: number, { now = new Date() }: { now?: Date } = {}) => ({
-  TableName: config.usersTable,
-  Key: resetKey(id),
-  UpdateExpression:
-    'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state',
-  ExpressionAttributeValues: { ':end': seconds(now) + hour },
-});
 
 /**
  * Takes a token, sets the password, ends all sessions of the user and the permission of whoever made

@@ -1,7 +1,8 @@
 /** What the gateway answers by itself, and how answers are written. */
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { cors } from '../routes.ts';
 
 /** An answer that the gateway gives by itself. */
 export class GatewayAnswer extends Error {
@@ -41,4 +42,27 @@ export const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex): v
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
+};
+
+/** Whether a browser asks what it may send. */
+export const isPreflight = ({ method, headers }: IncomingMessage) =>
+  method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
+
+/** What a browser is told: nothing, unless a page of an allowed origin asks. */
+export const corsHeaders = (message: IncomingMessage, origins: readonly string[]) => {
+  const { origin } = message.headers;
+  const allowed = origins.includes('*') ? '*' : origins.find((candidate) => candidate === origin);
+  if (!origin || !allowed) return {};
+  if (!isPreflight(message)) {
+    return {
+      'Access-Control-Allow-Origin': allowed,
+      'Access-Control-Expose-Headers': cors.responseHeaders.join(','),
+    };
+  }
+  return {
+    'Access-Control-Allow-Origin': allowed,
+    'Access-Control-Allow-Methods': cors.methods.join(','),
+    'Access-Control-Allow-Headers': cors.requestHeaders.join(','),
+    'Access-Control-Max-Age': String(cors.maxAge),
+  };
 };

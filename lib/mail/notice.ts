@@ -1,9 +1,7 @@
 /** Word to an account of what was changed of how it is entered, where the service sends mails. */
 import { config } from '../config.ts';
-import { describeFault, logError } from '../log.ts';
-import { handOver } from '../mail/hand-over.ts';
-import { noticeNotHandedOver } from '../mail/unsent.ts';
-import type { User } from '../users/user.ts';
+import { describeFault, logError, noticeNotHandedOver } from '../log.ts';
+import { handOver } from './hand-over.ts';
 
 /** Which request does something, and where it comes from. */
 export interface Source {
@@ -17,7 +15,7 @@ export interface Source {
  * Never throws: what was changed is changed, and word that is lost is in the log.
  */
 export const noticeChange = async (
-  before: User,
+  before: { readonly id: number; readonly email: string },
   { email = before.email, password }: { readonly email?: string; readonly password?: string },
   source: Source,
   { now = new Date() }: { now?: Date } = {},

@@ -1,7 +1,80 @@
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
-import { Writable } from 'node:stream';
+import { type Readable, Writable } from 'node:stream';
 import { Failure } from './failure.ts';
+
+/** Whether the command was asked to stop, by Ctrl-C or a SIGTERM. */
+export interface Interruption {
+  readonly requested: boolean;
+  /** Has signals end the process at once again. */
+  release(): void;
+}
+
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+/** Has signals no longer end the process, so that it can finish what it has begun. */
+export const catchInterruption = (): Interruption => {
+  let requested = false;
+  // However often: npm passes on the Ctrl-C that the terminal has sent already.
+  const note = () => {
+    requested = true;
+  };
+  for (const signal of signals) process.on(signal, note);
+  return {
+    get requested() {
+      return requested;
+    },
+    release: () => {
+      for (const signal of signals) process.off(signal, note);
+    },
+  };
+};
+
+/** Where progress is drawn: standard error, or what stands for it. */
+export interface Screen {
+  readonly isTTY?: boolean | undefined;
+  write(text: string): unknown;
+}
+
+export interface Progress {
+  /** @param fraction from 0 to 1; undefined where the end is not known */
+  show(fraction: number | undefined, note: string): void;
+  /** Writes a line of its own, above the bar. */
+  line(text: string): void;
+  end(): void;
+}
+
+/** Characters of the bar. */
+const width = 30;
+
+/** Milliseconds between two drawings. */
+const interval = 100;
+
+const clear = '\r\u001b[K';
+
+const bar = (fraction: number): string => {
+  const full = '#'.repeat(Math.round(width * fraction)).padEnd(width, '.');
+  return `[${full}] ${String(Math.floor(100 * fraction)).padStart(3)} %  `;
+};
+
+/** Shows how far a command has come, on a terminal only. */
+export const startProgress = (screen: Screen, clock: () => number = Date.now): Progress => {
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  const wipe = () => {
+    if (screen.isTTY) screen.write(clear);
+  };
+  return {
+    show: (fraction, note) => {
+      if (!screen.isTTY || clock() - drawnAt < interval) return;
+      drawnAt = clock();
+      screen.write(`${clear}${fraction === undefined ? '' : bar(fraction)}${note}`);
+    },
+    line: (text) => {
+      wipe();
+      screen.write(`${text}\n`);
+    },
+    end: wipe,
+  };
+};
 
 export interface Keyboard {
   readonly input: Readable & { readonly isTTY?: boolean };

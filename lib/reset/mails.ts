@@ -4,12 +4,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { resetRequested } from '../audit/entry.ts';
+import { record } from '../audit/record.ts';
+import { exceedsNoticeLimit } from '../auth/limits.ts';
 import { config } from '../config.ts';
 import { sendIf } from '../dynamodb/client.ts';
-import { namedError } from '../errors.ts';
+import { faultName, namedError } from '../errors.ts';
+import { describeFault, logError, mailNotSent } from '../log.ts';
+import type { MailMessage, NoticeMessage, ResetMessage } from '../mail/hand-over.ts';
+import { isFinal, isMailable, type Mail, noticeMail, resetMail, send } from '../mail/send.ts';
 import { seconds } from '../time.ts';
-import { getItem, type StoredUser } from './items.ts';
-import { hour, makeToken, newToken, resetKey, type StoredReset } from './resets.ts';
+import { getItem, hour, resetKey, type StoredUser } from '../users/items.ts';
+import { findUserByEmail } from '../users/store.ts';
+import { makeToken, newToken, type StoredReset } from './store.ts';
 
 const minute = 60;
 
@@ -115,3 +122,66 @@ export const releaseMail = (user: StoredUser, requestId: string): Promise<void> 
     { ':request': requestId },
     { UpdateExpression: 'REMOVE claimed_until', ConditionExpression: 'request_id = :request' },
   );
+
+// What the function that mails does with a message.
+
+/** Whether an address can be mailed to; to try again would not help. */
+const canMail = (address: string, { request_id }: MailMessage): boolean => {
+  if (isMailable(address)) return true;
+  logError(mailNotSent, { requestId: request_id, fault: 'AddressNotMailable' });
+  return false;
+};
+
+/** Sends a mail. @returns false when it is refused for good: to try again would not help */
+const deliver = async (
+  address: string,
+  mail: Mail,
+  { request_id }: MailMessage,
+): Promise<boolean> => {
+  try {
+    await send(address, mail);
+    return true;
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    logError(mailNotSent, { requestId: request_id, fault: faultName(error) });
+    return false;
+  }
+};
+
+const mailReset = async (message: ResetMessage): Promise<void> => {
+  const { request_id, ip_address, user_agent } = message;
+  const { user } = await findUserByEmail(message.email);
+  if (!user || !canMail(user.email, message)) return;
+  const token = await makeMailedToken(user, request_id);
+  if (token === undefined) return;
+  const link = { email: user.email, resetUrl: config.resetUrl, token };
+  const isSent = await deliver(user.email, resetMail(message, link), message).catch(
+    async (error: unknown) => {
+      // If this fails too, it is taken up again when the claim has ended.
+      await releaseMail(user, request_id).catch(() => undefined);
+      throw error;
+    },
+  );
+  // From here on nothing has the message come again: that would be a second mail.
+  await markMailed(user, request_id).catch((error: unknown) =>
+    logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
+  );
+  if (!isSent) return;
+  await record({
+    ...{ ip_address, user_agent, request_id, action: 'UPDATE', resource_id: user.id },
+    ...{ result: 'SUCCESS', details: resetRequested },
+  });
+};
+
+const mailNotice = async (message: NoticeMessage): Promise<void> => {
+  const { email } = message;
+  if (!canMail(email, message) || (await exceedsNoticeLimit(message))) return;
+  await deliver(email, noticeMail(message, { resetUrl: config.resetUrl }), message);
+};
+
+/**
+ * Mails what a message asks for. A message that comes again is not mailed again once its link was.
+ * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
+ */
+export const mail = (message: MailMessage): Promise<void> =>
+  message.kind === 'reset' ? mailReset(message) : mailNotice(message);

@@ -1,13 +1,13 @@
 /** The way back in for who has forgotten its password (functions/README.md, Password reset). */
 import type { AuditedAction } from '../audit/entry.ts';
 import { record, recordingFaults } from '../audit/record.ts';
+import { exceedsResetLimit } from '../auth/limits.ts';
+import { failuresOf } from '../auth/login-protection.ts';
 import { DomainError } from '../errors.ts';
 import { handOver } from '../mail/hand-over.ts';
+import { noticeChange, type Source } from '../mail/notice.ts';
 import { hashPassword } from '../users/password.ts';
-import { findReset, useReset } from '../users/resets.ts';
-import { exceedsResetLimit } from './limits.ts';
-import { failuresOf } from './login-protection.ts';
-import { noticeChange, type Source } from './notice.ts';
+import { findReset, useReset } from './store.ts';
 
 /**
  * Has a link mailed to the account of an address, if there is one. No account is looked up here: a
