@@ -150,7 +150,7 @@ export class DomainError extends Error {
 }
 
 /** The same error, of a change that may have been made by an attempt before. */
-export const unsureOf = (error: unknown): unknown =>
+export const withUnknownOutcome = (error: unknown): unknown =>
   error instanceof DomainError
     ? new DomainError(error.code, {
         ...error,

@@ -81,10 +81,10 @@ const toFault = ({ type, path, message }: v.BaseIssue<unknown>): FieldFault => (
 });
 
 /**
- * Holds a value against a schema.
+ * Validates a value by a schema.
  * @returns its value in the schema's form, or everything that is wrong with it
  */
-export const hold = <Schema extends v.GenericSchema>(
+export const validate = <Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): { output: v.InferOutput<Schema> } | { faults: readonly FieldFault[] } => {
@@ -124,9 +124,9 @@ export const parseBody = <Schema extends BodySchema>(
   body: Fields,
   whenMissing: ErrorCode = 'FIELD_INVALID',
 ): v.InferOutput<Schema> => {
-  const held = hold(schema, body);
-  if ('output' in held) return held.output;
-  const faults = faultsIn(schema, body, held.faults);
+  const validated = validate(schema, body);
+  if ('output' in validated) return validated.output;
+  const faults = faultsIn(schema, body, validated.faults);
   const [first] = faults;
   // A role that nobody has is told before a field that is missing.
   const tellsMissing = first?.field !== 'role' && faults.some(({ code }) => code === 'REQUIRED');

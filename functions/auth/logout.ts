@@ -1,14 +1,14 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { endSession } from '../../lib/auth/token.ts';
 import * as contract from '../../lib/contract/sessions.ts';
-import { authenticatedOnce, bearerToken } from '../../lib/http/access.ts';
+import { authenticatedEvenIfDeleted, bearerToken } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { parseQuery } from '../../lib/http/query.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endSessions } from '../../lib/users/sessions.ts';
 
 /** POST /api/logout */
-export const handler = endpoint(contract.logOut, authenticatedOnce, async (request) => {
+export const handler = endpoint(contract.logOut, authenticatedEvenIfDeleted, async (request) => {
   const { scope } = parseQuery(contract.logOut, request.queryStringParameters);
   const { claims } = request;
   const logout = {

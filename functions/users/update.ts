@@ -54,9 +54,9 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
       : alsoHeldTo(parse, request.permission);
   const { password, ...rest } = changes;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-  const author = { caller, ...(permission ? { permission } : {}) };
+  const context = { caller, ...(permission ? { permission } : {}) };
   const { before, after } = await recordingFaults(change, () =>
-    updateUser(id, { ...rest, ...hashed }, author),
+    updateUser(id, { ...rest, ...hashed }, context),
   );
   if (changes.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: caller, requestId: change.request_id });

@@ -4,28 +4,28 @@ import { DomainError, faultName, httpErrors } from '../../lib/errors.ts';
 import { Failure } from './failure.ts';
 
 /** Who does something, and by which command. */
-export interface Author {
+export interface Operator {
   /** As the audit log names it. */
   readonly command: string;
   /** The ARN of the AWS identity; for the service on this machine, the account there. */
-  readonly operator: string;
+  readonly identity: string;
 }
 
 /** What an operator's command did. */
 export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | 'resource_id'> {
-  readonly author: Author;
+  readonly operator: Operator;
   /** SUCCESS unless it says otherwise. */
   readonly result?: AuditedAction['result'];
   /** Besides who did it. */
   readonly details?: object | undefined;
 }
 
-const newEntry = ({ author, result = 'SUCCESS', details, ...operation }: Operation) =>
+const newEntry = ({ operator, result = 'SUCCESS', details, ...operation }: Operation) =>
   makeEntry({
     ...operation,
     result,
-    user_agent: `operator ${author.command}`,
-    details: { ...details, operator: author.operator },
+    user_agent: `operator ${operator.command}`,
+    details: { ...details, operator: operator.identity },
   });
 
 /** Writes an entry, or prints it. @returns in the second case, a sentence that says so */

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
-import type { Author } from './audit.ts';
+import type { Operator } from './audit.ts';
 import { UsageError } from './failure.ts';
 import type { Target } from './target.ts';
 
 /** A command as it was typed, and the service it is for. */
 export interface Invocation {
-  readonly author: Author;
+  readonly operator: Operator;
   readonly operands: readonly string[];
   readonly options: Readonly<Record<string, string | boolean | undefined>>;
   readonly target: Target;

@@ -8,7 +8,7 @@ import { creationDetails } from '../../lib/users/audit-details.ts';
 import { emailItemKey, getItems, type StoredUser, toUser, userKey } from '../../lib/users/items.ts';
 import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
-import { type Author, mayHaveHappened, recordChange, seeAdmins } from './audit.ts';
+import { mayHaveHappened, type Operator, recordChange, seeAdmins } from './audit.ts';
 import { createPrivateFile } from './files.ts';
 import type { Candidate, Rejection } from './import-lines.ts';
 
@@ -114,7 +114,7 @@ export const findHolders = async (
 
 /** An import under way, which is told of each line what became of it. */
 export interface Import {
-  readonly author: Author;
+  readonly operator: Operator;
   imported(candidate: Candidate, id: number): void;
   present(candidate: Candidate, id: number): void;
   reject(rejection: Rejection): void;
@@ -174,9 +174,9 @@ const findFresh = async (
 };
 
 /** Stores an admin. Whoever becomes one is named by an entry of its own. */
-const insertAdmin = (author: Author, admin: StoredUser, insert: () => Promise<void>) => {
+const insertAdmin = (operator: Operator, admin: StoredUser, insert: () => Promise<void>) => {
   const { id: resource_id } = admin;
-  const operation = { author, action: 'CREATE', resource: 'users', resource_id } as const;
+  const operation = { operator, action: 'CREATE', resource: 'users', resource_id } as const;
   const details = creationDetails(admin);
   return recordChange({ ...operation, details }, insert, { check: seeAdmins });
 };
@@ -186,7 +186,7 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
   const stored = { ...user, id, import_mark: importMark(user.password_hash) };
   const store = () => patiently(() => insertUser(stored));
   try {
-    await (user.role === 'admin' ? insertAdmin(run.author, stored, store) : store());
+    await (user.role === 'admin' ? insertAdmin(run.operator, stored, store) : store());
     run.imported(candidate, id);
   } catch (error) {
     if (!(error instanceof DomainError) || error.code !== 'EMAIL_REGISTERED') throw error;

@@ -38,8 +38,8 @@ const main = async (args: readonly string[]): Promise<void> => {
   }
   const target = await openTarget(request.target);
   try {
-    const author = { command: request.name, operator: target.operator };
-    await command.run({ ...request, author, target });
+    const operator = { command: request.name, identity: target.identity };
+    await command.run({ ...request, operator, target });
   } finally {
     await target.close();
   }

@@ -90,7 +90,7 @@ const callerTimeout = 5000;
 
 /**
  * The ARN of whoever the credentials are for. Asking needs no permission.
- * @throws {Failure} when AWS does not say: no command does anything without its author's name
+ * @throws {Failure} when AWS does not say: no command does anything without its operator's name
  */
 export const findCaller = async (): Promise<string> => {
   const client = new STSClient({

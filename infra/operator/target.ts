@@ -37,7 +37,7 @@ export type SealedTrail =
 /** The service that a command works on. */
 export interface Target {
   /** Who works on it: the ARN of the AWS identity, or the account on this machine. */
-  readonly operator: string;
+  readonly identity: string;
   /** Absent when the secret is a value of the service's environment, which nothing can rotate. */
   readonly signingSecret?: { readonly arn: string } | { readonly file: string };
   /** Absent when it does not. */
@@ -72,10 +72,10 @@ const openStack = async (name: string): Promise<Target> => {
   // Only here, as it takes a while to load.
   const { findCaller, findStack } = await import('./stack.ts');
   const { usersTable, auditTable, signingSecret: arn, settings, ...rest } = await findStack(name);
-  const operator = await findCaller();
+  const identity = await findCaller();
   const tables = { USERS_TABLE: usersTable, AUDIT_TABLE: auditTable };
   setEnvironment({ ...tables, ...settings, JWT_SECRET_ID: arn });
-  return { operator, signingSecret: { arn }, ...rest, close: async () => undefined };
+  return { identity, signingSecret: { arn }, ...rest, close: async () => undefined };
 };
 
 /** Milliseconds within which a running service's engine answers. */
@@ -106,7 +106,7 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
     ...settings,
     ...(file ? { JWT_SECRET_FILE: file } : {}),
   });
-  return { operator: localAccount(), ...(file ? { signingSecret: { file } } : {}), close };
+  return { identity: localAccount(), ...(file ? { signingSecret: { file } } : {}), close };
 };
 
 /**
@@ -173,6 +173,6 @@ const openFolder = async (folder: string): Promise<Target> => {
  * @throws {Failure} when it is not there; the SDK's errors
  */
 export const openTarget = async (name: TargetName): Promise<Target> => {
-  if ('offline' in name) return { operator: localAccount(), close: async () => undefined };
+  if ('offline' in name) return { identity: localAccount(), close: async () => undefined };
   return 'stack' in name ? openStack(name.stack) : openFolder(resolve(name.folder));
 };

@@ -61,7 +61,7 @@ export const countsOf = (
   counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
 
 /** Runs what only protects: its fault is logged, and fails no request. */
-export const withoutFault = async <T>(
+export const logAndIgnoreErrors = async <T>(
   work: () => Promise<T>,
   event = 'attempt-not-counted',
 ): Promise<T | undefined> => {
@@ -105,7 +105,7 @@ export const markWaits = async (
   const marked = seen.map(async ({ count, ...counter }) => {
     const isFirst =
       isUnmarkedWait(count, now) &&
-      (await withoutFault(() => markWait(counter.pk, count), 'refusal-not-marked'));
+      (await logAndIgnoreErrors(() => markWait(counter.pk, count), 'refusal-not-marked'));
     return isFirst ? [counter] : [];
   });
   return (await Promise.all(marked)).flat();
@@ -151,14 +151,14 @@ export const countAttempt = async (
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
   const waits = await Promise.all(
-    seen.map((counter) => withoutFault(() => countOne(counter, now))),
+    seen.map((counter) => logAndIgnoreErrors(() => countOne(counter, now))),
   );
   requireNone(waits.map((wait = 0) => wait));
 };
 
 /** Counts one occurrence. @returns whether it is one too many; not when that cannot be told */
 export const exceeds = async (pk: string, limit: number, now: Date): Promise<boolean> => {
-  const wait = await withoutFault(() => countOne({ pk, limit, count: undefined }, now));
+  const wait = await logAndIgnoreErrors(() => countOne({ pk, limit, count: undefined }, now));
   return wait !== undefined && wait > 0;
 };
 
@@ -172,7 +172,7 @@ export const requireNoWaitNow = async (
   counters: readonly Counter[],
 ): Promise<readonly SeenCounter[]> => {
   if (counters.length === 0) return [];
-  const items = await withoutFault(() => getItems(counters, { timeout: countingTimeout() }));
+  const items = await logAndIgnoreErrors(() => getItems(counters, { timeout: countingTimeout() }));
   const seen = countsOf(counters, items ?? []);
   requireNoWait(seen);
   return seen;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { DomainError } from '../errors.ts';
-import { atLeast, type Fields, faultsIn, hold, rule } from '../validation.ts';
+import { atLeast, type Fields, faultsIn, rule, validate } from '../validation.ts';
 
 const filled = rule({
   code: 'REQUIRED',
@@ -21,8 +21,8 @@ export const credentials = v.object({
 
 /** @throws {DomainError} CREDENTIALS_REQUIRED */
 export const parseCredentials = (body: Fields): v.InferOutput<typeof credentials> => {
-  const held = hold(credentials, body);
-  if ('output' in held) return held.output;
-  const faults = faultsIn(credentials, body, held.faults);
+  const validated = validate(credentials, body);
+  if ('output' in validated) return validated.output;
+  const faults = faultsIn(credentials, body, validated.faults);
   throw new DomainError('CREDENTIALS_REQUIRED', { faults });
 };

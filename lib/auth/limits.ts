@@ -6,7 +6,13 @@ import { sendIf } from '../dynamodb/client.ts';
 import type { NoticeMessage } from '../mail/hand-over.ts';
 import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
-import { countAttempt, countingTimeout, exceeds, networkOf, withoutFault } from './counters.ts';
+import {
+  countAttempt,
+  countingTimeout,
+  exceeds,
+  logAndIgnoreErrors,
+  networkOf,
+} from './counters.ts';
 
 /**
  * Counts a registration, where registrations are limited, as they are not by default.
@@ -70,7 +76,7 @@ export const exceedsNoticeLimit = async (
   message: Pick<NoticeMessage, 'email' | 'user_id' | 'request_id'>,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<boolean> => {
-  if ((await withoutFault(() => countNotice(message, seconds(now)))) === false) return true;
+  if ((await logAndIgnoreErrors(() => countNotice(message, seconds(now)))) === false) return true;
   const address = createHash('sha256').update(emailKey(message.email)).digest('base64url');
   return exceeds(`attempts#notice#account#${address}`, noticesPerAddress, now);
 };

@@ -9,9 +9,9 @@ import { notBlocked } from './count.ts';
 import {
   type Counter,
   countingTimeout,
+  logAndIgnoreErrors,
   networkOf,
   type SeenCounter,
-  withoutFault,
 } from './counters.ts';
 import { signingKeys } from './signing-secret.ts';
 
@@ -25,11 +25,11 @@ const accountCounter = async (email: string): Promise<Counter> => {
 
 /** What of an account's failed logins is counted, to be forgotten; undefined where it cannot be told. */
 export const failuresOf = (email: string): Promise<Counter | undefined> =>
-  withoutFault(() => accountCounter(email));
+  logAndIgnoreErrors(() => accountCounter(email));
 
 /** The counters of a login, without those that are switched off or cannot be told. */
 export const loginCounters = async (email: string, sourceIp: string): Promise<Counter[]> => {
-  const ofAccount = await withoutFault(() => accountCounter(email));
+  const ofAccount = await logAndIgnoreErrors(() => accountCounter(email));
   const pk = `attempts#login#address#${networkOf(sourceIp)}`;
   const ofAddress = { pk, limit: config.loginFailuresPerAddress };
   return [...(ofAccount ? [ofAccount] : []), ofAddress].filter(({ limit }) => limit > 0);
@@ -52,5 +52,5 @@ export const forgetFailures = async (
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
   const counted = seen.find(({ ofAccount, count }) => ofAccount && count);
-  if (counted) await withoutFault(() => forget(counted, now));
+  if (counted) await logAndIgnoreErrors(() => forget(counted, now));
 };

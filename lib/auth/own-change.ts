@@ -3,7 +3,7 @@ import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
-import type { Author } from '../users/read-then-write.ts';
+import type { ChangeContext } from '../users/read-then-write.ts';
 import { parseCurrentPassword, type UserChanges } from '../users/schema.ts';
 import { findStoredUser } from '../users/store.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
@@ -48,7 +48,7 @@ const isRequired = ({ changes: { password, email } }: OwnChange): boolean =>
 export const checkOwnChange = async (
   change: OwnChange,
   caller: StoredUser | undefined,
-): Promise<Author['permission']> => {
+): Promise<ChangeContext['permission']> => {
   const required = isRequired(change);
   if (!caller && !required) return undefined;
   const check = async (user: StoredUser) => {
@@ -72,7 +72,7 @@ export const checkOwnChange = async (
 export const checkMaker = async (
   id: number,
   caller: number,
-): Promise<NonNullable<Author['permission']>> => {
+): Promise<NonNullable<ChangeContext['permission']>> => {
   const check = async ({ made_by }: StoredUser) => {
     if (made_by !== caller) throw new DomainError('FORBIDDEN');
   };

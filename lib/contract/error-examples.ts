@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type ErrorCode, errorCodes, httpErrors } from '../errors.ts';
-import { hold } from '../validation.ts';
+import { validate } from '../validation.ts';
 import type { Description, Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -35,8 +35,8 @@ const wrong = `${'x'.repeat(300)}@example.org`;
 /** The first fault of an object whose fields are made wrong one at a time. */
 const firstFault = (schema: v.GenericSchema, valid: Json, fields: readonly string[]) => {
   const faults = fields.flatMap((field) => {
-    const held = hold(schema, { ...valid, [field]: wrong });
-    return 'faults' in held ? held.faults : [];
+    const validated = validate(schema, { ...valid, [field]: wrong });
+    return 'faults' in validated ? validated.faults : [];
   });
   const [first] = faults;
   if (!first) throw new Error(`No rule of ${fields.join(', ')} can be broken by a text.`);

@@ -97,7 +97,7 @@ export const authenticated = {
 } as const satisfies Access;
 
 /** Any valid token, also of a user who was deleted. */
-export const authenticatedOnce = {
+export const authenticatedEvenIfDeleted = {
   caller: 'user',
   checks: [authenticate({ mayBeGone: true })],
 } as const satisfies Access;

@@ -5,7 +5,7 @@ import { type SigningKey, signingKeys } from '../auth/signing-secret.ts';
 import { jsonQuery, listAuditLogs, maxTextLimit } from '../contract/audit-logs.ts';
 import { maxLimit } from '../contract/parameters.ts';
 import { type FieldFault, invalidParameter } from '../errors.ts';
-import { hold } from '../validation.ts';
+import { validate } from '../validation.ts';
 import { preferredType } from './accept.ts';
 import type { ApiRequest } from './request.ts';
 
@@ -61,9 +61,9 @@ export const parseQuery = <Query extends v.ObjectEntries>(
   { query }: { readonly query: Query },
   given: Readonly<Record<string, string | undefined>> = {},
 ): Parameters<Query> => {
-  const held = hold(v.object(query), given);
-  if ('output' in held) return held.output;
-  const [{ field, rule }] = held.faults as readonly [FieldFault];
+  const validated = validate(v.object(query), given);
+  if ('output' in validated) return validated.output;
+  const [{ field, rule }] = validated.faults as readonly [FieldFault];
   throw invalidParameter(field, rule);
 };
 

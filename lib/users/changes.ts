@@ -1,7 +1,7 @@
 import { config } from '../config.ts';
 import { transact } from '../dynamodb/client.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
-import { type Author, readThenWrite } from './read-then-write.ts';
+import { type ChangeContext, readThenWrite } from './read-then-write.ts';
 import { releaseEmail, type UserUpdate, writeUpdate } from './update.ts';
 import type { User } from './user.ts';
 
@@ -10,16 +10,17 @@ import type { User } from './user.ts';
  * role ends all sessions of the user.
  * @returns the user before and after the change
  * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT, and whatever the
- *   author's check throws
+ *   context's check throws
  */
 export const updateUser = async (
   id: number,
   update: UserUpdate,
-  author: Author = {},
+  context: ChangeContext = {},
 ): Promise<{ before: User; after: User }> => {
   const isNone = Object.keys(update).length === 0;
-  const write = async (user: StoredUser) => (isNone ? 'yes' : writeUpdate(user, update, author));
-  const { before, read } = await readThenWrite(id, write, author);
+  const write = async (user: StoredUser) =>
+    isNone ? 'written' : writeUpdate(user, update, context);
+  const { before, read } = await readThenWrite(id, write, context);
   return { before, after: toUser({ ...read, ...update }) };
 };
 
@@ -47,7 +48,7 @@ export const deleteUser = async (id: number): Promise<User> => {
       },
       releaseEmail(user),
     ]);
-    return failed.length === 0 ? 'yes' : 'no';
+    return failed.length === 0 ? 'written' : 'conflict';
   });
   return toUser({ ...read });
 };

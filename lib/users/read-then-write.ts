@@ -1,12 +1,12 @@
 /** Changes of a user by what was read of it, while others may change it too. */
 import { storageTime } from '../dynamodb/client.ts';
-import { DomainError, namedError, unsureOf } from '../errors.ts';
+import { DomainError, namedError, withUnknownOutcome } from '../errors.ts';
 import type { StoredUser } from './items.ts';
 import { findStoredUser } from './store.ts';
 import type { User } from './user.ts';
 
 /** Who changes a user. */
-export interface Author {
+export interface ChangeContext {
   /** Id of the caller, who must be an admin at that instant to make another one; absent: an operator. */
   readonly caller?: number;
   /** Given where what permits the change must still hold when it is written. */
@@ -19,7 +19,7 @@ export interface Author {
 }
 
 /** Whether a write was made; not, because the user changed meanwhile; or perhaps it changed it. */
-export type Written = 'yes' | 'no' | 'perhaps';
+export type Written = 'written' | 'conflict' | 'unknown';
 
 /** Milliseconds for which writers that race for one user, one of them a round, try again. */
 const contentionTimeout = () => storageTime(3000);
@@ -35,7 +35,7 @@ const minRounds = 3;
 export const readThenWrite = async (
   id: number,
   write: (user: StoredUser) => Promise<Written>,
-  { permission }: Author = {},
+  { permission }: ChangeContext = {},
 ): Promise<{ before: User; read: User }> => {
   const deadline = performance.now() + contentionTimeout();
   let unsure: User | undefined;
@@ -50,8 +50,8 @@ export const readThenWrite = async (
     const read = known ?? (await readAgain());
     known = undefined;
     const written = await write(read);
-    if (written === 'perhaps') unsure ??= read;
-    return written === 'yes' ? { before: unsure ?? read, read } : undefined;
+    if (written === 'unknown') unsure ??= read;
+    return written === 'written' ? { before: unsure ?? read, read } : undefined;
   };
   try {
     for (let round = 0; round < minRounds || performance.now() < deadline; round += 1) {
@@ -60,6 +60,6 @@ export const readThenWrite = async (
     }
     throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
   } catch (error) {
-    throw unsure ? unsureOf(error) : error;
+    throw unsure ? withUnknownOutcome(error) : error;
   }
 };

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { config } from '../config.ts';
 import { DomainError, invalidField } from '../errors.ts';
-import { atLeast, atMost, type Fields, hold, oneOf, parseBody, text } from '../validation.ts';
+import { atLeast, atMost, type Fields, oneOf, parseBody, text, validate } from '../validation.ts';
 import { email, name } from './fields.ts';
 import { type Role, roles } from './user.ts';
 
@@ -58,9 +58,9 @@ const parseField = <Field extends v.GenericSchema>(
   schema: Field,
   value: unknown,
 ): v.InferOutput<Field> => {
-  const held = hold(v.object({ [field]: schema }), { [field]: value });
-  if ('output' in held) return held.output[field] as v.InferOutput<Field>;
-  const [fault] = held.faults;
+  const validated = validate(v.object({ [field]: schema }), { [field]: value });
+  if ('output' in validated) return validated.output[field] as v.InferOutput<Field>;
+  const [fault] = validated.faults;
   throw invalidField(field, fault?.rule ?? 'is invalid');
 };
 

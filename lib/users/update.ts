@@ -5,7 +5,7 @@ import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } from './items.ts';
-import type { Author, Written } from './read-then-write.ts';
+import type { ChangeContext, Written } from './read-then-write.ts';
 import { endingSessions } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
@@ -25,7 +25,7 @@ const setsCredentials = (user: User, { password_hash, email = user.email }: User
  * What an update writes: an admin's item has the key of the admins' index, no other's has. Whoever
  * made the user may change it for as long as nobody else sets its password or its address.
  */
-const assignments = (user: StoredUser, update: UserUpdate, { caller }: Author) => {
+const assignments = (user: StoredUser, update: UserUpdate, { caller }: ChangeContext) => {
   const isAdmin = update.role === 'admin';
   const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
   const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
@@ -53,13 +53,13 @@ const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdat
   password_hash !== undefined || role !== user.role;
 
 /** The update of a user item under the condition that it still is as it was read. */
-const updateWhileAsRead = (user: StoredUser, update: UserUpdate, author: Author) => {
-  const names: readonly (typeof permitting)[number][] = author.permission ? permitting : answered;
+const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
+  const names: readonly (typeof permitting)[number][] = context.permission ? permitting : answered;
   const present = names.filter((name) => user[name] !== undefined);
   const held = names.map((name) =>
     present.includes(name) ? `#${name} = :current_${name}` : `attribute_not_exists(#${name})`,
   );
-  const expressions = assignments(user, update, author);
+  const expressions = assignments(user, update, context);
   const changes = endsSessions(user, update) ? endingSessions(expressions) : expressions;
   return {
     TableName: config.usersTable,
@@ -92,7 +92,7 @@ export const releaseEmail = (user: User) => ({
  * Of an admin who changes itself, the condition of the update says so already.
  * @throws {DomainError} FORBIDDEN when it is known before
  */
-const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: Author) => {
+const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: ChangeContext) => {
   if (role !== 'admin' || grantor === undefined) return [];
   if (grantor !== user.id) return [requireAdmin(grantor)];
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
@@ -107,31 +107,31 @@ const voidingLink = (user: User, { email = user.email }: UserUpdate) =>
 const updateAndRequire = async (
   user: StoredUser,
   update: UserUpdate,
-  author: Author,
+  context: ChangeContext,
 ): Promise<Written> => {
   const [userChanged, grantorIsNoAdmin] = await transact([
-    { Update: updateWhileAsRead(user, update, author) },
-    ...requireGrantor(user, update, author),
+    { Update: updateWhileAsRead(user, update, context) },
+    ...requireGrantor(user, update, context),
     ...voidingLink(user, update),
   ]);
-  if (userChanged) return 'no';
+  if (userChanged) return 'conflict';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
-  return 'yes';
+  return 'written';
 };
 
 /** Writes an update that leaves the email item as it is and goes alone. */
 const updateAlone = async (
   user: StoredUser,
   update: UserUpdate,
-  author: Author,
+  context: ChangeContext,
 ): Promise<Written> => {
   try {
-    await send(new UpdateCommand(updateWhileAsRead(user, update, author)));
-    return 'yes';
+    await send(new UpdateCommand(updateWhileAsRead(user, update, context)));
+    return 'written';
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
     // An attempt before may have been made, after which the condition does not hold.
-    return error.mayHaveHappened ? 'perhaps' : 'no';
+    return error.mayHaveHappened ? 'unknown' : 'conflict';
   }
 };
 
@@ -140,23 +140,27 @@ const updateAlone = async (
  * the sessions of a user who sets its own password: such a change cannot be made again. As a
  * transaction it is recognised when its response was lost, and not refused.
  */
-const updateInPlace = (user: StoredUser, update: UserUpdate, author: Author): Promise<Written> => {
-  const endsPermission = author.permission && endsSessions(user, update);
-  const others = [...requireGrantor(user, update, author), ...voidingLink(user, update)];
+const updateInPlace = (
+  user: StoredUser,
+  update: UserUpdate,
+  context: ChangeContext,
+): Promise<Written> => {
+  const endsPermission = context.permission && endsSessions(user, update);
+  const others = [...requireGrantor(user, update, context), ...voidingLink(user, update)];
   return endsPermission || others.length > 0
-    ? updateAndRequire(user, update, author)
-    : updateAlone(user, update, author);
+    ? updateAndRequire(user, update, context)
+    : updateAlone(user, update, context);
 };
 
 /** Moves a user to another address. */
 const updateWithEmail = async (
   user: StoredUser,
   update: UserUpdate & { email: string },
-  author: Author,
+  context: ChangeContext,
 ): Promise<Written> => {
   const { email } = update;
   const [userChanged, addressChanged, addressTaken, grantorIsNoAdmin] = await transact([
-    { Update: updateWhileAsRead(user, update, author) },
+    { Update: updateWhileAsRead(user, update, context) },
     releaseEmail(user),
     {
       Put: {
@@ -165,23 +169,23 @@ const updateWithEmail = async (
         ConditionExpression: 'attribute_not_exists(pk)',
       },
     },
-    ...requireGrantor(user, update, author),
+    ...requireGrantor(user, update, context),
     ...voidingLink(user, update),
   ]);
-  if (userChanged || addressChanged) return 'no';
+  if (userChanged || addressChanged) return 'conflict';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   if (addressTaken) throw new DomainError('EMAIL_REGISTERED');
-  return 'yes';
+  return 'written';
 };
 
 /** Writes an update, which may move the user to another address. */
 export const writeUpdate = (
   user: StoredUser,
   update: UserUpdate,
-  author: Author,
+  context: ChangeContext,
 ): Promise<Written> => {
   const { email } = update;
   return email === undefined || emailKey(email) === emailKey(user.email)
-    ? updateInPlace(user, update, author)
-    : updateWithEmail(user, { ...update, email }, author);
+    ? updateInPlace(user, update, context)
+    : updateWithEmail(user, { ...update, email }, context);
 };

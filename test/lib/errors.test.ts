@@ -7,7 +7,7 @@ import {
   invalidField,
   invalidParameter,
   namedError,
-  unsureOf,
+  withUnknownOutcome,
 } from '../../lib/errors.ts';
 
 /** What each code is in HTTP, as functions/README.md, Errors, has it. */
@@ -107,15 +107,15 @@ describe('DomainError', () => {
   });
 });
 
-describe('unsureOf', () => {
+describe('withUnknownOutcome', () => {
   it('is the same error in everything but that the change may have been made', () => {
     const faults = [{ field: 'currentPassword', code: 'REQUIRED', rule: 'is required' }] as const;
     const options = { message: 'said', cause: new Error('why'), retryAfter: 30, faults };
 
-    expect(unsureOf(new DomainError('TOO_MANY_ATTEMPTS', options))).toEqual(
+    expect(withUnknownOutcome(new DomainError('TOO_MANY_ATTEMPTS', options))).toEqual(
       new DomainError('TOO_MANY_ATTEMPTS', { ...options, mayHaveHappened: true }),
     );
-    expect(unsureOf(new DomainError('FORBIDDEN', options))).toMatchObject({
+    expect(withUnknownOutcome(new DomainError('FORBIDDEN', options))).toMatchObject({
       code: 'FORBIDDEN',
       message: 'said',
       cause: options.cause,
@@ -128,7 +128,7 @@ describe('unsureOf', () => {
   it('leaves alone what no code of ours threw', () => {
     const error = new TypeError('broken');
 
-    expect(unsureOf(error)).toBe(error);
+    expect(withUnknownOutcome(error)).toBe(error);
   });
 });
 

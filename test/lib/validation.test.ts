@@ -5,11 +5,11 @@ import {
   atLeast,
   atMost,
   faultsIn,
-  hold,
   oneOf,
   parseBody,
   rule,
   text,
+  validate,
 } from '../../lib/validation.ts';
 
 const errorOf = (work: () => unknown): DomainError | undefined => {
@@ -30,22 +30,22 @@ describe('A rule for text', () => {
   ])(
     'is broken by %s, and says so to a client and to the document',
     (code, made, broken, keywords, message) => {
-      expect(hold(v.object({ field: v.pipe(text, made) }), { field: broken })).toEqual({
+      expect(validate(v.object({ field: v.pipe(text, made) }), { field: broken })).toEqual({
         faults: [{ field: 'field', code, rule: message }],
       });
       expect(made.keywords()).toEqual(keywords);
     },
   );
 
-  it('is held to its bound itself', () => {
+  it('is validated to its bound itself', () => {
     const two = v.pipe(
       text,
       atMost(2),
       atLeast(() => 2),
     );
 
-    expect(hold(two, '12')).toEqual({ output: '12' });
-    expect(hold(two, '😀😀')).toEqual({ output: '😀😀' });
+    expect(validate(two, '12')).toEqual({ output: '12' });
+    expect(validate(two, '😀😀')).toEqual({ output: '😀😀' });
   });
 
   it('says nothing to the document unless it has keywords', () => {
@@ -73,8 +73,8 @@ const required = (field: string) => ({ field, code: 'REQUIRED', rule: 'is requir
 
 describe('The faults of a body', () => {
   const faultsOf = (fields: Readonly<Record<string, unknown>>) => {
-    const held = hold(body, fields);
-    return 'faults' in held ? faultsIn(body, fields, held.faults) : [];
+    const validated = validate(body, fields);
+    return 'faults' in validated ? faultsIn(body, fields, validated.faults) : [];
   };
 
   it('name each field with a code and a rule, in the order of the schema', () => {
@@ -110,9 +110,9 @@ describe('The faults of a body', () => {
         atLeast(() => 8),
       ),
     });
-    const held = hold(longer, { password: ' ' });
+    const validated = validate(longer, { password: ' ' });
 
-    expect('faults' in held && faultsIn(longer, { password: ' ' }, held.faults)).toEqual([
+    expect('faults' in validated && faultsIn(longer, { password: ' ' }, validated.faults)).toEqual([
       { field: 'password', code: 'TOO_SHORT', rule: 'must be at least 8 characters' },
     ]);
   });

@@ -29,12 +29,12 @@ const prepare = async (givenEmail: string, givenName: string): Promise<StoredUse
   return prepareUser({ name, email, password }, 'admin');
 };
 
-export const run: Run = async ({ author, operands: [email = ''], options }) => {
+export const run: Run = async ({ operator, operands: [email = ''], options }) => {
   try {
     const admin = await prepare(email, String(options.name ?? 'Administrator'));
     const [{ id }, details] = [admin, creationDetails(admin)];
     await recordChange(
-      { author, action: 'CREATE', resource: 'users', resource_id: id, details },
+      { operator, action: 'CREATE', resource: 'users', resource_id: id, details },
       async () => {
         await insertUser(admin);
         console.log(`Made the admin with id ${id}.`);

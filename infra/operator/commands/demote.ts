@@ -27,12 +27,12 @@ const demote = async (id: number): Promise<void> => {
   console.log(`User ${id} is no admin any more. ${sessions}`);
 };
 
-export const run: Run = async ({ author, operands: [email = ''] }) => {
+export const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { id, role } = await requireUser(email);
   if (role !== 'admin') throw new Failure('This user is no admin.');
   const details = { fields: ['role'], role: { from: role, to: 'user' } };
   await recordChange(
-    { author, action: 'UPDATE', resource: 'users', resource_id: id, details },
+    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },
     () => demote(id),
     { check: seeAdmins },
   );

@@ -203,8 +203,8 @@ const exportEntries = async (
     if (invocation.options.archive === undefined) {
       await gatherStored(filter, work);
       const details = { format, filter, entries: entries.count };
-      const { author } = invocation;
-      await recordIntention({ author, action: 'EXPORT', resource: 'audit-logs', details });
+      const { operator } = invocation;
+      await recordIntention({ operator, action: 'EXPORT', resource: 'audit-logs', details });
     }
     await writeEntries(wanted, work, write);
     return entries.count;

@@ -1,6 +1,6 @@
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { isUnmatchable } from '../../../lib/users/password.ts';
-import { type Author, recordIntention } from '../audit.ts';
+import { type Operator, recordIntention } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { exportTo, type Write } from '../files.ts';
@@ -13,8 +13,8 @@ const lineOf = ({ id, name, email, role, created_at, password_hash: hash }: Stor
 };
 
 /** @returns how many users were written */
-const writeAll = async (author: Author, write: Write): Promise<number> => {
-  await recordIntention({ author, action: 'EXPORT', resource: 'users' });
+const writeAll = async (operator: Operator, write: Write): Promise<number> => {
+  await recordIntention({ operator, action: 'EXPORT', resource: 'users' });
   const progress = startProgress(process.stderr);
   const interruption = catchInterruption();
   let count = 0;
@@ -32,10 +32,10 @@ const writeAll = async (author: Author, write: Write): Promise<number> => {
   }
 };
 
-export const run: Run = async ({ author, operands: [name = ''] }) => {
+export const run: Run = async ({ operator, operands: [name = ''] }) => {
   if (name === '-' && process.stdout.isTTY) {
     throw new Failure('Password hashes are not shown on a terminal: name a file, or use a pipe.');
   }
-  const count = await exportTo(name, (write) => writeAll(author, write));
+  const count = await exportTo(name, (write) => writeAll(operator, write));
   console.error(`Exported ${count.toLocaleString('en')} users.`);
 };

@@ -1,8 +1,8 @@
 import { faultName } from '../../../lib/errors.ts';
 import {
-  type Author,
   describeFault,
   type Operation,
+  type Operator,
   recordIntention,
   recordOperation,
 } from '../audit.ts';
@@ -31,8 +31,13 @@ interface Stop {
   readonly details?: object;
 }
 
-const startImport = (author: Author, tally: Tally, ids: IdList, progress: Progress): Import => ({
-  author,
+const startImport = (
+  operator: Operator,
+  tally: Tally,
+  ids: IdList,
+  progress: Progress,
+): Import => ({
+  operator,
   imported: (candidate, id) => {
     tally.imported += 1;
     ids.add(candidate, id);
@@ -50,11 +55,11 @@ const startImport = (author: Author, tally: Tally, ids: IdList, progress: Progre
 /** Imports until the end, a signal or a fault. */
 const importAll = async (
   { chunks, size }: Input,
-  { author, tally, ids }: { author: Author; tally: Tally; ids: IdList },
+  { operator, tally, ids }: { operator: Operator; tally: Tally; ids: IdList },
 ): Promise<Stop | undefined> => {
   const progress = startProgress(process.stderr);
   const interruption = catchInterruption();
-  const run = startImport(author, tally, ids, progress);
+  const run = startImport(operator, tally, ids, progress);
   const blocks = readBlocks(readLines(chunks, { maxBytes }), { now: new Date() });
   try {
     for await (const { candidates, rejections, last } of blocks) {
@@ -98,14 +103,14 @@ const begin = async (operation: Operation, ids: IdList): Promise<void> => {
   }
 };
 
-export const run: Run = async ({ author, operands: [name = ''], options }) => {
+export const run: Run = async ({ operator, operands: [name = ''], options }) => {
   const input = await openInput(name);
   const ids = await openIdList(options.ids);
-  const operation = { author, action: 'CREATE', resource: 'users' } as const;
+  const operation = { operator, action: 'CREATE', resource: 'users' } as const;
   await begin(operation, ids);
 
   const tally: Tally = { imported: 0, present: 0, rejected: 0 };
-  const stop = await importAll(input, { author, tally, ids });
+  const stop = await importAll(input, { operator, tally, ids });
   await ids.close();
   console.log(summary(tally));
 

@@ -3,11 +3,11 @@ import { recordOperation } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { printable } from '../users.ts';
 
-export const run: Run = async ({ author }) => {
+export const run: Run = async ({ operator }) => {
   const admins = await listAdmins();
   for (const { id, email, name, created_at } of admins) {
     console.log([String(id), email, name, created_at].map(printable).join('\t'));
   }
   if (admins.length === 0) console.error('There is no admin yet: create-admin makes one.');
-  await recordOperation({ author, action: 'READ', resource: 'users' });
+  await recordOperation({ operator, action: 'READ', resource: 'users' });
 };

@@ -4,12 +4,12 @@ import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { requireUser } from '../users.ts';
 
-export const run: Run = async ({ author, operands: [email = ''] }) => {
+export const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { id, role } = await requireUser(email);
   if (role === 'admin') throw new Failure('This user is an admin already.');
   const details = { fields: ['role'], role: { from: role, to: 'admin' } };
   await recordChange(
-    { author, action: 'UPDATE', resource: 'users', resource_id: id, details },
+    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },
     async () => {
       await updateUser(id, { role: 'admin' });
       console.log(`User ${id} is an admin from its next login on.`);

@@ -3,7 +3,7 @@ import { type AuditEntry, actions } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { type EntryWrite, toItem } from '../../../lib/audit/store.ts';
 import { entryNotWritten } from '../../../lib/log.ts';
-import { type Author, recordOperation } from '../audit.ts';
+import { type Operator, recordOperation } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
@@ -114,14 +114,14 @@ const maxListed = 200;
 
 /** What has been written and is not listed yet. */
 interface Replay {
-  readonly author: Author;
+  readonly operator: Operator;
   readonly tally: Tally;
   listed: ReplayedEntry[];
 }
 
 /** Lists what was written, so that it is sealed although it comes late (lib/audit/README.md, Windows). */
-const list = async ({ author, listed: entries }: Replay): Promise<void> =>
-  recordOperation({ author, action: 'CREATE', resource: 'audit-logs', details: { entries } });
+const list = async ({ operator, listed: entries }: Replay): Promise<void> =>
+  recordOperation({ operator, action: 'CREATE', resource: 'audit-logs', details: { entries } });
 
 const write = async (replay: Replay, { entry, ...kept }: UnwrittenEntry): Promise<void> => {
   const written = await writeEntry(entry, kept);
@@ -176,10 +176,10 @@ const replayAll = async (
   }
 };
 
-export const run: Run = async ({ author, operands: [name = ''] }) => {
+export const run: Run = async ({ operator, operands: [name = ''] }) => {
   const { chunks } = await openInput(name);
   const tally: Tally = { written: 0, ignored: 0, malformed: 0 };
-  const replay: Replay = { author, tally, listed: [] };
+  const replay: Replay = { operator, tally, listed: [] };
   const stopped = await replayAll(readLines(chunks, { maxBytes }), replay);
   console.log(
     `Entries in the table: ${tally.written}. Other lines: ${tally.ignored}. Malformed: ${tally.malformed}.`,
@@ -187,7 +187,7 @@ export const run: Run = async ({ author, operands: [name = ''] }) => {
 
   const problem = stopped ?? (tally.malformed ? 'The lines above could not be replayed.' : '');
   const recorded = recordOperation({
-    author,
+    operator,
     action: 'CREATE',
     resource: 'audit-logs',
     result: problem ? 'FAILURE' : 'SUCCESS',

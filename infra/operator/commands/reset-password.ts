@@ -6,7 +6,7 @@ import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { requireStoredUser } from '../users.ts';
 
-export const run: Run = async ({ author, operands: [email = ''] }) => {
+export const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { resetUrl } = config;
   if (resetUrl === '') {
     throw new Failure(
@@ -16,7 +16,7 @@ export const run: Run = async ({ author, operands: [email = ''] }) => {
   const user = await requireStoredUser(email);
   const { id } = user;
   await recordChange(
-    { author, action: 'UPDATE', resource: 'users', resource_id: id, details: resetRequested },
+    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details: resetRequested },
     async () => {
       const token = await makeResetToken(user);
       console.log(`${resetUrl}#token=${token}`);

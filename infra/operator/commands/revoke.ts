@@ -10,7 +10,7 @@ const end = async (id: number): Promise<void> => {
   console.log(`The sessions of user ${id} are ended; it may log in again.`);
 };
 
-export const run: Run = async ({ author, operands: [email = ''] }) => {
+export const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (config.sessions === 'stateless') {
     throw new Failure(
       'Sessions are stateless here: a token is good until it expires. They can be ended with the setting sessions=revocable.',
@@ -19,7 +19,7 @@ export const run: Run = async ({ author, operands: [email = ''] }) => {
   const { id } = await requireUser(email);
   const details = { scope: 'all' };
   await recordChange(
-    { author, action: 'LOGOUT', resource: 'users', resource_id: id, details },
+    { operator, action: 'LOGOUT', resource: 'users', resource_id: id, details },
     () => end(id),
     { check: 'Run it again: twice does no harm.' },
   );

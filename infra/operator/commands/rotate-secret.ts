@@ -48,7 +48,7 @@ const tryWithoutForce = 'Try again without --force: where the secret was rotated
 const runForcedAgain =
   'Run it again with --force until it is done: once too often logs everyone out, and does no other harm.';
 
-export const run: Run = async ({ author, options, target: { signingSecret } }) => {
+export const run: Run = async ({ operator, options, target: { signingSecret } }) => {
   if (!signingSecret) {
     throw new Failure(
       'The signing secret is not kept in the data folder: this service has it from JWT_SECRET. Set that to another value and start it again; everyone has to log in anew.',
@@ -61,7 +61,7 @@ export const run: Run = async ({ author, options, target: { signingSecret } }) =
 
   const fresh = makeSecretVersion();
   await recordChange(
-    { author, action: 'UPDATE', resource: 'signing-secret', resource_id: fresh.id },
+    { operator, action: 'UPDATE', resource: 'signing-secret', resource_id: fresh.id },
     async () => {
       await store(signingSecret, fresh, current);
       report(fresh, { retiresTokens });

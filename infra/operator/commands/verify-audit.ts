@@ -138,7 +138,7 @@ export const run: Run = async (invocation) => {
   if (faults > 0) process.exitCode = 1;
   if (offline) return;
   const recorded = recordOperation({
-    author: invocation.author,
+    operator: invocation.operator,
     action: 'READ',
     resource: 'audit-logs',
     details: { windows, faults },
