@@ -64,8 +64,8 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   return {
     ...Object.fromEntries([...ofTables, ...ofSettings]),
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
-    // Lambda unpacks the code there.
-    ...(definition.staticFiles ? { STATIC_FILES: '/var/task/static' } : {}),
+    // Lambda runs a function in the folder of its code.
+    ...(definition.staticFiles ? { STATIC_FILES: 'static' } : {}),
     ...props.scheduled?.environment,
     ...(definition.handsOverMails && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };

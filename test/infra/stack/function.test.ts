@@ -77,7 +77,7 @@ const environmentOf = (
   return {
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
     ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
-    ...(staticFiles ? { STATIC_FILES: '/var/task/static' } : {}),
+    ...(staticFiles ? { STATIC_FILES: 'static' } : {}),
     ...Object.fromEntries(variables.map((name) => [name, settings[name]])),
     ...(handsOverMails
       ? {
