@@ -1,6 +1,6 @@
 /**
  * Whether the clock of this machine may say what has expired: once removed, nothing comes back
- * when a clock that was wrong is set right (infra/README.md, How long entries are kept).
+ * when a clock that was wrong is set right (infra/runbooks.md, How long entries are kept).
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

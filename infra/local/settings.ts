@@ -12,7 +12,7 @@ import {
 import { corsOrigins } from '../cors-origins.ts';
 import { createPrivately } from './folder.ts';
 
-/** How the service runs on this machine (infra/README.md, Configuration). */
+/** How the service runs on this machine (infra/settings.md, On one machine). */
 export interface LocalSettings {
   readonly port: number;
   /** Where data is kept between runs; undefined: nowhere. */

@@ -150,7 +150,7 @@ describe('The example of .github/CONTRIBUTING.md', () => {
   });
 });
 
-describe('infra/README.md', () => {
+describe('infra/cost.md', () => {
   const dollarsForAlarms = (): number => {
     interface Alarm {
       readonly Metrics?: readonly { readonly MetricStat?: object }[];
@@ -164,7 +164,7 @@ describe('infra/README.md', () => {
 
   it('says what the alarms cost at most', () => {
     const [, most] =
-      /for each metric that one reads, under \$(\d+)\s/.exec(read('infra/README.md')) ?? [];
+      /for each metric that one reads, under \$(\d+)\s/.exec(read('infra/cost.md')) ?? [];
     expect(dollarsForAlarms()).toBeLessThan(Number(most));
     expect(dollarsForAlarms()).toBeGreaterThan(Number(most) - 3);
   });

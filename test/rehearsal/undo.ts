@@ -18,16 +18,16 @@ import { environment, root, runFolder } from './workspace.ts';
 /** The CDK is called with what was synthesised; of logs the emulator knows no protection. */
 const notHere = /^\s*(npx cdk|aws logs put-log-group-deletion-protection) .*\n/gm;
 
-/** The lines of infra/README.md's section Undo that have a text among them. */
+/** The lines of infra/runbooks.md's section Undo that have a text among them. */
 const linesWith = (text: string): string => {
-  const readme = readFileSync(join(root, 'infra', 'README.md'), 'utf8');
+  const readme = readFileSync(join(root, 'infra', 'runbooks.md'), 'utf8');
   const blocks = readme.slice(readme.indexOf('\n## Undo\n')).matchAll(/^```sh\n(.*?)^```$/gms);
   const found = [...blocks].find(([, lines]) => lines?.includes(text));
-  requireThat(found !== undefined, `infra/README.md, section Undo, has no lines with ${text}`);
+  requireThat(found !== undefined, `infra/runbooks.md, section Undo, has no lines with ${text}`);
   return found?.[1]?.replace(notHere, '') ?? '';
 };
 
-/** Follows lines of infra/README.md, in the folder of this run, where they may write. */
+/** Follows lines of infra/runbooks.md, in the folder of this run, where they may write. */
 const follow = (lines: string, { env }: Emulator): Promise<string> => {
   const path = [dirname(pythonProgram('aws')), environment.PATH].join(delimiter);
   const args = ['-e', '-c', `cd "$0"\n${lines}`, runFolder];
@@ -63,7 +63,7 @@ const proveSeal = async (deployment: Deployment): Promise<void> => {
 
 type Made = Awaited<ReturnType<typeof deployWithData>>;
 
-/** Destroys a production stack as infra/README.md says: all its data must be left, and only they. */
+/** Destroys a production stack as infra/runbooks.md says: all its data must be left, and only they. */
 const destroyAndKeep = async (
   emulator: Emulator,
   assembly: Assembly,
@@ -96,7 +96,7 @@ const takeOver = async (
 };
 
 /**
- * Undoes a production stack by the lines of infra/README.md, has a new one use its tables, and
+ * Undoes a production stack by the lines of infra/runbooks.md, has a new one use its tables, and
  * deletes in the end what is kept.
  * @param before what was in the account before any stack
  */
@@ -110,7 +110,7 @@ export const keepAndTakeOver = async (
   const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
   await proveSeal(made.deployment);
   const [kept, next] = await step(
-    'Destroy it by the lines of infra/README.md and find its data kept',
+    'Destroy it by the lines of infra/runbooks.md and find its data kept',
     () => Promise.all([destroyAndKeep(emulator, assembly, before), synthesiseFor(made)]),
     ([{ length }]) => `${length} tables, secrets and log groups, the archive and its key`,
   );
@@ -119,7 +119,7 @@ export const keepAndTakeOver = async (
     const left = await inventorySince(emulator, before);
     requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
   });
-  await step('Delete what was kept by the lines of infra/README.md', async () => {
+  await step('Delete what was kept by the lines of infra/runbooks.md', async () => {
     await follow(linesWith('delete-table'), emulator);
     const left = await inventorySince(emulator, before);
     // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
