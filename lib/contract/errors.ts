@@ -5,7 +5,7 @@ import { commonHeaders, type Json, ref } from './json-schema.ts';
 import type { Description, Operation } from './operation.ts';
 import type { OperationInForce } from './operations.ts';
 
-/** What each error means, in a line: in the document, on its page and in functions/README.md. */
+/** What each error means, in a line: in the document and on its page. */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   NO_TOKEN: 'There is no Authorization header that begins with `Bearer` and a space.',
   TOKEN_EXPIRED: 'The token is past its day: log in again.',

@@ -10,7 +10,7 @@ import {
   withUnknownOutcome,
 } from '../../lib/errors.ts';
 
-/** What each code is in HTTP, as functions/README.md, Errors, has it. */
+/** What each code is in HTTP (functions/README.md, Errors). */
 const expected: Readonly<
   Record<ErrorCode, readonly [status: number, message?: string | undefined, field?: string]>
 > = {

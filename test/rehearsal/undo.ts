@@ -20,8 +20,8 @@ const notHere = /^\s*(npx cdk|aws logs put-log-group-deletion-protection) .*\n/g
 
 /** The lines of infra/runbooks.md's section Undo that have a text among them. */
 const linesWith = (text: string): string => {
-  const readme = readFileSync(join(root, 'infra', 'runbooks.md'), 'utf8');
-  const blocks = readme.slice(readme.indexOf('\n## Undo\n')).matchAll(/^```sh\n(.*?)^```$/gms);
+  const runbooks = readFileSync(join(root, 'infra', 'runbooks.md'), 'utf8');
+  const blocks = runbooks.slice(runbooks.indexOf('\n## Undo\n')).matchAll(/^```sh\n(.*?)^```$/gms);
   const found = [...blocks].find(([, lines]) => lines?.includes(text));
   requireThat(found !== undefined, `infra/runbooks.md, section Undo, has no lines with ${text}`);
   return found?.[1]?.replace(notHere, '') ?? '';

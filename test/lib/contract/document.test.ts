@@ -1,70 +1,15 @@
-import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { configFrom } from '../../../lib/config.ts';
 import { buildDocument } from '../../../lib/contract/document.ts';
-import { errorMeanings, fieldFaultMeanings } from '../../../lib/contract/errors.ts';
+import { fieldFaultMeanings } from '../../../lib/contract/errors.ts';
 import { bodySchema } from '../../../lib/contract/json-schema.ts';
-import type { Caller } from '../../../lib/contract/operation.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
-import { errorCodes, httpErrors } from '../../../lib/errors.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 
 const settings = configFrom({});
-/** With which there are all endpoints. */
-const everything = configFrom({ SESSIONS: 'revocable', ...mailSettings });
 const document = buildDocument(settings, '/');
-
-const callers: Readonly<Record<Caller, string>> = {
-  anyone: 'anyone',
-  user: 'any valid token',
-  directory: 'any valid token ¹',
-  maker: 'the user itself, or an admin ⁴',
-  admin: 'an admin',
-};
-
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-
-const endpointTable = () =>
-  table(
-    ['Method and path', 'What it does', 'Who may call it', 'Success'],
-    operationsInForce(everything).map(({ route, operation, describe: describing }) => {
-      const { id, summary, success } = describing(everything);
-      const link = `[${summary}](openapi.json "${id}")`;
-      const isReset = route.endsWith('/password-resets');
-      const mark = describing(settings).exists === false ? (isReset ? ' ³' : ' ²') : '';
-      return [route, link + mark, callers[operation.caller], String(success.status)];
-    }),
-  );
-
-const errorTable = () =>
-  table(
-    ['Code', 'Status', 'Message', 'When'],
-    errorCodes.map((code) => {
-      const { status, message } = httpErrors[code];
-      const told = message
-        ? `\`${message}\``
-        : code === 'STORAGE_FAULT'
-          ? 'below'
-          : 'names the rule';
-      return [`\`${code}\``, String(status), told, errorMeanings[code]];
-    }),
-  );
-
-const fieldFaultTable = () =>
-  table(
-    ['Code in `errors`', 'When'],
-    Object.entries(fieldFaultMeanings).map(([code, meaning]) => [`\`${code}\``, meaning]),
-  );
-
-/** A text with what stands between two markers replaced. */
-const fill = (text: string, name: string, content: string): string => {
-  const [before = '', rest = ''] = text.split(`<!-- ${name} -->\n`);
-  const after = rest.slice(rest.indexOf('<!-- end -->'));
-  return `${before}<!-- ${name} -->\n${content}\n${after}`;
-};
 
 describe('The document of a service without the variant in memory and the docs, with uniform responses', () => {
   const text = JSON.stringify(
@@ -462,15 +407,5 @@ describe('What `npm run contract` writes', () => {
     const text = `${JSON.stringify(document, null, 2)}\n`;
 
     await expect(text).toMatchFileSnapshot('../../../functions/openapi.json');
-  });
-
-  it('is the tables of functions/README.md', async () => {
-    const tables = { endpoints: endpointTable(), errors: errorTable(), fields: fieldFaultTable() };
-    const text = Object.entries(tables).reduce(
-      (filled, [name, content]) => fill(filled, name, content),
-      readFileSync('functions/README.md', 'utf8'),
-    );
-
-    await expect(text).toMatchFileSnapshot('../../../functions/README.md');
   });
 });
