@@ -10,7 +10,7 @@ import {
   withUnknownOutcome,
 } from '../../lib/errors.ts';
 
-/** What each code is in HTTP (functions/README.md, Errors). */
+/** What each code is in HTTP. */
 const expected: Readonly<
   Record<ErrorCode, readonly [status: number, message?: string | undefined, field?: string]>
 > = {
