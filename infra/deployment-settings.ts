@@ -1,20 +1,18 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import {
-  fromLaxest,
-  greaterIsStricter,
-  integer,
-  isShorter,
-  oneOf,
-  type Rule,
+  type Allowed,
+  corsOrigins,
+  parseSetting,
+  ruleOf,
   type ServiceVariable,
   type Setting,
   serviceSettings,
+  tooFewDays,
   type ValueOf,
 } from '../lib/settings.ts';
-import { corsOrigins } from './cors-origins.ts';
 import production from './production.json' with { type: 'json' };
 
-/** A setting that is unknown or breaks a rule; names the setting and says the rule. */
+/** A setting that is unknown or not allowed; names the setting and says the rule. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 
@@ -24,10 +22,8 @@ export class SettingError extends Error {
 }
 
 /** Text that matches a pattern. */
-const text = (pattern: RegExp, form: string): Rule<string> => ({
-  form,
-  parse: (given) => (pattern.test(given) ? given : undefined),
-});
+const text = (pattern: RegExp, rule: string) =>
+  ({ rule, isAllowed: (given) => pattern.test(given) }) as const satisfies Allowed;
 
 const tableName = text(/^[\w.-]{3,255}$/, 'the name of a DynamoDB table');
 
@@ -37,76 +33,54 @@ const retentions = Object.values(RetentionDays)
   .filter((days) => days !== RetentionDays.INFINITE)
   .sort((a, b) => a - b);
 
-const retention: Rule<RetentionDays> = {
-  form: `one of ${retentions.join(', ')}`,
-  parse: (given) => retentions.find((days) => String(days) === given),
-};
+const throttle = { from: 1, to: 100_000 } as const;
 
-/** How many run at once; `none` for as many as come. */
-const concurrency: Rule<number | 'none'> = {
-  form: 'none or a whole number from 1 to 999',
-  parse: (given) => (given === 'none' ? given : integer(1, 999).parse(given)),
-};
-
-/** A setting that only the stack reads. */
-interface StackSetting<T> extends Setting<T> {
-  /** The setting whose number this one must not exceed. */
+interface DeploymentSetting extends Setting {
+  /** The name of a setting whose number this one must not exceed. */
   readonly atMost?: string;
 }
 
-const stackSettings = {
+/** Every setting of a deployment: those that only the stack reads, and those of the service. */
+export const deploymentSettings = {
   /** Whether data outlives the stack (production) or goes with it. */
-  stage: { rule: oneOf(['development', 'production']), otherwise: 'development' },
+  stage: { allowed: ['development', 'production'], default: 'development' },
   corsOrigins,
   /** Where alarms are sent; absent: alarms are only shown. */
-  alarmEmail: {
-    rule: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address'),
-    otherwise: undefined,
-  },
+  alarmEmail: { allowed: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address') },
   /** The API's own host name; needs the certificate. */
   domainName: {
-    rule: text(
+    allowed: text(
       /^(?=.{4,253}$)([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z]{2,63}$/,
       'a host name in lower case such as accounts.example.com',
     ),
-    otherwise: undefined,
-    together: 'certificateArn',
+    requires: 'certificateArn',
   },
   certificateArn: {
-    rule: text(
+    allowed: text(
       /^arn:aws[a-z-]*:acm:[a-z\d-]+:\d{12}:certificate\/[\w-]+$/,
       'the ARN of a certificate in AWS Certificate Manager',
     ),
-    otherwise: undefined,
-    together: 'domainName',
+    requires: 'domainName',
   },
-  /** Whether the audit trail is sealed; and days for which nobody can delete what is, in production. */
-  auditSeal: { rule: fromLaxest(['off', 'on']), otherwise: 'off' },
-  auditLockDays: { rule: greaterIsStricter(integer(1, 36_500)), otherwise: '365' },
-  logRetentionDays: { rule: retention, otherwise: '90' },
+  /** Whether the audit trail is sealed; and days for which nobody can delete it, in production. */
+  auditSeal: { allowed: ['off', 'on'], default: 'off' },
+  auditLockDays: { allowed: { from: 1, to: 36_500 }, default: '365' },
+  logRetentionDays: { allowed: retentions, default: '90' },
   /** Requests a second, and at once, that the stage takes. */
-  throttleRate: { rule: integer(1, 100_000), otherwise: '500' },
-  throttleBurst: { rule: integer(1, 100_000), otherwise: '1000' },
+  throttleRate: { allowed: throttle, default: '500' },
+  throttleBurst: { allowed: throttle, default: '1000' },
   /** The same for each route that hashes a password. */
-  credentialsThrottleRate: {
-    rule: integer(1, 100_000),
-    otherwise: '50',
-    atMost: 'throttleRate',
-  },
-  credentialsThrottleBurst: {
-    rule: integer(1, 100_000),
-    otherwise: '100',
-    atMost: 'throttleBurst',
-  },
+  credentialsThrottleRate: { allowed: throttle, default: '50', atMost: 'throttleRate' },
+  credentialsThrottleBurst: { allowed: throttle, default: '100', atMost: 'throttleBurst' },
   /** How many copies of the in-memory variant may run at once, each with users of its own. */
-  v1ReservedConcurrency: { rule: concurrency, otherwise: '1' },
+  v1ReservedConcurrency: { allowed: { from: 1, to: 999, or: 'none' }, default: '1' },
   /** Tables that another stack has left or that were restored, to use in place of own ones. */
-  usersTableName: { rule: tableName, otherwise: undefined, together: 'auditTableName' },
-  auditTableName: { rule: tableName, otherwise: undefined, together: 'usersTableName' },
-} as const satisfies Readonly<Record<string, StackSetting<unknown>>>;
-
-/** Every setting of a deployment. */
-export const deploymentSettings = { ...stackSettings, ...serviceSettings };
+  usersTableName: { allowed: tableName, requires: 'auditTableName' },
+  auditTableName: { allowed: tableName, requires: 'usersTableName' },
+  ...serviceSettings,
+  /** 10 is the least that OWASP advises; 14 takes seconds. */
+  bcryptCost: { ...serviceSettings.bcryptCost, allowed: { from: 10, to: 14 } },
+} as const satisfies Readonly<Record<string, DeploymentSetting>>;
 
 type Catalogue = typeof deploymentSettings;
 type Name = keyof Catalogue;
@@ -115,14 +89,10 @@ type Name = keyof Catalogue;
 export type DeploymentSettings = {
   readonly [K in Name]:
     | ValueOf<Catalogue[K]>
-    | (undefined extends Catalogue[K]['otherwise'] ? undefined : never);
+    | (Catalogue[K] extends { default: string } ? never : undefined);
 };
 
 const names = Object.keys(deploymentSettings) as Name[];
-
-/** @returns the rule that a deployment's value keeps */
-const deploymentRule = (setting: Setting<unknown> & { deployed?: Rule<unknown> }) =>
-  setting.deployed ?? setting.rule;
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -132,13 +102,12 @@ const textOf = (name: string, value: unknown): string | undefined => {
   throw new SettingError(name, 'must be text or a number');
 };
 
-const read = (name: Name, given: Given): unknown => {
-  const setting = deploymentSettings[name];
-  const chosen = textOf(name, given[name]) ?? setting.otherwise;
+const read = (name: Name, given: Given): string | number | undefined => {
+  const setting: Setting = deploymentSettings[name];
+  const chosen = textOf(name, given[name]) ?? setting.default;
   if (chosen === undefined) return undefined;
-  const rule = deploymentRule(setting);
-  const value = rule.parse(chosen);
-  if (value === undefined) throw new SettingError(name, `must be ${rule.form}`);
+  const value = parseSetting(setting, chosen);
+  if (value === undefined) throw new SettingError(name, ruleOf(setting));
   return value;
 };
 
@@ -188,24 +157,11 @@ const requireKnown = (given: Given): void => {
 /** A setting without a value is undefined, or '' where functions read it. */
 const isGiven = (value: unknown) => value !== undefined && value !== '';
 
-/** Entries leave a table only where they are sealed, and the archive never before the table. */
-const requireKept = (settings: DeploymentSettings): void => {
-  const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
-  if (auditRetentionDays > 0 && auditSeal === 'off') {
-    throw new SettingError('auditRetentionDays', 'must be 0, for ever, where auditSeal is off');
-  }
-  for (const [name, least] of Object.entries({ auditRetentionDays, auditLockDays })) {
-    if (!isShorter(auditArchiveDays, least)) continue;
-    const value = least === 0 ? '0, for ever' : least;
-    throw new SettingError('auditArchiveDays', `must not be below ${name}, which is ${value}`);
-  }
-};
-
 const requireConsistent = (values: Given): void => {
-  const settings: readonly [string, StackSetting<unknown>][] = Object.entries(deploymentSettings);
-  for (const [name, { together, atMost }] of settings) {
-    if (together && isGiven(values[name]) && !isGiven(values[together])) {
-      throw new SettingError(together, `must be given together with ${name}`);
+  const settings: readonly [string, DeploymentSetting][] = Object.entries(deploymentSettings);
+  for (const [name, { requires, atMost }] of settings) {
+    if (requires && isGiven(values[name]) && !isGiven(values[requires])) {
+      throw new SettingError(requires, `must be given together with ${name}`);
     }
     if (atMost && Number(values[name]) > Number(values[atMost])) {
       throw new SettingError(name, `must not be above ${atMost}, which is ${values[atMost]}`);
@@ -213,10 +169,20 @@ const requireConsistent = (values: Given): void => {
   }
 };
 
+/** Entries leave a table only where they are sealed, and the archive never before the table. */
+const requireKept = (settings: DeploymentSettings): void => {
+  const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
+  if (auditRetentionDays > 0 && auditSeal === 'off') {
+    throw new SettingError('auditRetentionDays', 'must be 0, for ever, where auditSeal is off');
+  }
+  const broken = tooFewDays(auditArchiveDays, { auditRetentionDays, auditLockDays });
+  if (broken) throw new SettingError('auditArchiveDays', broken);
+};
+
 /**
  * Reads the settings of a deployment from the CDK's context (`-c name=value`) and, for stage
  * production, from infra/production.json, before which the context goes.
- * @throws {SettingError} on the first setting that is unknown or breaks its rule
+ * @throws {SettingError} on the first setting that is unknown or not allowed
  */
 export const readDeploymentSettings = (
   context: Given,
@@ -232,13 +198,42 @@ export const readDeploymentSettings = (
   return settings;
 };
 
+/** Lists of allowed values, each from the laxest to the strictest. */
+const fromLaxest: readonly Name[] = [
+  'auditSeal',
+  'userDirectory',
+  'loginAnswers',
+  'sessions',
+  'currentPassword',
+  'v1Users',
+  'docs',
+];
+
+/** Numbers of which a greater one is stricter; and limits, which are stricter the other way. */
+const minimums: readonly Name[] = ['passwordMinLength', 'bcryptCost', 'auditLockDays'];
+const limits: readonly Name[] = [
+  'loginFailuresPerAccount',
+  'loginFailuresPerAddress',
+  'registrationsPerAddress',
+];
+
+/** Greater for a stricter value; 0 for all values of which none is stricter than another. */
+const strictness = (name: Name, value: string | number | undefined): number => {
+  if (fromLaxest.includes(name)) {
+    return Object.values<unknown>(deploymentSettings[name].allowed).indexOf(value);
+  }
+  if (minimums.includes(name)) return Number(value);
+  // 0 is no limit.
+  if (limits.includes(name)) return value === 0 ? Number.NEGATIVE_INFINITY : -Number(value);
+  return name === 'corsOrigins' && value !== '*' ? 1 : 0;
+};
+
 /** One line for each setting of stage production that is laxer than infra/production.json's. */
 export const laxerSettings = (settings: DeploymentSettings, file: Given = production): string[] => {
   if (settings.stage !== 'production') return [];
   return names.flatMap((name) => {
     const [value, usual] = [settings[name], read(name, file)];
-    const rule = deploymentRule(deploymentSettings[name]);
-    return rule.strictness && rule.strictness(value) < rule.strictness(usual)
+    return strictness(name, value) < strictness(name, usual)
       ? [`production: ${name}=${value} is laxer than ${usual}`]
       : [];
   });
@@ -249,14 +244,12 @@ export const productionWarnings = (
   settings: DeploymentSettings,
   file: Given = production,
 ): string[] => {
-  const { stage, alarmEmail, corsOrigins } = settings;
+  const { stage, alarmEmail, corsOrigins: origins } = settings;
   if (stage !== 'production') return [];
   return [
     ...laxerSettings(settings, file),
     ...(alarmEmail ? [] : ['production: alarmEmail is not set: nobody will be told of alarms']),
-    ...(corsOrigins.includes('*')
-      ? ['production: corsOrigins is *: every page may call the API']
-      : []),
+    ...(origins === '*' ? ['production: corsOrigins is *: every page may call the API'] : []),
   ];
 };
 

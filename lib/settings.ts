@@ -1,97 +1,45 @@
 /**
- * The settings of the service, each once, as data. lib/config.ts reads their values from the
- * environment; infra/deployment-settings.ts has those that a deployment chooses.
+ * The settings of the service, each defined once, as data; and their values in an environment.
+ * infra/deployment-settings.ts has what else a deployment chooses, infra/local/settings.ts what else
+ * `npm start` reads.
+ *
+ * The rules are data and no valibot schemas, because every function reads settings, also those that
+ * check no body or query: the library would add 2.8 KB to their bundles.
  */
 
-/** What texts a setting takes. */
-export interface Rule<T> {
-  /** What it is, to follow `must be`. */
-  readonly form: string;
-  /** Undefined for a text that is not so. */
-  parse(text: string): T | undefined;
-  /** Greater for a stricter value; absent where no value is stricter than another. */
-  strictness?(value: T): number;
+/** The values that a setting may have. */
+export type Allowed =
+  /** One of these. */
+  | readonly (string | number)[]
+  /** A whole number within these bounds, or one other value. */
+  | { readonly from: number; readonly to: number; readonly or?: string | number }
+  /** Text that follows a rule, which completes the sentence that begins with `must be`. */
+  | { readonly rule: string; isAllowed(text: string): boolean };
+
+export interface Setting {
+  readonly allowed: Allowed;
+  /** As text; it is allowed in any case. Absent: the setting has no default. */
+  readonly default?: string;
+  /** The name of another setting without which this one has no effect. */
+  readonly requires?: string;
 }
 
-export interface Setting<T> {
-  readonly rule: Rule<T>;
-  /** As text; undefined: none. */
-  readonly otherwise: string | undefined;
-  /** The name of the setting without which this one means nothing. */
-  readonly together?: string;
-}
-
-/** A setting that lib reads, and from which variable. */
-export interface VariableSetting<T> extends Setting<T> {
+/** A setting that is read from an environment variable. */
+export interface VariableSetting extends Setting {
   readonly variable: string;
 }
 
-/** One that a deployment sets for the functions that read it. */
-export interface ServiceSetting<T> extends VariableSetting<T> {
-  /** What a deployment takes of what lib does; absent: all of it. */
-  readonly deployed?: Rule<T>;
-  /** Commands of the operator read it too, because they change users as the functions do. */
-  readonly operator?: true;
-}
+type Catalogue = Readonly<Record<string, VariableSetting>>;
 
-/** One of a list of words. */
-export const oneOf = <T extends string>(words: readonly T[]): Rule<T> => ({
-  form: `one of ${words.join(', ')}`,
-  parse: (text) => words.find((word) => word === text),
-});
+export const anyText = { rule: 'text', isAllowed: () => true } as const satisfies Allowed;
 
-/** One of a list of words, from the laxest to the strictest. */
-export const fromLaxest = <T extends string>(words: readonly T[]): Rule<T> => ({
-  ...oneOf(words),
-  strictness: (word) => words.indexOf(word),
-});
-
-/** A whole number within bounds. */
-export const integer = (minimum: number, maximum: number): Rule<number> => ({
-  form: `a whole number from ${minimum} to ${maximum}`,
-  parse: (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= minimum && value <= maximum ? value : undefined;
-  },
-});
-
-/** A number that is the stricter the greater. */
-export const greaterIsStricter = (rule: Rule<number>): Rule<number> => ({
-  ...rule,
-  strictness: (value) => value,
-});
-
-/** How often something may be tried, the stricter the smaller; but 0 sets no limit. */
-const limit: Rule<number> = {
-  ...integer(0, 1_000_000),
-  strictness: (value) => (value === 0 ? Number.NEGATIVE_INFINITY : -value),
-};
-
-/** Days; 0 for ever. */
-const days = (minimum: number): Rule<number> => {
-  const { form, parse } = integer(minimum, 36_500);
-  return { form: `0, or ${form}`, parse: (text) => (text === '0' ? 0 : parse(text)) };
-};
-
-/** Days for which an entry stays in the audit table at least: sealing may be down for some. */
+/** Days for which an entry stays in the audit table at least: sealing may fail for some of them. */
 export const leastRetention = 30;
 
-/** Compares times in days, of which 0 is for ever. */
-export const isShorter = (one: number, other: number): boolean =>
-  (one || Number.POSITIVE_INFINITY) < (other || Number.POSITIVE_INFINITY);
-
-const anyText: Rule<string> = { form: 'text', parse: (text) => text };
-
-/** Text that keeps a rule, or none, which is ''. */
-const orNone = (form: string, holds: (text: string) => boolean): Rule<string> => ({
-  form,
-  parse: (text) => (text === '' || holds(text) ? text : undefined),
-});
-
-/** Plain, so that it can stand in a header and in a condition of IAM as it is. */
+/** A plain address, which can stand in a header and in a condition of an IAM policy as it is. */
 const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
 
-/** As it stands in a mail: nothing that programs read in several ways, or that shows as another one. */
+/** Without characters that programs read in several ways or that look like other ones. */
 const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
 
 const isPageUrl = (text: string): boolean => {
@@ -100,141 +48,256 @@ const isPageUrl = (text: string): boolean => {
   return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 };
 
+/** How often something may be tried; 0 sets no limit. */
+const limit = { from: 0, to: 1_000_000 } as const;
+
 /** Chosen by whoever deploys the service or starts it on one machine. */
 export const serviceSettings = {
   userDirectory: {
     variable: 'USER_DIRECTORY',
-    rule: fromLaxest(['open', 'closed']),
-    otherwise: 'open',
+    allowed: ['open', 'closed'],
+    default: 'open',
   },
   passwordMinLength: {
     variable: 'PASSWORD_MIN_LENGTH',
-    rule: greaterIsStricter(integer(1, 255)),
-    otherwise: '1',
-    operator: true,
+    allowed: { from: 1, to: 255 },
+    default: '1',
   },
   bcryptCost: {
     variable: 'BCRYPT_COST',
-    rule: integer(4, 16),
-    // 10 is the least that OWASP advises; 14 takes seconds.
-    deployed: greaterIsStricter(integer(10, 14)),
-    otherwise: '10',
-    operator: true,
+    allowed: { from: 4, to: 16 },
+    default: '10',
   },
   loginAnswers: {
     variable: 'LOGIN_ANSWERS',
-    rule: fromLaxest(['distinct', 'uniform']),
-    otherwise: 'distinct',
+    allowed: ['distinct', 'uniform'],
+    default: 'distinct',
   },
   loginFailuresPerAccount: {
     variable: 'LOGIN_FAILURES_PER_ACCOUNT',
-    rule: limit,
-    otherwise: '10',
+    allowed: limit,
+    default: '10',
   },
   loginFailuresPerAddress: {
     variable: 'LOGIN_FAILURES_PER_ADDRESS',
-    rule: limit,
-    otherwise: '1000',
+    allowed: limit,
+    default: '1000',
   },
-  registrationsPerAddress: {
-    variable: 'REGISTRATIONS_PER_ADDRESS',
-    rule: limit,
-    otherwise: '0',
-  },
+  registrationsPerAddress: { variable: 'REGISTRATIONS_PER_ADDRESS', allowed: limit, default: '0' },
   /** Whether a session can be ended before its token expires; see lib/users/sessions.ts. */
   sessions: {
     variable: 'SESSIONS',
-    rule: fromLaxest(['stateless', 'revocable']),
-    otherwise: 'stateless',
-    operator: true,
+    allowed: ['stateless', 'revocable'],
+    default: 'stateless',
   },
-  /** Whether who changes its own password or address must say its current password. */
+  /** Whether users must give their current password to change their password or address. */
   currentPassword: {
     variable: 'CURRENT_PASSWORD',
-    rule: fromLaxest(['optional', 'required']),
-    otherwise: 'optional',
+    allowed: ['optional', 'required'],
+    default: 'optional',
   },
-  /** Whom mails are from. With the page that a mail leads to, password reset is there. */
+  /** The sender of mails. With it and the next setting, passwords can be reset. */
   mailFrom: {
     variable: 'MAIL_FROM',
-    rule: orNone('an email address', (text) => mailAddress.test(text)),
-    otherwise: '',
-    together: 'resetUrl',
-    operator: true,
+    allowed: { rule: 'an email address', isAllowed: (text) => mailAddress.test(text) },
+    default: '',
+    requires: 'resetUrl',
   },
-  /** The page that a mailed link leads to: a link's host comes from here alone. */
+  /** The page that a mailed link leads to: the host of a link comes from here alone. */
   resetUrl: {
     variable: 'RESET_URL',
-    rule: orNone('an https URL without fragment, or an http one of localhost', isPageUrl),
-    otherwise: '',
-    together: 'mailFrom',
-    operator: true,
+    allowed: {
+      rule: 'an https URL without fragment, or an http one of localhost',
+      isAllowed: isPageUrl,
+    },
+    default: '',
+    requires: 'mailFrom',
   },
   /** Whether audit entries hold names and addresses, and queries of the log leave entries. */
-  auditDetail: {
-    variable: 'AUDIT_DETAIL',
-    rule: oneOf(['standard', 'full']),
-    otherwise: 'standard',
-    operator: true,
-  },
-  /** Days after which entries leave the audit table; they must be sealed before. 0: none does. */
+  auditDetail: { variable: 'AUDIT_DETAIL', allowed: ['standard', 'full'], default: 'standard' },
+  /** Days after which entries leave the audit table, which are sealed by then; 0: they stay. */
   auditRetentionDays: {
     variable: 'AUDIT_RETENTION_DAYS',
-    rule: days(leastRetention),
-    otherwise: '0',
-    operator: true,
+    allowed: { from: leastRetention, to: 36_500, or: 0 },
+    default: '0',
   },
-  /** Days after which sealed windows leave the archive, never before their entries; 0: none does. */
+  /** Days after which sealed windows leave the archive, never before their entries; 0: they stay. */
   auditArchiveDays: {
     variable: 'AUDIT_ARCHIVE_DAYS',
-    rule: days(1),
-    otherwise: '0',
-    operator: true,
+    allowed: { from: 1, to: 36_500, or: 0 },
+    default: '0',
   },
-  /** Whether the in-memory variant is there at all. */
-  v1Users: { variable: 'V1_USERS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },
-  /** Whether GET /openapi.json and the page of it, GET /docs, are there. */
-  docs: { variable: 'DOCS', rule: fromLaxest(['on', 'off']), otherwise: 'on' },
-} as const satisfies Readonly<Record<string, ServiceSetting<unknown>>>;
+  /** Whether there is the in-memory variant. */
+  v1Users: { variable: 'V1_USERS', allowed: ['on', 'off'], default: 'on' },
+  /** Whether there are GET /openapi.json and the page that shows it, GET /docs. */
+  docs: { variable: 'DOCS', allowed: ['on', 'off'], default: 'on' },
+} as const satisfies Catalogue;
 
-/** Given by what runs the service: the stack, the local service, the operator's commands. */
-const runtimeSettings = {
-  usersTable: { variable: 'USERS_TABLE', rule: anyText, otherwise: undefined },
-  auditTable: { variable: 'AUDIT_TABLE', rule: anyText, otherwise: undefined },
+type ServiceSetting = keyof typeof serviceSettings;
+
+/**
+ * The settings that the operator's commands read too, because they change users as functions do. A
+ * stack has an output for each, and a local service keeps them in its data folder.
+ */
+export const operatorSettings = [
+  'passwordMinLength',
+  'bcryptCost',
+  'sessions',
+  'mailFrom',
+  'resetUrl',
+  'auditDetail',
+  'auditRetentionDays',
+  'auditArchiveDays',
+] as const satisfies readonly ServiceSetting[];
+
+/** The name of the output by which a stack tells the value of a setting. */
+export const outputOf = (setting: (typeof operatorSettings)[number]): string =>
+  setting.charAt(0).toUpperCase() + setting.slice(1);
+
+/** All settings that lib reads: those above, and those given by what runs the service. */
+export const settings = {
+  ...serviceSettings,
+  usersTable: { variable: 'USERS_TABLE', allowed: anyText },
+  auditTable: { variable: 'AUDIT_TABLE', allowed: anyText },
   /** Seconds from one sealed window of the audit trail to the next. */
   auditSealInterval: {
     variable: 'AUDIT_SEAL_INTERVAL',
-    rule: integer(1, 86_400),
-    otherwise: '300',
+    allowed: { from: 1, to: 86_400 },
+    default: '300',
   },
-  /** Where the function that mails is invoked; absent: nothing is mailed. */
-  mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', rule: anyText, otherwise: '' },
+  /** The URL at which the function that sends mails is invoked; '': no mails are sent. */
+  mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', allowed: anyText, default: '' },
   /** The folder of the files that pages load; see infra/static-files.ts. */
-  staticFiles: { variable: 'STATIC_FILES', rule: anyText, otherwise: undefined },
-  /** How many times as long as on AWS storage may take, where it shares a busy machine. */
-  storagePatience: { variable: 'STORAGE_PATIENCE', rule: integer(1, 10), otherwise: '1' },
-} as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
-
-/** All that lib reads. */
-export const settings = { ...serviceSettings, ...runtimeSettings };
+  staticFiles: { variable: 'STATIC_FILES', allowed: anyText },
+  /** How many times as long as on AWS a request to the store may take, on a busy machine. */
+  storagePatience: {
+    variable: 'STORAGE_PATIENCE',
+    allowed: { from: 1, to: 10 },
+    default: '1',
+  },
+} as const satisfies Catalogue;
 
 /** Given by the stack to the sealer alone: its bucket, and the id of its key in AWS KMS. */
 export const sealerSettings = {
-  auditArchiveBucket: { variable: 'AUDIT_ARCHIVE_BUCKET', rule: anyText, otherwise: undefined },
-  auditSealKey: { variable: 'AUDIT_SEAL_KEY', rule: anyText, otherwise: undefined },
-} as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
+  auditArchiveBucket: { variable: 'AUDIT_ARCHIVE_BUCKET', allowed: anyText },
+  auditSealKey: { variable: 'AUDIT_SEAL_KEY', allowed: anyText },
+} as const satisfies Catalogue;
 
-/** A variable by which a deployment hands a setting to functions. */
-export type ServiceVariable = (typeof serviceSettings)[keyof typeof serviceSettings]['variable'];
+/** The origins in a value of {@link corsOrigins}. */
+export const originsIn = (text: string): string[] => text.split(',').map((each) => each.trim());
 
-/** The type of a setting's value. */
-export type ValueOf<S extends Setting<unknown>> = NonNullable<ReturnType<S['rule']['parse']>>;
+const isOrigin = (text: string) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
+
+/** The origins whose pages may call the API from a browser: read by the gateway, not by functions. */
+export const corsOrigins = {
+  variable: 'CORS_ORIGINS',
+  allowed: {
+    rule: '* or a comma-separated list of origins such as https://app.example.com',
+    isAllowed: (text) => originsIn(text).every(isOrigin),
+  },
+  default: '*',
+} as const satisfies VariableSetting;
+
+/** A variable by which a deployment gives a setting to functions. */
+export type ServiceVariable = (typeof serviceSettings)[ServiceSetting]['variable'];
+
+type ValueIn<A> = A extends readonly (infer Value)[]
+  ? Value
+  : A extends { from: number }
+    ? number | (A extends { or: infer Other } ? Other : never)
+    : string;
+
+/** The type of the value of a setting. */
+export type ValueOf<S extends Setting> = ValueIn<S['allowed']>;
+
+type Values<C extends Catalogue> = { readonly [K in keyof C]: ValueOf<C[K]> };
 
 /** The values of {@link serviceSettings}. */
-export type ServiceValues = {
-  readonly [K in keyof typeof serviceSettings]: ValueOf<(typeof serviceSettings)[K]>;
-};
+export type ServiceValues = Values<typeof serviceSettings>;
+
+/** The values of {@link settings}. */
+export type Config = Values<typeof settings>;
 
 /** Whether the service sends mails, and so has password reset. */
 export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom' | 'resetUrl'>) =>
   mailFrom !== '' && resetUrl !== '';
+
+/** The value that a text means. @returns undefined for a text that is not allowed */
+export const parseSetting = (setting: Setting, text: string): string | number | undefined => {
+  const { allowed } = setting;
+  if ('rule' in allowed) {
+    return text === setting.default || allowed.isAllowed(text) ? text : undefined;
+  }
+  if (!('from' in allowed)) return allowed.find((value) => String(value) === text);
+  const { from, to, or } = allowed;
+  if (text === String(or)) return or;
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return number >= from && number <= to ? number : undefined;
+};
+
+/** What a refusal says of the values that a setting may have. */
+export const ruleOf = ({ allowed }: Setting): string => {
+  if ('rule' in allowed) return `must be ${allowed.rule}`;
+  if (!('from' in allowed)) return `must be one of ${allowed.join(', ')}`;
+  const { from, to, or } = allowed;
+  return `must be ${or === undefined ? '' : `${or}, or `}a whole number from ${from} to ${to}`;
+};
+
+/**
+ * The rule that a number of days breaks if it is smaller than one of others. 0 means for ever.
+ * @param others by the names under which users set them
+ */
+export const tooFewDays = (
+  days: number,
+  others: Readonly<Record<string, number>>,
+): string | undefined => {
+  const orEver = (each: number) => each || Number.POSITIVE_INFINITY;
+  const broken = Object.entries(others).find(([, other]) => orEver(days) < orEver(other));
+  return broken && `must not be below ${broken[0]}, which is ${broken[1] || '0, for ever'}`;
+};
+
+/** A setting that is missing or not allowed; names the variable, never its value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+
+  constructor(variable: string, rule: string) {
+    super(`Environment variable ${variable} ${rule}`);
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const read = (env: Environment, setting: VariableSetting, catalogue: Catalogue) => {
+  const { variable, requires = '' } = setting;
+  const text = env[variable] || setting.default;
+  if (text === undefined) throw new ConfigError(variable, 'is not set');
+  const value = parseSetting(setting, text);
+  if (value === undefined) throw new ConfigError(variable, ruleOf(setting));
+  const required = catalogue[requires]?.variable;
+  if (required && env[variable] && !env[required]) {
+    throw new ConfigError(required, `must be set together with ${variable}`);
+  }
+  return value;
+};
+
+/**
+ * The values of settings in an environment. Each is read whenever it is used, and not before, so
+ * that a function that never uses a table needs no name of it.
+ * @throws {ConfigError} from the getter of a setting that is missing or not allowed
+ */
+// @__NO_SIDE_EFFECTS__
+export const valuesIn = <C extends Catalogue>(env: Environment, catalogue: C): Values<C> => {
+  const getters = Object.entries(catalogue).map(([name, setting]) => [
+    name,
+    { get: () => read(env, setting, catalogue), enumerable: true, configurable: true },
+  ]);
+  return Object.defineProperties({}, Object.fromEntries(getters)) as Values<C>;
+};
+
+// @__NO_SIDE_EFFECTS__
+export const configFrom = (env: Environment): Config => valuesIn(env, settings);
+
+export const config = configFrom(process.env);
+
+/** The settings of the sealer on AWS besides. */
+export const sealerConfig = valuesIn(process.env, sealerSettings);

@@ -1,7 +1,7 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import { config } from '../../lib/config.ts';
 import type { Handler } from '../../lib/http/request.ts';
-import { operatorSettings } from '../operator-settings.ts';
+import { operatorSettings, serviceSettings } from '../../lib/settings.ts';
 import { functionsInForce, mailFunction } from '../routes.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
@@ -70,7 +70,7 @@ const announce = (settings: LocalSettings, endpoint: string, url: string): void 
     sealInterval,
     ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
     settings: Object.fromEntries(
-      operatorSettings.map(({ name, variable }) => [variable, String(config[name])]),
+      operatorSettings.map((name) => [serviceSettings[name].variable, String(config[name])]),
     ),
   });
 };

@@ -2,14 +2,17 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
-  isShorter,
-  oneOf,
-  type Rule,
+  anyText,
+  ConfigError,
+  configFrom,
+  corsOrigins,
+  originsIn,
   serviceSettings,
   settings,
+  tooFewDays,
   type VariableSetting,
+  valuesIn,
 } from '../../lib/settings.ts';
-import { corsOrigins } from '../cors-origins.ts';
 import { createPrivately } from './folder.ts';
 
 /** How the service runs on this machine (infra/settings.md, On one machine). */
@@ -39,33 +42,23 @@ export const environmentDefaults = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const anyText: Rule<string> = { form: 'text', parse: (text) => text };
-
 /** What only the local service takes from its environment. */
 export const localSettings = {
-  port: {
-    variable: 'PORT',
-    rule: {
-      form: 'a number from 0 to 65535',
-      parse: (text) =>
-        /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined,
-    },
-    otherwise: '3000',
-  },
+  port: { variable: 'PORT', allowed: { from: 0, to: 65_535 }, default: '3000' },
   /** Where data is kept; `memory` keeps nothing. */
-  dataFolder: { variable: 'DATA_DIR', rule: anyText, otherwise: '.local' },
-  jwtSecret: { variable: 'JWT_SECRET', rule: anyText, otherwise: undefined },
-  adminEmail: { variable: 'ADMIN_EMAIL', rule: anyText, otherwise: undefined },
-  adminPassword: { variable: 'ADMIN_PASSWORD', rule: anyText, otherwise: undefined },
+  dataFolder: { variable: 'DATA_DIR', allowed: anyText, default: '.local' },
+  jwtSecret: { variable: 'JWT_SECRET', allowed: anyText, default: '' },
+  adminEmail: { variable: 'ADMIN_EMAIL', allowed: anyText, default: '' },
+  adminPassword: { variable: 'ADMIN_PASSWORD', allowed: anyText, default: '' },
   corsOrigins,
   /** Unless it is set, requests are logged on a terminal. */
-  logRequests: { variable: 'LOG_REQUESTS', rule: oneOf(['on', 'off']), otherwise: undefined },
+  logRequests: { variable: 'LOG_REQUESTS', allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
-  engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', rule: anyText, otherwise: undefined },
+  engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', allowed: anyText, default: '' },
   /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */
-  ses: { variable: 'AWS_ENDPOINT_URL_SESV2', rule: anyText, otherwise: undefined },
-} as const satisfies Readonly<Record<string, VariableSetting<unknown>>>;
+  ses: { variable: 'AWS_ENDPOINT_URL_SESV2', allowed: anyText, default: '' },
+} as const satisfies Readonly<Record<string, VariableSetting>>;
 
 /** The file in a data folder that holds the signing secret's versions. */
 export const secretFile = (folder: string): string => join(folder, 'jwt-secret.json');
@@ -92,54 +85,36 @@ export const signingSecret = ({
   return { JWT_SECRET_FILE: file };
 };
 
-/** @param repeats whether the refusal may quote the value */
-const read = <T>(
-  env: Environment,
-  { variable, rule, otherwise }: VariableSetting<T> & { otherwise: string },
-  { repeats = false } = {},
-): T => {
-  const text = env[variable] || otherwise;
-  const value = rule.parse(text);
-  if (value !== undefined) return value;
-  throw new Error(`${variable} must be ${rule.form}${repeats ? `, not ${text}` : ''}`);
-};
-
 /**
  * Entries leave a table only where they are sealed, and the archive never before the table.
- * @throws {Error} when settings say otherwise
+ * @throws {ConfigError} when the settings would have it otherwise
  */
 const requireKept = (env: Environment, folder: string): void => {
-  const { auditRetentionDays: retention, auditArchiveDays: archive } = serviceSettings;
-  const days = read(env, retention);
-  if (days > 0 && folder === 'memory') {
-    throw new Error(
-      `${retention.variable} must be 0 with DATA_DIR=memory, where nothing is sealed`,
-    );
+  const { auditRetentionDays, auditArchiveDays } = configFrom(env);
+  const { variable } = serviceSettings.auditRetentionDays;
+  if (auditRetentionDays > 0 && folder === 'memory') {
+    throw new ConfigError(variable, 'must be 0 with DATA_DIR=memory, where nothing is sealed');
   }
-  if (isShorter(read(env, archive), days)) {
-    const least = days === 0 ? '0, for ever' : days;
-    throw new Error(
-      `${archive.variable} must not be below ${retention.variable}, which is ${least}`,
-    );
-  }
+  const broken = tooFewDays(auditArchiveDays, { [variable]: auditRetentionDays });
+  if (broken) throw new ConfigError(serviceSettings.auditArchiveDays.variable, broken);
 };
 
-/** @throws {Error} naming the variable that is out of range */
+/** @throws {ConfigError} for a setting that is not allowed */
 export const readLocalSettings = (
   env: Environment,
   { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},
 ): LocalSettings => {
-  const folder = read(env, localSettings.dataFolder);
+  const logRequests = { ...localSettings.logRequests, default: isTerminal ? 'on' : 'off' };
+  const values = valuesIn(env, { ...localSettings, logRequests });
+  const { dataFolder: folder, adminEmail: email, adminPassword: password } = values;
   requireKept(env, folder);
-  const { jwtSecret, adminEmail, adminPassword, logRequests } = localSettings;
-  const [email, password] = [env[adminEmail.variable], env[adminPassword.variable]];
   return {
-    port: read(env, localSettings.port, { repeats: true }),
+    port: values.port,
     folder: folder === 'memory' ? undefined : resolve(folder),
-    jwtSecret: env[jwtSecret.variable] || undefined,
-    corsOrigins: read(env, localSettings.corsOrigins),
-    logsRequests: read(env, { ...logRequests, otherwise: isTerminal ? 'on' : 'off' }) === 'on',
-    auditSealInterval: read(env, localSettings.auditSealInterval),
+    jwtSecret: values.jwtSecret || undefined,
+    corsOrigins: originsIn(values.corsOrigins),
+    logsRequests: values.logRequests === 'on',
+    auditSealInterval: values.auditSealInterval,
     admin: email && password ? { email, password } : undefined,
   };
 };

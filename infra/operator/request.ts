@@ -101,7 +101,7 @@ const { dataFolder } = localSettings;
 
 /** Its value is optional, and the next argument never is it. */
 const completeLocal = (argument: string): string =>
-  argument === '--local' ? `--local=${process.env.DATA_DIR || dataFolder.otherwise}` : argument;
+  argument === '--local' ? `--local=${process.env.DATA_DIR || dataFolder.default}` : argument;
 
 const refusePassword = (name: string, given: readonly string[]): void => {
   if (!given.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;

@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { faultName } from '../../lib/errors.ts';
-import { operatorSettings } from '../operator-settings.ts';
+import { operatorSettings, outputOf, serviceSettings } from '../../lib/settings.ts';
 import { Failure } from './failure.ts';
 
 /** Where the parts of a deployed service are. */
@@ -68,10 +68,12 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     auditTable: output('AuditTableName'),
     signingSecret: output('SigningSecretArn'),
     settings: Object.fromEntries(
-      operatorSettings.map(({ variable, output: key, isOptional }) => [
-        variable,
-        isOptional ? (outputs.get(key) ?? '') : output(key),
-      ]),
+      operatorSettings.map((name) => {
+        const { variable, default: standard } = serviceSettings[name];
+        const key = outputOf(name);
+        // Only a setting that is none has no output.
+        return [variable, standard === '' ? (outputs.get(key) ?? '') : output(key)];
+      }),
     ),
     ...(outputs.has('AuditArchiveBucketName')
       ? {

@@ -133,7 +133,7 @@ const createSealer = (stack: Stack, shared: SharedFunctionProps, bucket: Bucket,
       environment: {
         [auditArchiveBucket.variable]: bucket.bucketName,
         [auditSealKey.variable]: key.keyArn,
-        [auditSealInterval.variable]: auditSealInterval.otherwise,
+        [auditSealInterval.variable]: auditSealInterval.default,
       },
     },
   });
@@ -146,7 +146,7 @@ const createSealer = (stack: Stack, shared: SharedFunctionProps, bucket: Bucket,
   });
   new Rule(stack, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
-    schedule: Schedule.rate(Duration.seconds(Number(auditSealInterval.otherwise))),
+    schedule: Schedule.rate(Duration.seconds(Number(auditSealInterval.default))),
     // The next run does what one that failed did not.
     targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
   });

@@ -15,6 +15,7 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { originsIn } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { cors, type Route, routeKey } from '../routes.ts';
 import type { ServiceFunction } from './function.ts';
@@ -54,7 +55,7 @@ const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
     // A domain of its own is the only way in: the other one leads around whatever stands before it.
     disableExecuteApiEndpoint: settings.domainName !== undefined,
     corsPreflight: {
-      allowOrigins: [...settings.corsOrigins],
+      allowOrigins: originsIn(settings.corsOrigins),
       allowMethods: cors.methods.map((method) => CorsHttpMethod[method]),
       allowHeaders: [...cors.requestHeaders],
       exposeHeaders: [...cors.responseHeaders],

@@ -3,8 +3,8 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
+import { operatorSettings, outputOf } from '../../lib/settings.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
-import { operatorSettings } from '../operator-settings.ts';
 import { functionsInForce } from '../routes.ts';
 import { createAuditSeal } from './audit-seal.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
@@ -73,10 +73,10 @@ const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<s
 };
 
 /** What the operator's commands must know of the settings; what is none is no output. */
-const settingsForOperators = (variables: SharedFunctionProps['variables']) =>
+const settingsForOperators = (settings: DeploymentSettings) =>
   Object.fromEntries(
     operatorSettings
-      .map(({ output, variable }) => [output, variables[variable]])
+      .map((name) => [outputOf(name), String(settings[name])])
       .filter(([, value]) => value !== ''),
   );
 
@@ -121,7 +121,7 @@ export class ServiceStack extends Stack {
       DashboardName: dashboard.dashboardName,
       ...seal?.outputs,
       ...unsentMailsOf(functions),
-      ...settingsForOperators(variables),
+      ...settingsForOperators(settings),
     });
   }
 

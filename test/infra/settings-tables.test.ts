@@ -2,12 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { deploymentSettings } from '../../infra/deployment-settings.ts';
 import { localSettings } from '../../infra/local/settings.ts';
-import {
-  type Setting,
-  serviceSettings,
-  settings,
-  type VariableSetting,
-} from '../../lib/settings.ts';
+import { type Setting, serviceSettings, settings } from '../../lib/settings.ts';
 
 const lines = globSync('{*,infra/*,functions/*}.md').flatMap((file) =>
   readFileSync(file, 'utf8').split('\n'),
@@ -15,7 +10,7 @@ const lines = globSync('{*,infra/*,functions/*}.md').flatMap((file) =>
 
 const cellsOf = (row: string) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, ''));
 
-/** The rows of the document's table with this beginning of its head, by their first cells. */
+/** The rows of the table whose head begins with these words, by their first cells. */
 const readTable = (head: string) => {
   const start = lines.findIndex((line) => line.startsWith(`| ${head} | Default | Allowed |`)) + 2;
   const end = lines.findIndex((line, i) => i >= start && !line.startsWith('|'));
@@ -23,36 +18,27 @@ const readTable = (head: string) => {
   return Object.fromEntries(rows.map(([name, standard, allowed]) => [name, { standard, allowed }]));
 };
 
-interface Documented extends Setting<unknown> {
-  readonly deployed?: Setting<unknown>['rule'];
+interface Documented extends Setting {
   readonly atMost?: string;
 }
 
-const code = (text: string) => (/^\d+$/.test(text) ? text : `\`${text}\``);
+const code = (text: string | number) => (/^\d+$/.test(String(text)) ? String(text) : `\`${text}\``);
 
-/** What the document says of a rule; of one that is neither a list nor a range, anything. */
-const allowedBy = ({ form }: Setting<unknown>['rule'], atMost?: string) => {
-  const [, words] = /^one of (.+)$/.exec(form) ?? [];
-  const [, range, from] = /^a (?:whole )?number from ((\d+) to \d+)$/.exec(form) ?? [];
-  if (words) return words.split(', ').map(code).join(', ');
-  if (range) return atMost ? `${from} to ${code(atMost)}` : range;
-  return expect.any(String);
+/** The cell of a list or a range; what another rule says is for the document to choose. */
+const allowedBy = ({ allowed, atMost }: Documented) => {
+  if ('rule' in allowed || 'or' in allowed) return expect.any(String);
+  if (!('from' in allowed)) return allowed.map(code).join(', ');
+  return `${allowed.from} to ${code(atMost ?? allowed.to)}`;
 };
 
-const rowOf = ({ rule, deployed, otherwise, atMost }: Documented, none: unknown) => {
-  const allowed = allowedBy(rule, atMost);
-  return {
-    standard: otherwise ? code(otherwise) : none,
-    allowed: deployed ? `${allowed}; in a deployment ${allowedBy(deployed)}` : allowed,
-  };
-};
+const rowOf = (setting: Documented, none: unknown) => ({
+  standard: setting.default ? code(setting.default) : none,
+  allowed: allowedBy(setting),
+});
 
-describe('The document’s tables', () => {
-  it('name each variable of npm start, with its default and what it may be', () => {
-    const read: readonly VariableSetting<unknown>[] = Object.values({
-      ...localSettings,
-      storagePatience: settings.storagePatience,
-    });
+describe('The tables of settings in the documents', () => {
+  it('have each variable of npm start, with its default and its allowed values', () => {
+    const read = Object.values({ ...localSettings, storagePatience: settings.storagePatience });
 
     expect(readTable('Variable')).toEqual(
       Object.fromEntries(
@@ -61,24 +47,27 @@ describe('The document’s tables', () => {
     );
   });
 
-  it('name each setting of the service, with its default and what it may be', () => {
-    expect(readTable('Variable, setting')).toEqual(
-      Object.fromEntries(
-        Object.entries(serviceSettings).map(([name, setting]) => [
-          `${code(setting.variable)}, ${code(name)}`,
-          rowOf(setting, 'none'),
-        ]),
-      ),
-    );
+  it('have each setting of the service, with its default and its allowed values', () => {
+    const rows = Object.entries(serviceSettings).map(([name, setting]) => [
+      `${code(setting.variable)}, ${code(name)}`,
+      rowOf(setting, 'none'),
+    ]);
+    const inDeployment = allowedBy(deploymentSettings.bcryptCost);
+    const bcryptCost = { standard: '10', allowed: `4 to 16; in a deployment ${inDeployment}` };
+
+    expect(readTable('Variable, setting')).toEqual({
+      ...Object.fromEntries(rows),
+      '`BCRYPT_COST`, `bcryptCost`': bcryptCost,
+    });
   });
 
-  it('name each setting of a deployment besides, with its default and what it may be', () => {
-    const besides = Object.entries(deploymentSettings).filter(
+  it('have each other setting of a deployment, with its default and its allowed values', () => {
+    const others = Object.entries(deploymentSettings).filter(
       ([name]) => !Object.hasOwn(serviceSettings, name),
     );
 
     expect(readTable('Setting')).toEqual(
-      Object.fromEntries(besides.map(([name, setting]) => [code(name), rowOf(setting, 'none')])),
+      Object.fromEntries(others.map(([name, setting]) => [code(name), rowOf(setting, 'none')])),
     );
   });
 });

@@ -1,66 +1,272 @@
 import { describe, expect, it } from 'vitest';
-import { isShorter, type Rule, sendsMail, serviceSettings } from '../../lib/settings.ts';
+import {
+  type Config,
+  ConfigError,
+  configFrom,
+  corsOrigins,
+  operatorSettings,
+  originsIn,
+  outputOf,
+  sendsMail,
+  settings,
+  tooFewDays,
+  valuesIn,
+} from '../../lib/settings.ts';
 
-type Name = keyof typeof serviceSettings;
-const ruleOf = (name: Name) => serviceSettings[name].rule as Rule<string | number>;
-const strictnessOf = (name: Name, texts: readonly string[]) => {
-  const { parse, strictness } = ruleOf(name);
-  return texts.map((text) => strictness?.(parse(text) as string | number));
+type Name = keyof Config;
+
+/** Each with its variable, its bounds and its default. */
+const numbers: readonly [Name, string, number, number, number][] = [
+  ['passwordMinLength', 'PASSWORD_MIN_LENGTH', 1, 255, 1],
+  ['bcryptCost', 'BCRYPT_COST', 4, 16, 10],
+  ['loginFailuresPerAccount', 'LOGIN_FAILURES_PER_ACCOUNT', 0, 1_000_000, 10],
+  ['loginFailuresPerAddress', 'LOGIN_FAILURES_PER_ADDRESS', 0, 1_000_000, 1000],
+  ['registrationsPerAddress', 'REGISTRATIONS_PER_ADDRESS', 0, 1_000_000, 0],
+  ['auditSealInterval', 'AUDIT_SEAL_INTERVAL', 1, 86_400, 300],
+  ['storagePatience', 'STORAGE_PATIENCE', 1, 10, 1],
+];
+
+/** Each with its variable and its smallest number besides 0, which is the default. */
+const days: readonly [Name, string, number][] = [
+  ['auditRetentionDays', 'AUDIT_RETENTION_DAYS', 30],
+  ['auditArchiveDays', 'AUDIT_ARCHIVE_DAYS', 1],
+];
+
+/** Each with its variable and its values, the default first. */
+const choices: readonly [Name, string, readonly string[]][] = [
+  ['userDirectory', 'USER_DIRECTORY', ['open', 'closed']],
+  ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
+  ['sessions', 'SESSIONS', ['stateless', 'revocable']],
+  ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
+  ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
+  ['v1Users', 'V1_USERS', ['on', 'off']],
+  ['docs', 'DOCS', ['on', 'off']],
+];
+
+/** Any text, without a default. */
+const texts: readonly [Name, string][] = [
+  ['usersTable', 'USERS_TABLE'],
+  ['auditTable', 'AUDIT_TABLE'],
+  ['staticFiles', 'STATIC_FILES'],
+];
+
+/** Text that is none by default. */
+const optional: readonly [Name, string][] = [
+  ['mailFrom', 'MAIL_FROM'],
+  ['resetUrl', 'RESET_URL'],
+  ['mailFunctionUrl', 'MAIL_FUNCTION_URL'],
+];
+
+const refusalOf = (read: () => unknown): string => {
+  try {
+    return `accepted ${read()}`;
+  } catch (error) {
+    return error instanceof ConfigError ? error.message : String(error);
+  }
 };
 
-describe('How strict a setting is', () => {
-  it.each<[Name, readonly string[]]>([
-    ['userDirectory', ['open', 'closed']],
-    ['loginAnswers', ['distinct', 'uniform']],
-    ['sessions', ['stateless', 'revocable']],
-    ['currentPassword', ['optional', 'required']],
-    ['v1Users', ['on', 'off']],
-    ['docs', ['on', 'off']],
-    ['passwordMinLength', ['1', '2', '255']],
-    ['loginFailuresPerAccount', ['0', '1000000', '2', '1']],
-    ['loginFailuresPerAddress', ['0', '1000000', '2', '1']],
-    ['registrationsPerAddress', ['0', '1000000', '2', '1']],
-  ])('of %s grows from value to value of %j', (name, fromLaxest) => {
-    const found = strictnessOf(name, fromLaxest);
+const refusal = (setting: Name, env: Record<string, string>) =>
+  refusalOf(() => configFrom(env)[setting]);
 
-    expect(new Set(found).size).toBe(fromLaxest.length);
-    expect(found).toEqual(found.toSorted((a = Number.NaN, b = Number.NaN) => a - b));
+describe('A number among the settings', () => {
+  it.each(numbers)('%s is read from %s, within its bounds', (setting, variable, ...expected) => {
+    const [minimum, maximum, standard] = expected;
+
+    expect(configFrom({ [variable]: String(minimum) })[setting]).toBe(minimum);
+    expect(configFrom({ [variable]: String(maximum) })[setting]).toBe(maximum);
+    expect(configFrom({})[setting]).toBe(standard);
+    expect(configFrom({ [variable]: '' })[setting]).toBe(standard);
+    for (const value of [minimum - 1, maximum + 1]) {
+      expect(refusal(setting, { [variable]: String(value) })).toBe(
+        `Environment variable ${variable} must be a whole number from ${minimum} to ${maximum}`,
+      );
+    }
   });
 
-  it('grows with the cost of hashes that a deployment may choose', () => {
-    const { strictness } = serviceSettings.bcryptCost.deployed;
+  it.each([
+    ...['1e1', '0x5', ' 5', '5 ', '5.0', '+5', '-5', 'five', 'NaN', 'undefined', '٥'],
+    '9'.repeat(400),
+  ])('is refused when it is not written in digits: %j', (value) => {
+    expect(refusal('bcryptCost', { BCRYPT_COST: value })).toBe(
+      'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
+    );
+  });
+});
 
-    expect([10, 12, 14].map((cost) => strictness?.(cost))).toEqual([10, 12, 14]);
+describe('A number of days among the settings', () => {
+  it.each(days)('%s is read from %s, and 0 means for ever', (setting, variable, least) => {
+    for (const value of [0, least, 36_500]) {
+      expect(configFrom({ [variable]: String(value) })[setting]).toBe(value);
+    }
+    expect(configFrom({})[setting]).toBe(0);
+    for (const value of [least - 1 || '00', 36_501, '-0', '1e2', 'never']) {
+      expect(refusal(setting, { [variable]: String(value) })).toBe(
+        `Environment variable ${variable} must be 0, or a whole number from ${least} to 36500`,
+      );
+    }
+  });
+});
+
+describe('A choice among the settings', () => {
+  it.each(choices)('%s is read from %s, and is by default the first', (setting, variable, all) => {
+    for (const value of all) expect(configFrom({ [variable]: value })[setting]).toBe(value);
+    expect(configFrom({})[setting]).toBe(all[0]);
+    expect(configFrom({ [variable]: '' })[setting]).toBe(all[0]);
+    for (const value of ['hunter2', 'constructor', all.join(), ` ${all[0]}`]) {
+      expect(refusal(setting, { [variable]: value })).toBe(
+        `Environment variable ${variable} must be one of ${all.join(', ')}`,
+      );
+    }
+  });
+});
+
+describe('A text among the settings', () => {
+  it.each(texts)('%s is read from %s, which must be set', (setting, variable) => {
+    expect(configFrom({ [variable]: 'any text' })[setting]).toBe('any text');
+    for (const env of [{}, { [variable]: '' }]) {
+      expect(refusal(setting, env)).toBe(`Environment variable ${variable} is not set`);
+    }
   });
 
-  it.each<Name>(['mailFrom', 'resetUrl', 'auditDetail', 'auditRetentionDays', 'auditArchiveDays'])(
-    'is not told of %s, no value of which is stricter than another',
-    (name) => {
-      expect(ruleOf(name).strictness).toBeUndefined();
+  it.each(optional)('%s is none unless %s is set', (setting, variable) => {
+    expect(configFrom({})[setting]).toBe('');
+    expect(configFrom({ [variable]: '' })[setting]).toBe('');
+  });
+});
+
+describe('A setting of mails', () => {
+  const sound = { MAIL_FROM: 'accounts@example.com', RESET_URL: 'https://app.example.com/reset' };
+
+  it.each([
+    ['accounts@example.com', 'https://app.example.com'],
+    ['no-reply+x@mail.example.com', 'https://app.example.com:8443/a/b?c=d'],
+    ['a@localhost', 'http://localhost:8080/reset'],
+    ['a@localhost', 'http://127.0.0.1/'],
+    ['a@localhost', 'http://[::1]:8080/'],
+    ['a@b', 'https://b'],
+  ])('is taken as it is: %s, %s', (from, url) => {
+    const { mailFrom, resetUrl } = configFrom({ MAIL_FROM: from, RESET_URL: url });
+
+    expect([mailFrom, resetUrl]).toEqual([from, url]);
+  });
+
+  it.each([
+    ...['nobody', '@example.com', 'a@', 'a@b@c', 'Accounts <a@example.com>', 'a@b,c@d', 'a b@c'],
+    ...['a@b\r\nBcc: c@d', 'a@example.com ', 'ä@example.com', '<a@example.com>'],
+    ...['a@-example.com', 'a@example.com-', 'a@.example.com', 'a@example_com'],
+  ])('is refused as MAIL_FROM: %j', (from) => {
+    expect(refusal('mailFrom', { ...sound, MAIL_FROM: from })).toBe(
+      'Environment variable MAIL_FROM must be an email address',
+    );
+  });
+
+  it.each([
+    ...['app.example.com', '/reset', 'http://app.example.com/', 'ftp://localhost/', 'javascript:1'],
+    ...['https://app.example.com/#', 'https://app.example.com/#a', 'https://u:p@example.com/'],
+    ...['https://app.example.com/ x', 'https://app.exa\nmple.com/', ' https://app.example.com'],
+    ...['http://localhost.example.com/', 'https://', 'data:text/html,x'],
+    ...['https:x.org/r', 'https:\\\\x.org\\r', 'https:///x.org/r', 'https://x.org\\r'],
+    ...['\u0001https://x.org/r', 'https://x.org/\u202er', 'https://x.org/\u007f', 'https://ä.org/'],
+  ])('is refused as RESET_URL: %j', (url) => {
+    expect(refusal('resetUrl', { ...sound, RESET_URL: url })).toBe(
+      'Environment variable RESET_URL must be an https URL without fragment, or an http one of localhost',
+    );
+  });
+
+  it.each([
+    ['mailFrom', 'MAIL_FROM', 'RESET_URL'],
+    ['resetUrl', 'RESET_URL', 'MAIL_FROM'],
+  ] as const)(
+    'requires the other one: %s is refused when only %s is set',
+    (setting, one, other) => {
+      expect(refusal(setting, { [one]: sound[one] })).toBe(
+        `Environment variable ${other} must be set together with ${one}`,
+      );
     },
   );
-});
 
-describe('isShorter', () => {
-  it.each([
-    [1, 2, true],
-    [2, 1, false],
-    [2, 2, false],
-    [36_500, 0, true],
-    [0, 36_500, false],
-    [0, 0, false],
-  ])('compares %d days with %d, of which 0 is for ever: %s', (one, other, expected) => {
-    expect(isShorter(one, other)).toBe(expected);
-  });
-});
-
-describe('sendsMail', () => {
   it.each([
     ['a@example.com', 'https://app.example.com', true],
     ['a@example.com', '', false],
     ['', 'https://app.example.com', false],
     ['', '', false],
-  ])('takes both settings: of %j and %j it is %s', (mailFrom, resetUrl, expected) => {
-    expect(sendsMail({ mailFrom, resetUrl })).toBe(expected);
+  ])('has mails sent together with the other one only: %j, %j: %s', (mailFrom, resetUrl, sent) => {
+    expect(sendsMail({ mailFrom, resetUrl })).toBe(sent);
   });
+});
+
+describe('CORS_ORIGINS', () => {
+  const read = (text: string) => valuesIn({ CORS_ORIGINS: text }, { corsOrigins }).corsOrigins;
+
+  it.each([
+    ['', ['*']],
+    ['*', ['*']],
+    ['https://a.example', ['https://a.example']],
+    ['https://a.example, http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
+  ])('%j means the origins %j', (text, origins) => {
+    expect(originsIn(read(text))).toEqual(origins);
+  });
+
+  it.each([
+    ...['app.example.com', 'localhost:3000', 'https://app.example.com/', 'https://*.example.com'],
+    ...['*,https://app.example.com', 'https://a.example,https://b.example/', 'https://a.example,'],
+    ...['ftp://a.example', 'https:/', 'xhttps://a.example', 'https://a.example '.repeat(2)],
+  ])('is refused when it is %j', (text) => {
+    expect(refusalOf(() => read(text))).toBe(
+      'Environment variable CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
+    );
+  });
+});
+
+describe('A number of days that must not be smaller than others, of which 0 means for ever', () => {
+  it.each([
+    [1, { one: 1, two: 0 }, 'must not be below two, which is 0, for ever'],
+    [1, { one: 2 }, 'must not be below one, which is 2'],
+    [1, { one: 1, two: 3, three: 2 }, 'must not be below two, which is 3'],
+    [2, { one: 1, two: 2 }, undefined],
+    [36_500, { one: 0 }, 'must not be below one, which is 0, for ever'],
+    [0, { one: 36_500, two: 0 }, undefined],
+  ])('%d beside %j: %s', (number, others, rule) => {
+    expect(tooFewDays(number, others)).toBe(rule);
+  });
+});
+
+describe('configFrom', () => {
+  it('reads the settings that these tests cover, and no others', () => {
+    const covered = [numbers, days, choices, texts, optional].flat().map(([setting]) => setting);
+
+    expect(Object.keys(configFrom({})).sort()).toEqual(covered.sort());
+    expect(Object.keys(settings).sort()).toEqual(covered);
+  });
+
+  it('never repeats a refused value, which may be a secret in the wrong place', () => {
+    for (const [setting, variable] of [numbers, days, choices].flat()) {
+      expect(refusal(setting, { [variable]: 'hunter2' })).not.toContain('hunter2');
+    }
+  });
+
+  it('needs a setting only when it is read', () => {
+    const config = configFrom({ USERS_TABLE: 'users', BCRYPT_COST: 'nonsense' });
+
+    expect(config.usersTable).toBe('users');
+    expect(() => config.bcryptCost).toThrow(ConfigError);
+    expect(() => config.auditTable).toThrow(ConfigError);
+  });
+
+  it('reads a setting whenever it is used', () => {
+    const env = { BCRYPT_COST: '5' };
+    const config = configFrom(env);
+
+    const first = config.bcryptCost;
+    env.BCRYPT_COST = '6';
+
+    expect([first, config.bcryptCost]).toEqual([5, 6]);
+  });
+});
+
+it('The settings of operators have these outputs of a deployed stack', () => {
+  expect(operatorSettings.map(outputOf)).toEqual([
+    ...['PasswordMinLength', 'BcryptCost', 'Sessions', 'MailFrom', 'ResetUrl', 'AuditDetail'],
+    ...['AuditRetentionDays', 'AuditArchiveDays'],
+  ]);
 });
