@@ -3,7 +3,7 @@ import { kmsSigner } from '../../lib/audit/archive/kms-key.ts';
 import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
 import type { Sealing } from '../../lib/audit/seal/sealing.ts';
-import { config, sealerConfig } from '../../lib/config.ts';
+import { config, sealerConfig } from '../../lib/settings.ts';
 
 const openSealing = async (): Promise<Sealing> => ({
   archive: bucketArchive(sealerConfig.auditArchiveBucket),

@@ -1,9 +1,9 @@
-import { config } from '../../lib/config.ts';
 import * as contract from '../../lib/contract/docs.ts';
 import { buildDocument } from '../../lib/contract/document.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { fileNames, revalidated, serveFile } from '../../lib/http/kept.ts';
 import type { ApiRequest, Handler } from '../../lib/http/request.ts';
+import { config } from '../../lib/settings.ts';
 import { pagePolicy, renderPage } from './page.ts';
 
 /** The URL that the gateway was called by; it says so itself, in AWS always of HTTPS. */

@@ -1,9 +1,9 @@
-import { config } from '../../lib/config.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { authenticated, findUserFor } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { nextPageLink, pageOf, parseQuery } from '../../lib/http/query.ts';
 import type { AuthenticatedRequest } from '../../lib/http/request.ts';
+import { config } from '../../lib/settings.ts';
 import { listUsers } from '../../lib/users/store.ts';
 
 const scope = 'users';

@@ -1,12 +1,12 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { checkMaker, checkOwnChange } from '../../lib/auth/own-change.ts';
-import { config } from '../../lib/config.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
 import { noticeChange } from '../../lib/mail/notice.ts';
+import { config } from '../../lib/settings.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
 import { changeDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';

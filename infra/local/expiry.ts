@@ -6,10 +6,10 @@ import { beginning, compact } from '../../lib/audit/archive/digest.ts';
 import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { expiryBound, keptSince } from '../../lib/audit/retention.ts';
 import { shards } from '../../lib/audit/store.ts';
-import { config } from '../../lib/config.ts';
 import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';
 import { readPage } from '../../lib/dynamodb/page.ts';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
+import { config } from '../../lib/settings.ts';
 
 /** What holds for an item of a table whose time is over. */
 const expired = ({ timeToLive = '' }: TableDefinition, now: number) => ({

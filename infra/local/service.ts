@@ -1,7 +1,6 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
-import { config } from '../../lib/config.ts';
 import type { Handler } from '../../lib/http/request.ts';
-import { operatorSettings, serviceSettings } from '../../lib/settings.ts';
+import { config, operatorSettings, serviceSettings } from '../../lib/settings.ts';
 import { functionsInForce, mailFunction } from '../routes.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';

@@ -1,7 +1,6 @@
 /** `npm start`: the whole service on this machine. */
 import { resolve } from 'node:path';
-import { config } from '../../lib/config.ts';
-import { sendsMail } from '../../lib/settings.ts';
+import { config, sendsMail } from '../../lib/settings.ts';
 import type { LocalAdmin } from './admin.ts';
 import type { LocalService } from './service.ts';
 import { startService } from './service.ts';

@@ -1,5 +1,5 @@
-import { ConfigError } from '../../lib/config.ts';
 import { DomainError, faultName } from '../../lib/errors.ts';
+import { ConfigError } from '../../lib/settings.ts';
 
 /** Why a command could not do its work, in a sentence that says what to do. */
 export class Failure extends Error {

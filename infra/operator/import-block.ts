@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../../lib/config.ts';
 import { send } from '../../lib/dynamodb/client.ts';
 import { DomainError } from '../../lib/errors.ts';
+import { config } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { emailItemKey, getItems, type StoredUser, toUser, userKey } from '../../lib/users/items.ts';
 import { isUnmatchable } from '../../lib/users/password.ts';

@@ -1,5 +1,5 @@
-import { config } from '../../lib/config.ts';
 import { DomainError, invalidField } from '../../lib/errors.ts';
+import { config } from '../../lib/settings.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
 import { parseEmail, parseName, parseRole } from '../../lib/users/schema.ts';

@@ -4,7 +4,7 @@ import { fingerprintOf, type SignedDigest, timeInName } from '../../lib/audit/ar
 import { keptSince } from '../../lib/audit/retention.ts';
 import { compareRemembered, type Remembered, remember } from '../../lib/audit/verify/newest.ts';
 import type { Finding, Verified } from '../../lib/audit/verify/verification.ts';
-import { config } from '../../lib/config.ts';
+import { config } from '../../lib/settings.ts';
 import type { TimeRange } from './command.ts';
 import { explain } from './failure.ts';
 import { newestDigests, sealKeys } from './seal-memory.ts';

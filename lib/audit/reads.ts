@@ -1,9 +1,9 @@
 /** Entries of queries of the audit log (functions/README.md, What is audited). */
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { sendIf, storageTime } from '../dynamodb/client.ts';
 import { describeFault, logError } from '../log.ts';
+import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import type { AuditedAction } from './entry.ts';
 import { record } from './record.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { config } from '../config.ts';
 import { storageTime } from '../dynamodb/client.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { entryNotWritten, logError } from '../log.ts';
+import { config } from '../settings.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 import { timeToLive } from './retention.ts';
 import { type EntryWrite, insertEntry } from './store.ts';

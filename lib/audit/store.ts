@@ -1,9 +1,9 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { isConditionFailure, send } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { auditTable, createdAtKey, type IndexDefinition } from '../dynamodb/tables.ts';
+import { config } from '../settings.ts';
 import type { Action, AuditEntry } from './entry.ts';
 
 /** A number of any size: as such where a double holds it exactly, otherwise as text. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import {
   conditionItem,
   isConditionFailure,
@@ -11,6 +10,7 @@ import {
 } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
+import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { getItems } from '../users/items.ts';
 import { type Count, increment, isUnmarkedWait, marking, waitOf } from './count.ts';

@@ -1,9 +1,9 @@
 /** Limits of what anybody may do without logging in: registrations, and what has mails sent. */
 import { createHash } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { sendIf } from '../dynamodb/client.ts';
 import type { NoticeMessage } from '../mail/hand-over.ts';
+import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
 import {

@@ -1,7 +1,7 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
-import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
 import { findUserByEmail, refreshHash } from '../users/store.ts';

@@ -1,8 +1,8 @@
 /** Counts failed logins per account and per source address. */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { sendIf } from '../dynamodb/client.ts';
+import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
 import { notBlocked } from './count.ts';

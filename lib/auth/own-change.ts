@@ -1,6 +1,7 @@
 /** What permits a change beside the token or the role, and must hold until it is written. */
-import { config } from '../config.ts';
+
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
 import type { ChangeContext } from '../users/read-then-write.ts';

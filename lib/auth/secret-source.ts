@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { ConfigError } from '../config.ts';
+import { ConfigError } from '../settings.ts';
 
 /** The signing secret between two rotations. */
 export interface SecretVersion {

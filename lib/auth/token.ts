@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
-import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 import { clockSkew, seconds } from '../time.ts';
 import { getItems, type ItemKey, type StoredUser, toStoredUser, userKey } from '../users/items.ts';
 import { isUserId, type Role, roles } from '../users/user.ts';

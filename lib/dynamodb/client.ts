@@ -15,8 +15,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
-import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 
 /**
  * A time limit of storage, stretched by STORAGE_PATIENCE.

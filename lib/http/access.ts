@@ -1,8 +1,8 @@
 /** What a request says of its caller, and what authentication has read of it. */
 
 import { findSessionUser, verifyToken } from '../auth/token.ts';
-import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 import { toUser } from '../users/items.ts';
 import { findUser } from '../users/store.ts';
 import type { User } from '../users/user.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 import { accepts } from './accept.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
 

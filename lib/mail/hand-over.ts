@@ -2,8 +2,8 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
-import { config } from '../config.ts';
 import { DomainError, namedError } from '../errors.ts';
+import { config } from '../settings.ts';
 
 /** What functions ask the one that mails for. No token, password or hash is in it. */
 

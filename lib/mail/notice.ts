@@ -1,6 +1,7 @@
 /** Word to an account of what was changed of how it is entered, where the service sends mails. */
-import { config } from '../config.ts';
+
 import { describeFault, logError, noticeNotHandedOver } from '../log.ts';
+import { config } from '../settings.ts';
 import { handOver } from './hand-over.ts';
 
 /** Which request does something, and where it comes from. */

@@ -4,8 +4,8 @@
  */
 
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
-import { config } from '../config.ts';
 import { faultName } from '../errors.ts';
+import { config } from '../settings.ts';
 import type { NoticeMessage, ResetMessage } from './hand-over.ts';
 
 export interface Mail {

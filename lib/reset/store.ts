@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { send, transact } from '../dynamodb/client.ts';
+import { config } from '../settings.ts';
 import { clockSkew, seconds } from '../time.ts';
 import {
   getItems,

@@ -1,8 +1,8 @@
-import { config } from '../config.ts';
 import { transact } from '../dynamodb/client.ts';
 import { readPage } from '../dynamodb/page.ts';
 import { usersTable } from '../dynamodb/tables.ts';
 import { logWarning } from '../log.ts';
+import { config } from '../settings.ts';
 import { adminListing, toUser, userKey } from './items.ts';
 import { endingSessions } from './sessions.ts';
 import type { User } from './user.ts';

@@ -1,5 +1,5 @@
 /** What audit entries say of users, in their details (functions/README.md, What is audited). */
-import { config } from '../config.ts';
+import { config } from '../settings.ts';
 import type { UserChanges } from './schema.ts';
 import type { User } from './user.ts';
 

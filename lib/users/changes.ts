@@ -1,5 +1,5 @@
-import { config } from '../config.ts';
 import { transact } from '../dynamodb/client.ts';
+import { config } from '../settings.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
 import { type ChangeContext, readThenWrite } from './read-then-write.ts';
 import { releaseEmail, type UserUpdate, writeUpdate } from './update.ts';

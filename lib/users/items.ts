@@ -1,9 +1,9 @@
 /** The items of the users table that belong to users, and how they are read. */
 import { BatchGetItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { config } from '../config.ts';
 import { send } from '../dynamodb/client.ts';
 import { DomainError, namedError } from '../errors.ts';
+import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { emailKey, type User } from './user.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { compare, hash } from 'bcryptjs';
-import { config } from '../config.ts';
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 
 /**
  * Marks a hash whose input was reduced first: bcrypt over the base64 of the password's SHA-256.

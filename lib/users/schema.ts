@@ -1,7 +1,7 @@
 /** The bodies that a client may send (functions/README.md, Input), each field with its rules. */
 import * as v from 'valibot';
-import { config } from '../config.ts';
 import { DomainError, invalidField } from '../errors.ts';
+import { config } from '../settings.ts';
 import { atLeast, atMost, type Fields, oneOf, parseBody, text, validate } from '../validation.ts';
 import { email, name } from './fields.ts';
 import { type Role, roles } from './user.ts';

@@ -3,8 +3,8 @@
  * the number that stood on the user item when it was issued, and is good while it stands there.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { config } from '../settings.ts';
 import { userKey } from './items.ts';
 
 interface ItemUpdate {

@@ -1,10 +1,10 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { send, type TransactItem, transact } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
 import { DomainError, namedError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
+import { config } from '../settings.ts';
 import {
   adminListing,
   emailItemKey,

@@ -1,8 +1,8 @@
 /** How an update of a user is written: on the condition that the user still is as it was read. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { config } from '../config.ts';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } from './items.ts';
 import type { ChangeContext, Written } from './read-then-write.ts';

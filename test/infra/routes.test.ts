@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { functionsInForce, mailFunction, type TablePermission } from '../../infra/routes.ts';
-import { configFrom } from '../../lib/config.ts';
+import { configFrom } from '../../lib/settings.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import {
   type ExampleRequest,

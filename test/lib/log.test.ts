@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ConfigError } from '../../lib/config.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { describeFault, logError } from '../../lib/log.ts';
+import { ConfigError } from '../../lib/settings.ts';
 
 describe('logError', () => {
   it('writes one line of JSON, whatever is in the fields', () => {

@@ -2,8 +2,8 @@
 
 import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { configFrom } from '../../lib/config.ts';
 import { buildDocument, type OpenApiDocument } from '../../lib/contract/document.ts';
+import { configFrom } from '../../lib/settings.ts';
 
 /** A response, and what was asked. */
 export interface Exchange {

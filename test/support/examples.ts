@@ -15,8 +15,8 @@ import {
   type HttpMethod,
 } from '../../infra/routes.ts';
 import { staticFilesFolder } from '../../infra/static-files.ts';
-import { configFrom } from '../../lib/config.ts';
 import { operations } from '../../lib/contract/operations.ts';
+import { configFrom } from '../../lib/settings.ts';
 import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
 import { gatewayEvent } from './event.ts';
 import { plantResetToken } from './reset-tokens.ts';

@@ -41,7 +41,7 @@ const withinThisProcess = async (
   vi.resetModules();
   const { startService } = await import('../../infra/local/service.ts');
   const { readLocalSettings } = await import('../../infra/local/settings.ts');
-  const { config } = await import('../../lib/config.ts');
+  const { config } = await import('../../lib/settings.ts');
   const { url, stop } = await startService(readLocalSettings(process.env));
   Object.defineProperties(config, Object.getOwnPropertyDescriptors({ ...config }));
   vi.resetModules();

@@ -1,4 +1,4 @@
-import { config } from '../../../lib/config.ts';
+import { config } from '../../../lib/settings.ts';
 import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
 import { recordChange, seeAdmins } from '../audit.ts';
 import type { Run } from '../command.ts';

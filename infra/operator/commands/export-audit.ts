@@ -8,7 +8,7 @@ import { actions, results } from '../../../lib/audit/entry.ts';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
 import { keptSince } from '../../../lib/audit/retention.ts';
 import { type AuditFilter, attributes, matching, shown } from '../../../lib/audit/store.ts';
-import { config } from '../../../lib/config.ts';
+import { config } from '../../../lib/settings.ts';
 import { recordIntention } from '../audit.ts';
 import { type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';

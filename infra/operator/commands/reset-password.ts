@@ -1,6 +1,6 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
-import { config } from '../../../lib/config.ts';
 import { makeResetToken } from '../../../lib/reset/store.ts';
+import { config } from '../../../lib/settings.ts';
 import { recordChange } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';

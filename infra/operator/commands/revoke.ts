@@ -1,4 +1,4 @@
-import { config } from '../../../lib/config.ts';
+import { config } from '../../../lib/settings.ts';
 import { endSessions } from '../../../lib/users/sessions.ts';
 import { recordChange } from '../audit.ts';
 import type { Run } from '../command.ts';

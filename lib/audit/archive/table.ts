@@ -5,9 +5,9 @@ import {
   type QueryCommandInput,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
-import { config } from '../../config.ts';
 import { send } from '../../dynamodb/client.ts';
 import { auditTable } from '../../dynamodb/tables.ts';
+import { config } from '../../settings.ts';
 import { shards } from '../store.ts';
 import type { Item } from './line.ts';
 

@@ -3,7 +3,7 @@ import { LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { functionsInForce } from '../../../infra/routes.ts';
 import { bundling } from '../../../infra/stack/bundling/options.ts';
-import { configFrom } from '../../../lib/config.ts';
+import { configFrom } from '../../../lib/settings.ts';
 import type { Bundle, Source } from './bundle.ts';
 import type { Environment } from './cold-start.ts';
 import type { Deployment } from './deployment.ts';

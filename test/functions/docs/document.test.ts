@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { configFrom } from '../../../lib/config.ts';
 import { buildDocument } from '../../../lib/contract/document.ts';
+import { configFrom } from '../../../lib/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 
 const { api } = await serviceForThisFile();

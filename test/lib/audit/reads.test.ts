@@ -10,7 +10,7 @@ import {
   vi,
 } from 'vitest';
 import { recordRead } from '../../../lib/audit/reads.ts';
-import { config } from '../../../lib/config.ts';
+import { config } from '../../../lib/settings.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { faults, startProxy } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { configFrom } from '../../../lib/config.ts';
 import { buildDocument } from '../../../lib/contract/document.ts';
 import { fieldFaultMeanings } from '../../../lib/contract/errors.ts';
 import { bodySchema } from '../../../lib/contract/json-schema.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
+import { configFrom } from '../../../lib/settings.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 

@@ -1,7 +1,7 @@
 /** What holds every response of the tests against the document: test/support/contract.ts. */
 import { describe, expect, it } from 'vitest';
-import { configFrom } from '../../../lib/config.ts';
 import { buildDocument } from '../../../lib/contract/document.ts';
+import { configFrom } from '../../../lib/settings.ts';
 import { checkAgainst, type Exchange } from '../../support/contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
