@@ -111,7 +111,7 @@ const read = (name: Name, given: Given): string | number | undefined => {
   return value;
 };
 
-/** What the CDK and its command line keep in the same context. */
+/** Whether a name in the context belongs to the CDK or its command line. */
 const isToolsOwn = (name: string) =>
   /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
 
@@ -181,7 +181,7 @@ const requireKept = (settings: DeploymentSettings): void => {
 
 /**
  * Reads the settings of a deployment from the CDK's context (`-c name=value`) and, for stage
- * production, from infra/production.json, before which the context goes.
+ * production, from infra/production.json, whose values the context overrides.
  * @throws {SettingError} on the first setting that is unknown or not allowed
  */
 export const readDeploymentSettings = (
@@ -198,7 +198,7 @@ export const readDeploymentSettings = (
   return settings;
 };
 
-/** Lists of allowed values, each from the laxest to the strictest. */
+/** Settings whose allowed values are listed from the laxest to the strictest. */
 const fromLaxest: readonly Name[] = [
   'auditSeal',
   'userDirectory',
@@ -209,7 +209,7 @@ const fromLaxest: readonly Name[] = [
   'docs',
 ];
 
-/** Numbers of which a greater one is stricter; and limits, which are stricter the other way. */
+/** Settings of which a greater number is stricter, and limits, of which a smaller one is. */
 const minimums: readonly Name[] = ['passwordMinLength', 'bcryptCost', 'auditLockDays'];
 const limits: readonly Name[] = [
   'loginFailuresPerAccount',
@@ -217,13 +217,13 @@ const limits: readonly Name[] = [
   'registrationsPerAddress',
 ];
 
-/** Greater for a stricter value; 0 for all values of which none is stricter than another. */
+/** A number that is greater for a stricter value, and 0 where no value is stricter than others. */
 const strictness = (name: Name, value: string | number | undefined): number => {
   if (fromLaxest.includes(name)) {
     return Object.values<unknown>(deploymentSettings[name].allowed).indexOf(value);
   }
   if (minimums.includes(name)) return Number(value);
-  // 0 is no limit.
+  // 0 means that there is no limit.
   if (limits.includes(name)) return value === 0 ? Number.NEGATIVE_INFINITY : -Number(value);
   return name === 'corsOrigins' && value !== '*' ? 1 : 0;
 };

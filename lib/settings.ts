@@ -1,10 +1,10 @@
 /**
- * The settings of the service, each defined once, as data; and their values in an environment.
- * infra/deployment-settings.ts has what else a deployment chooses, infra/local/settings.ts what else
- * `npm start` reads.
+ * The settings of the service, each defined once, as data, and their values in an environment. The
+ * other settings of a deployment are in infra/deployment-settings.ts, and those of `npm start` in
+ * infra/local/settings.ts.
  *
- * The rules are data and no valibot schemas, because every function reads settings, also those that
- * check no body or query: the library would add 2.8 KB to their bundles.
+ * The rules are data, not valibot schemas, because every function reads settings: the library would
+ * add 2.8 KB to the bundles of those that check no body and no query.
  */
 
 /** The values that a setting may have. */
@@ -13,12 +13,12 @@ export type Allowed =
   | readonly (string | number)[]
   /** A whole number within these bounds, or one other value. */
   | { readonly from: number; readonly to: number; readonly or?: string | number }
-  /** Text that follows a rule, which completes the sentence that begins with `must be`. */
+  /** Text that follows a rule; the rule completes a sentence that begins with `must be`. */
   | { readonly rule: string; isAllowed(text: string): boolean };
 
 export interface Setting {
   readonly allowed: Allowed;
-  /** As text; it is allowed in any case. Absent: the setting has no default. */
+  /** As text, which is always allowed. Absent: the setting has no default. */
   readonly default?: string;
   /** The name of another setting without which this one has no effect. */
   readonly requires?: string;
@@ -33,7 +33,7 @@ type Catalogue = Readonly<Record<string, VariableSetting>>;
 
 export const anyText = { rule: 'text', isAllowed: () => true } as const satisfies Allowed;
 
-/** Days for which an entry stays in the audit table at least: sealing may fail for some of them. */
+/** Days for which an entry stays in the audit table at least, because sealing may fail for days. */
 export const leastRetention = 30;
 
 /** A plain address, which can stand in a header and in a condition of an IAM policy as it is. */
@@ -53,21 +53,13 @@ const limit = { from: 0, to: 1_000_000 } as const;
 
 /** Chosen by whoever deploys the service or starts it on one machine. */
 export const serviceSettings = {
-  userDirectory: {
-    variable: 'USER_DIRECTORY',
-    allowed: ['open', 'closed'],
-    default: 'open',
-  },
+  userDirectory: { variable: 'USER_DIRECTORY', allowed: ['open', 'closed'], default: 'open' },
   passwordMinLength: {
     variable: 'PASSWORD_MIN_LENGTH',
     allowed: { from: 1, to: 255 },
     default: '1',
   },
-  bcryptCost: {
-    variable: 'BCRYPT_COST',
-    allowed: { from: 4, to: 16 },
-    default: '10',
-  },
+  bcryptCost: { variable: 'BCRYPT_COST', allowed: { from: 4, to: 16 }, default: '10' },
   loginAnswers: {
     variable: 'LOGIN_ANSWERS',
     allowed: ['distinct', 'uniform'],
@@ -85,11 +77,7 @@ export const serviceSettings = {
   },
   registrationsPerAddress: { variable: 'REGISTRATIONS_PER_ADDRESS', allowed: limit, default: '0' },
   /** Whether a session can be ended before its token expires; see lib/users/sessions.ts. */
-  sessions: {
-    variable: 'SESSIONS',
-    allowed: ['stateless', 'revocable'],
-    default: 'stateless',
-  },
+  sessions: { variable: 'SESSIONS', allowed: ['stateless', 'revocable'], default: 'stateless' },
   /** Whether users must give their current password to change their password or address. */
   currentPassword: {
     variable: 'CURRENT_PASSWORD',
@@ -103,7 +91,7 @@ export const serviceSettings = {
     default: '',
     requires: 'resetUrl',
   },
-  /** The page that a mailed link leads to: the host of a link comes from here alone. */
+  /** The page to which mailed links lead: their host comes from this setting alone. */
   resetUrl: {
     variable: 'RESET_URL',
     allowed: {
@@ -115,13 +103,13 @@ export const serviceSettings = {
   },
   /** Whether audit entries hold names and addresses, and queries of the log leave entries. */
   auditDetail: { variable: 'AUDIT_DETAIL', allowed: ['standard', 'full'], default: 'standard' },
-  /** Days after which entries leave the audit table, which are sealed by then; 0: they stay. */
+  /** Days after which entries leave the audit table; they must be sealed. 0: they stay for ever. */
   auditRetentionDays: {
     variable: 'AUDIT_RETENTION_DAYS',
     allowed: { from: leastRetention, to: 36_500, or: 0 },
     default: '0',
   },
-  /** Days after which sealed windows leave the archive, never before their entries; 0: they stay. */
+  /** Days after which sealed windows leave the archive, not before their entries. 0: they stay. */
   auditArchiveDays: {
     variable: 'AUDIT_ARCHIVE_DAYS',
     allowed: { from: 1, to: 36_500, or: 0 },
@@ -170,11 +158,7 @@ export const settings = {
   /** The folder of the files that pages load; see infra/static-files.ts. */
   staticFiles: { variable: 'STATIC_FILES', allowed: anyText },
   /** How many times as long as on AWS a request to the store may take, on a busy machine. */
-  storagePatience: {
-    variable: 'STORAGE_PATIENCE',
-    allowed: { from: 1, to: 10 },
-    default: '1',
-  },
+  storagePatience: { variable: 'STORAGE_PATIENCE', allowed: { from: 1, to: 10 }, default: '1' },
 } as const satisfies Catalogue;
 
 /** Given by the stack to the sealer alone: its bucket, and the id of its key in AWS KMS. */
@@ -183,12 +167,12 @@ export const sealerSettings = {
   auditSealKey: { variable: 'AUDIT_SEAL_KEY', allowed: anyText },
 } as const satisfies Catalogue;
 
-/** The origins in a value of {@link corsOrigins}. */
+/** The origins that a value of {@link corsOrigins} lists. */
 export const originsIn = (text: string): string[] => text.split(',').map((each) => each.trim());
 
 const isOrigin = (text: string) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
 
-/** The origins whose pages may call the API from a browser: read by the gateway, not by functions. */
+/** The origins whose pages may call the API from a browser. Only the gateway reads them. */
 export const corsOrigins = {
   variable: 'CORS_ORIGINS',
   allowed: {
@@ -235,7 +219,7 @@ export const parseSetting = (setting: Setting, text: string): string | number | 
   return number >= from && number <= to ? number : undefined;
 };
 
-/** What a refusal says of the values that a setting may have. */
+/** The rule for the values of a setting, as a message says it: `must be …`. */
 export const ruleOf = ({ allowed }: Setting): string => {
   if ('rule' in allowed) return `must be ${allowed.rule}`;
   if (!('from' in allowed)) return `must be one of ${allowed.join(', ')}`;
@@ -268,12 +252,12 @@ export class ConfigError extends Error {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const read = (env: Environment, setting: VariableSetting, catalogue: Catalogue) => {
-  const { variable, requires = '' } = setting;
+  const { variable, requires } = setting;
   const text = env[variable] || setting.default;
   if (text === undefined) throw new ConfigError(variable, 'is not set');
   const value = parseSetting(setting, text);
   if (value === undefined) throw new ConfigError(variable, ruleOf(setting));
-  const required = catalogue[requires]?.variable;
+  const required = requires && catalogue[requires]?.variable;
   if (required && env[variable] && !env[required]) {
     throw new ConfigError(required, `must be set together with ${variable}`);
   }

@@ -31,7 +31,7 @@ export interface LocalSettings {
   readonly admin: { readonly email: string; readonly password: string } | undefined;
 }
 
-/** What AWS sets for a function, and the deployment does: as it is here unless it is set. */
+/** Variables that AWS and a deployment set for functions, with their values here by default. */
 export const environmentDefaults = {
   AWS_REGION: 'us-east-1',
   AWS_ACCESS_KEY_ID: 'local',
@@ -42,7 +42,7 @@ export const environmentDefaults = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What only the local service takes from its environment. */
+/** The settings that the local service itself reads, beside those of its functions. */
 export const localSettings = {
   port: { variable: 'PORT', allowed: { from: 0, to: 65_535 }, default: '3000' },
   /** Where data is kept; `memory` keeps nothing. */
@@ -87,7 +87,7 @@ export const signingSecret = ({
 
 /**
  * Entries leave a table only where they are sealed, and the archive never before the table.
- * @throws {ConfigError} when the settings would have it otherwise
+ * @throws {ConfigError} when the settings contradict that
  */
 const requireKept = (env: Environment, folder: string): void => {
   const { auditRetentionDays, auditArchiveDays } = configFrom(env);

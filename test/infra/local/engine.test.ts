@@ -170,14 +170,6 @@ describe('npm start', () => {
       { BCRYPT_COST: 'abc' },
       'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
     ],
-    [
-      { USER_DIRECTORY: 'close' },
-      'Environment variable USER_DIRECTORY must be one of open, closed',
-    ],
-    [
-      { LOGIN_FAILURES_PER_ACCOUNT: '-1' },
-      'Environment variable LOGIN_FAILURES_PER_ACCOUNT must be',
-    ],
     [{ PASSWORD_MIN_LENGTH: '10', ...admin }, 'ADMIN_PASSWORD must be at least 10 characters'],
     [{ ...admin, ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL must be a valid email address'],
     [{ STORAGE_PATIENCE: '0' }, 'Environment variable STORAGE_PATIENCE must be'],

@@ -8,7 +8,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMail } from '../../../infra/local/mail.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { startServiceProcess } from '../../support/service-process.ts';
 
 const start = async (environment: Readonly<Record<string, string>>): Promise<TestService> => {
   const service = await startTestService({ ...mailSettings, ...environment });
@@ -172,20 +171,7 @@ describe('What stands in for Lambda and SES', () => {
   });
 });
 
-describe('npm start with one of the two alone', () => {
-  it.each([
-    ['MAIL_FROM', 'accounts@example.com', 'RESET_URL'],
-    ['RESET_URL', 'https://app.example.com/reset', 'MAIL_FROM'],
-  ])('is refused: %s', async (variable, value, other) => {
-    const environment = { DATA_DIR: 'memory', MAIL_FROM: '', RESET_URL: '', [variable]: value };
-
-    await expect(startServiceProcess(environment)).rejects.toThrow(
-      `Environment variable ${other} must be set together with ${variable}`,
-    );
-  });
-});
-
-describe('npm start without them', () => {
+describe('npm start without the settings of mails', () => {
   it('has no route for a reset, and nothing for mails', async () => {
     const folder = newFolder();
     const service = await start({ DATA_DIR: folder, MAIL_FROM: '', RESET_URL: '' });
