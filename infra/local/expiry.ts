@@ -65,10 +65,11 @@ export const newestEntry = async (): Promise<number | undefined> => {
     partitions: shards,
     order: 'newest first',
     attributes: ['created_at'],
-    limit: 1,
+    // Somebody may have written entries whose time is none.
+    limit: 100,
   });
-  const time = Date.parse(String(entries[0]?.created_at));
-  return Number.isFinite(time) ? time : undefined;
+  const times = entries.map(({ created_at }) => Date.parse(String(created_at)));
+  return times.find(Number.isFinite);
 };
 
 /**

@@ -4,16 +4,13 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf, storageTime } from '../dynamodb/client.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
+import { clockSkew, seconds } from '../time.ts';
 import type { AuditedAction } from './entry.ts';
 import { record } from './record.ts';
 import type { AuditFilter } from './store.ts';
 
 /** Seconds within which the queries of one caller by one filter leave one entry. */
 const period = 60 * 60;
-
-/** Seconds by which the clocks of functions differ at most. */
-const clockSkew = 60;
 
 /** Milliseconds that the mark of a query may take, before its entry is written. */
 const markingTimeout = () => storageTime(1000);

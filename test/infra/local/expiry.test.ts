@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { newestEntry } from '../../../infra/local/expiry.ts';
 import { startSealing } from '../../../infra/local/sealing.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { timeToLive } from '../../../lib/audit/retention.ts';
@@ -57,5 +58,13 @@ describe('The clock of one machine', () => {
     expect([...archive.ids()].sort()).toEqual(ids);
     expect(await scan(inject('engine'), tables.users)).toEqual([counter]);
     expect(said.mock.calls).toEqual([[expect.stringContaining('45 days')]]);
+  });
+
+  it('is compared with the newest entry that has a time', async () => {
+    await recordEntry(0);
+    const odd = { id: 1, shard: '0', created_at: 'zzz', created_at_id: 'zzz' };
+    await engine.send(new PutCommand({ TableName: tables.audit, Item: odd }));
+
+    expect(await newestEntry()).toBeGreaterThan(Date.now() - day);
   });
 });
