@@ -117,3 +117,14 @@ describe('A line for each request', () => {
     expect(readLocalSettings(environment, output).logsRequests).toBe(expected);
   });
 });
+
+describe('The service on one machine', () => {
+  it('works in a shell with an AWS profile, which its engine does not use', async () => {
+    const service = await startTestService({ AWS_PROFILE: 'of-aws', HOME: '/nonexistent' });
+
+    const token = await logIn(service.api, service.admin);
+    await service.stop();
+
+    expect(token).toMatch(/^ey/);
+  });
+});

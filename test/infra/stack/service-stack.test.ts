@@ -150,3 +150,30 @@ describe('the dashboard', () => {
     expect(alarms).not.toEqual([]);
   });
 });
+
+const secret = (context = {}) =>
+  resourcesOf(synthesise(context), 'AWS::SecretsManager::Secret').get('SigningSecret');
+
+describe('the signing secret', () => {
+  it('is made by Secrets Manager, 64 letters and digits, and no value is in the template', () => {
+    const properties = secret()?.Properties;
+
+    expect(properties.GenerateSecretString).toEqual({
+      PasswordLength: 64,
+      ExcludePunctuation: true,
+    });
+    expect(properties).not.toHaveProperty('SecretString');
+  });
+
+  it('is read by nothing at deployment: no dynamic reference resolves it', () => {
+    const text = JSON.stringify(synthesise(production).toJSON());
+
+    expect(text).toContain('SigningSecret');
+    expect(text).not.toContain('resolve:secretsmanager');
+  });
+
+  it('outlives the stack in production, and goes with it in development', () => {
+    expect(secret(production)?.DeletionPolicy).toBe('Retain');
+    expect(secret()?.DeletionPolicy).toBe('Delete');
+  });
+});

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { networkOf } from '../../../lib/auth/counters.ts';
 import { countRegistration } from '../../../lib/auth/limits.ts';
 import type { DomainError } from '../../../lib/errors.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
@@ -195,4 +196,22 @@ describe('Attempts that are counted at the same time', () => {
 
     expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(2);
   });
+});
+
+it.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::9', '2001:db8:1:2::/64'],
+  ['2001:DB8:0001:02::', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:db8::3:4:5:6:7', '2001:db8:0:3::/64'],
+  ['2001::2:3:4:5:6:7', '2001:0:2:3::/64'],
+  ['::2:3:4:5:6:7:8', '0:2:3:4::/64'],
+  ['2001:db8:1:2:3:4:5::', '2001:db8:1:2::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['::ffff:203.0.113.7', '::ffff:203.0.113.7'],
+  ['', ''],
+])('takes %j for a party at %j', (address, network) => {
+  expect(networkOf(address)).toBe(network);
 });

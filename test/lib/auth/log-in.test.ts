@@ -17,7 +17,7 @@ import { uniqueEmail } from '../../support/client.ts';
 import { type OwnTables, useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, faults, overtake, startProxy } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
-import { storedUser } from '../users/stored-user.ts';
+import { storedUser } from '../../support/stored-user.ts';
 
 let proxy: EngineProxy;
 let tables: OwnTables;

@@ -5,7 +5,7 @@ import { findUser, insertUser } from '../../../lib/users/store.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
-import { storedUser } from './stored-user.ts';
+import { storedUser } from '../../support/stored-user.ts';
 
 beforeAll(() => useOwnTables());
 

@@ -5,8 +5,8 @@ import { type Account, makeUser, register, uniqueEmail } from '../../support/cli
 import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
 import { faults } from '../../support/proxy.ts';
 import type { TestService } from '../../support/service.ts';
+import { storedUser } from '../../support/stored-user.ts';
 import { writeBatches } from '../../support/write-batches.ts';
-import { storedUser } from './stored-user.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile();
 

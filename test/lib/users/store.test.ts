@@ -15,8 +15,8 @@ import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { brokenItems, engineClient, scan, usersIn } from '../../support/stored-items.ts';
+import { storedUser } from '../../support/stored-user.ts';
 import { writeBatches } from '../../support/write-batches.ts';
-import { storedUser } from './stored-user.ts';
 
 let proxy: EngineProxy;
 let table: string;

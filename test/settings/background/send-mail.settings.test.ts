@@ -3,10 +3,10 @@ import { handler } from '../../../functions/background/send-mail.ts';
 import type { MailMessage } from '../../../lib/mail/hand-over.ts';
 import { findReset } from '../../../lib/reset/store.ts';
 import { insertUser } from '../../../lib/users/store.ts';
-import { storedUser } from '../../lib/users/stored-user.ts';
 import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';
 import { faults } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
+import { storedUser } from '../../support/stored-user.ts';
 
 const { proxy, mailbox, tables, logged } = await mailingFunctionForThisFile(({ environment }) => ({
   ...mailSettings,

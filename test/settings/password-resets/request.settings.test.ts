@@ -3,7 +3,6 @@ import { handler } from '../../../functions/password-resets/request.ts';
 import { handler as setHandler } from '../../../functions/password-resets/set.ts';
 import { makeResetToken } from '../../../lib/reset/store.ts';
 import { insertUser } from '../../../lib/users/store.ts';
-import { storedUser } from '../../lib/users/stored-user.ts';
 import { outcome, refusal } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { gatewayEvent } from '../../support/event.ts';
@@ -13,6 +12,7 @@ import {
   resetUrl,
 } from '../../support/mailbox.ts';
 import { faults } from '../../support/proxy.ts';
+import { storedUser } from '../../support/stored-user.ts';
 import { invoke } from '../invoke.ts';
 
 const path = '/api/password-resets';

@@ -1,9 +1,9 @@
 /** Users of one file's own tables, and the items of their links. */
 import { inject } from 'vitest';
-import type { StoredUser } from '../../../lib/users/items.ts';
-import { insertUser } from '../../../lib/users/store.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { scan } from '../../support/stored-items.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
+import { insertUser } from '../../lib/users/store.ts';
+import { useOwnTables } from './own-tables.ts';
+import { scan } from './stored-items.ts';
 import { storedUser } from './stored-user.ts';
 
 export const tables = await useOwnTables();

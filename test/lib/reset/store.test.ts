@@ -4,8 +4,8 @@ import { findReset, makeResetToken, useReset } from '../../../lib/reset/store.ts
 import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { findStoredUser } from '../../../lib/users/store.ts';
+import { at, itemOf, newUser, start, tables } from '../../support/reset-items.ts';
 import { engineClient } from '../../support/stored-items.ts';
-import { at, itemOf, newUser, start, tables } from './reset-items.ts';
 
 describe('A reset token', () => {
   it('is the id of its user and 32 random bytes', async () => {

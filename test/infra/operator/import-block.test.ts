@@ -5,7 +5,7 @@ import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, startProxy } from '../../support/proxy.ts';
-import { storedUser } from './stored-user.ts';
+import { storedUser } from '../../support/stored-user.ts';
 
 let proxy: EngineProxy;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { StoredUser } from '../../../lib/users/items.ts';
-import { uniqueEmail } from '../../support/client.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
+import { uniqueEmail } from './client.ts';
 
 /** A user to store, with an address of its own. */
 export const storedUser = (fields: Pick<StoredUser, 'id'> & Partial<StoredUser>): StoredUser => ({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeMailedToken, markMailed, releaseMail } from '../../../lib/reset/mails.ts';
 import { findReset, makeResetToken } from '../../../lib/reset/store.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
-import { at, itemOf, newUser, start } from './reset-items.ts';
+import { at, itemOf, newUser, start } from '../../support/reset-items.ts';
 
 describe('The links that are mailed', () => {
   const mailed = async (user: StoredUser, request: string, seconds: number) => {

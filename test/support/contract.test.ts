@@ -1,8 +1,8 @@
 /** What holds every response of the tests against the document: test/support/contract.ts. */
 import { describe, expect, it } from 'vitest';
-import { buildDocument } from '../../../lib/contract/document.ts';
-import { configFrom } from '../../../lib/settings.ts';
-import { checkAgainst, type Exchange } from '../../support/contract.ts';
+import { buildDocument } from '../../lib/contract/document.ts';
+import { configFrom } from '../../lib/settings.ts';
+import { checkAgainst, type Exchange } from './contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
