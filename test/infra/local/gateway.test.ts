@@ -8,7 +8,7 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../../support/acceptance.ts';
-import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken, url } = service;
@@ -30,18 +30,6 @@ const exchange = async (request: string): Promise<string> => {
 describe('The local gateway, of what is too large', () => {
   const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
 
-  it.each([
-    ['POST', '/api/auth/register'],
-    ['POST', '/api/login'],
-    ['POST', '/api/v1/users'],
-  ])('answers 413 to 11 MB for %s %s', async (method, path) => {
-    const body = JSON.stringify({ name: megabytes(11), email: uniqueEmail(), password: 'p' });
-
-    const answer = await api(method, path, { headers: json, body });
-
-    expect(outcome(answer)).toEqual(refusal(413, 'Request Entity Too Large'));
-  });
-
   it('hands 10 MB on, to the byte', async () => {
     const headers = { 'content-type': 'text/plain' };
     const largestBody = megabytes(10);
@@ -53,8 +41,10 @@ describe('The local gateway, of what is too large', () => {
     expect(larger.status).toBe(413);
   });
 
-  it('answers on the same connection after it refused a body', async () => {
-    await api('POST', '/api/login', { headers: json, body: megabytes(11) });
+  it('answers 413 to 11 MB, and then on the same connection', async () => {
+    const large = await api('POST', '/api/login', { headers: json, body: megabytes(11) });
+
+    expect(outcome(large)).toEqual(refusal(413, 'Request Entity Too Large'));
 
     expect((await api('GET', '/api/v1/users')).status).toBe(200);
   });
@@ -265,30 +255,11 @@ describe('The local gateway with CORS_ORIGINS', async () => {
     return answer.headers.get('access-control-allow-origin');
   };
 
-  it.each(['https://one.example.org', 'https://two.example.org'])(
-    'lets pages of %s read',
-    async (origin) => {
-      expect(await allowedTo(origin)).toBe(origin);
-    },
-  );
+  it('lets the pages of these origins read, and of no others', async () => {
+    const [one, two] = ['https://one.example.org', 'https://two.example.org'];
+    const others = ['https://three.example.org', `${one}.evil.example`, 'null', '*'];
 
-  it.each(['https://three.example.org', 'https://one.example.org.evil.example', 'null', '*'])(
-    'does not let pages of %s read',
-    async (origin) => {
-      expect(await allowedTo(origin)).toBeNull();
-    },
-  );
-});
-
-describe('The output of the local service', () => {
-  it('holds no password, no token and no hash after all of this', async () => {
-    const account = await register(api);
-    const token = await logIn(api, account);
-    await api('GET', '/api/profile', { token: `${token}x` });
-
-    expect(service.output()).toContain('Listening at');
-    for (const secret of [account.password, token, service.jwtSecret, '$2b$', 'stack']) {
-      expect(service.output()).not.toContain(secret);
-    }
+    expect([await allowedTo(one), await allowedTo(two)]).toEqual([one, two]);
+    for (const origin of others) expect(await allowedTo(origin), origin).toBeNull();
   });
 });

@@ -23,18 +23,20 @@ const expression = (name: string) =>
   (properties(name).Metrics as Query[]).find((query) => query.Expression)?.Expression;
 
 /** `metric of dimension values`, one for each metric that an alarm adds up. */
-const watched = (name: string) =>
-  (properties(name).Metrics as Query[]).flatMap(({ MetricStat }) => {
+const watched = (name: string, context = {}) => {
+  const { Metrics } = alarms(context).get(`${name}Alarm`)?.Properties ?? {};
+  return (Metrics as Query[]).flatMap(({ MetricStat }) => {
     if (!MetricStat) return [];
     const { MetricName, Dimensions = [] } = MetricStat.Metric;
     return `${MetricName} of ${Dimensions.map(({ Value }) => target(Value)).join(' ')}`;
   });
+};
 
 const writesAudit = ({ table, actions }: TablePermission) =>
   table === 'audit' && actions.includes('dynamodb:PutItem');
 
-const filters = (name: string) =>
-  [...resourcesOf(synthesise(), 'AWS::Logs::MetricFilter').values()]
+const filters = (name: string, context = {}) =>
+  [...resourcesOf(synthesise(context), 'AWS::Logs::MetricFilter').values()]
     .map(({ Properties }) => Properties)
     .filter(({ MetricTransformations: [{ MetricName }] }) => MetricName === name)
     .map(({ LogGroupName, FilterPattern }) => [target(LogGroupName), FilterPattern]);
@@ -215,39 +217,30 @@ describe('The alarm topic', () => {
     expect(resourcesOf(synthesise(), 'AWS::SNS::Topic').size).toBe(0);
     expect(resourcesOf(synthesise(), 'AWS::KMS::Key').size).toBe(0);
   });
+});
 
+describe('The alarms of a service that sends mails', () => {
   const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
 
-  it('is raised when a mail will not be sent by itself any more', () => {
-    const { Metrics } = alarms(mailing).get('UnsentMailsAlarm')?.Properties ?? {};
-    const metrics = (Metrics as Query[]).flatMap(({ MetricStat }) => {
-      if (!MetricStat) return [];
-      const { MetricName, Dimensions = [] } = MetricStat.Metric;
-      return [[MetricName, ...Dimensions.map(({ Value }) => target(Value))]];
-    });
-
-    expect(metrics).toEqual([
-      ['ApproximateNumberOfMessagesVisible', 'MailUnsent'],
-      ['DestinationDeliveryFailures', 'MailFunction'],
-      ['LostNotices'],
+  it('are raised by a mail that will not be sent again', () => {
+    expect(watched('UnsentMails', mailing)).toEqual([
+      'ApproximateNumberOfMessagesVisible of MailUnsent',
+      'DestinationDeliveryFailures of MailFunction',
+      'LostNotices of ',
     ]);
     expect(alarms().has('UnsentMailsAlarm')).toBe(false);
   });
 
-  it('counts word of changes that could not be handed over, in the logs of all who do', () => {
-    const filtered = [...resourcesOf(synthesise(mailing), 'AWS::Logs::MetricFilter').values()]
-      .map(({ Properties }) => Properties)
-      .filter(({ FilterPattern }) => FilterPattern === '"mail-not-handed-over"')
-      .map(({ LogGroupName }) => target(LogGroupName));
-
-    expect(filtered).toEqual([
-      'PasswordResetsRequestLogs',
-      'PasswordResetsSetLogs',
-      'UsersUpdateLogs',
-    ]);
+  it('count notices that could not be handed over, in the logs of all functions that send them', () => {
+    expect(filters('LostNotices', mailing)).toEqual(
+      ['PasswordResetsRequestLogs', 'PasswordResetsSetLogs', 'UsersUpdateLogs'].map((logs) => [
+        logs,
+        '"mail-not-handed-over"',
+      ]),
+    );
   });
 
-  it('is raised by errors and throttles of the function that mails', () => {
+  it('are raised by errors and throttles of the function that mails', () => {
     expect([...alarms(mailing).keys()]).toEqual(
       expect.arrayContaining(['MailErrorsAlarm', 'MailThrottlesAlarm']),
     );

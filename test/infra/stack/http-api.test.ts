@@ -136,12 +136,6 @@ describe('the stage', () => {
       expect(variable).not.toMatch(/header|query|authorizer/i);
     }
   });
-
-  it('keeps its access log as long as the settings say', () => {
-    const logs = resourcesOf(synthesise({ logRetentionDays: 30 }), 'AWS::Logs::LogGroup');
-
-    expect(logs.get('AccessLogs')?.Properties.RetentionInDays).toBe(30);
-  });
 });
 
 describe('a custom domain', () => {

@@ -144,16 +144,6 @@ describe('makeAuditId', () => {
 });
 
 describe('redact', () => {
-  it.each(['password', 'token', 'secret', 'creditCard', 'apiKey'])(
-    'hides the value of %s',
-    (key) => {
-      expect(redact({ [key]: 'value', other: 'kept' })).toEqual({
-        [key]: '[REDACTED]',
-        other: 'kept',
-      });
-    },
-  );
-
   it.each([
     ['a number', 4111],
     ['zero', 0],
@@ -170,15 +160,16 @@ describe('redact', () => {
     expect(redact({ token: value })).toEqual({ token: value });
   });
 
-  it('hides all sensitive keys of an object at once', () => {
+  it('hides the values of all sensitive keys of an object, and of no other', () => {
     expect(
-      redact({ password: 'a', token: 'b', secret: 'c', creditCard: 'd', apiKey: 'e' }),
+      redact({ password: 'a', token: 'b', secret: 'c', creditCard: 'd', apiKey: 'e', other: 'f' }),
     ).toEqual({
       password: '[REDACTED]',
       token: '[REDACTED]',
       secret: '[REDACTED]',
       creditCard: '[REDACTED]',
       apiKey: '[REDACTED]',
+      other: 'f',
     });
   });
 

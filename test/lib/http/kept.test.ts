@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { revalidated } from '../../../lib/http/kept.ts';
 import type { ApiRequest } from '../../../lib/http/request.ts';
 import { gatewayEvent } from '../../support/event.ts';
@@ -7,25 +7,27 @@ import { gatewayEvent } from '../../support/event.ts';
 const text = { body: '<p>', contentType: 'text/html' };
 const tag = `"${createHash('sha256').update('<p>').digest('base64url')}"`;
 
-// Over HTTP nobody sees the body of a 304, or of a response to HEAD.
-it.each([
-  ['GET', undefined, 200, '<p>'],
-  ['GET', '"other"', 200, '<p>'],
-  ['GET', tag, 304, ''],
-  ['GET', ' * ', 304, ''],
-  ['HEAD', undefined, 200, ''],
-  ['HEAD', tag, 304, ''],
-])(
-  'The response to %s of a text with If-None-Match %s is %i with the body "%s"',
-  (method, known, statusCode, body) => {
-    const headers = known === undefined ? {} : { 'if-none-match': known };
-    const request = gatewayEvent({ method, headers }) as unknown as ApiRequest;
+describe('A text that a client may keep', () => {
+  // Over HTTP nobody sees the body of a 304, or of a response to HEAD.
+  it.each([
+    ['GET', undefined, 200, '<p>'],
+    ['GET', '"other"', 200, '<p>'],
+    ['GET', tag, 304, ''],
+    ['GET', ' * ', 304, ''],
+    ['HEAD', undefined, 200, ''],
+    ['HEAD', tag, 304, ''],
+  ])(
+    'is answered to %s with If-None-Match %s by %i and the body "%s"',
+    (method, known, statusCode, body) => {
+      const headers = known === undefined ? {} : { 'if-none-match': known };
+      const request = gatewayEvent({ method, headers }) as unknown as ApiRequest;
 
-    expect(revalidated(request, text, { 'X-Own': 'x' })).toEqual({
-      statusCode,
-      headers: { 'Cache-Control': 'no-cache', ETag: tag, 'X-Own': 'x' },
-      contentType: 'text/html',
-      body,
-    });
-  },
-);
+      expect(revalidated(request, text, { 'X-Own': 'x' })).toEqual({
+        statusCode,
+        headers: { 'Cache-Control': 'no-cache', ETag: tag, 'X-Own': 'x' },
+        contentType: 'text/html',
+        body,
+      });
+    },
+  );
+});
