@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { installedEngines, startEngine } from '../../../infra/local/engine.ts';
-import { type ApiClient, logIn, register } from '../../support/client.ts';
+import { logIn, register } from '../../support/client.ts';
 import { startTestService } from '../../support/service.ts';
 import {
   comesTrue,
@@ -90,26 +90,6 @@ describe('startEngine', () => {
     },
   );
 
-  it('keeps what was written through a stop and a start', async () => {
-    const folder = temporaryFolder();
-    const only = inject('engineName');
-    const settings = { DATA_DIR: 'memory', USERS_TABLE: 'users', AUDIT_TABLE: 'audit' };
-    const run = async <T>(use: (api: ApiClient) => Promise<T>): Promise<T> => {
-      const engine = await startEngine({ only, folder });
-      const { endpoint: AWS_ENDPOINT_URL_DYNAMODB } = engine;
-      const service = await startTestService({ ...settings, AWS_ENDPOINT_URL_DYNAMODB });
-      const result = await use(service.api);
-      await service.stop();
-      await engine.stop();
-      return result;
-    };
-
-    const account = await run((api) => register(api));
-    const { status } = await run((api) => api('POST', '/api/login', { json: account }));
-
-    expect(status).toBe(200);
-  });
-
   it('uses the engine that is named, and leaves it running', async () => {
     const engine = await startEngine({ only: inject('engineName') });
     cleanUps.push(engine.stop);
@@ -170,9 +150,12 @@ describe('npm start', () => {
       { BCRYPT_COST: 'abc' },
       'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
     ],
+    [
+      { MAIL_FROM: 'accounts@example.com' },
+      'Environment variable RESET_URL must be set together with MAIL_FROM',
+    ],
     [{ PASSWORD_MIN_LENGTH: '10', ...admin }, 'ADMIN_PASSWORD must be at least 10 characters'],
     [{ ...admin, ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL must be a valid email address'],
-    [{ STORAGE_PATIENCE: '0' }, 'Environment variable STORAGE_PATIENCE must be'],
     [
       { CORS_ORIGINS: 'localhost:3000' },
       'CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',

@@ -128,3 +128,15 @@ describe('The service on one machine', () => {
     expect(token).toMatch(/^ey/);
   });
 });
+
+describe('The days that entries are kept on one machine', () => {
+  it.each([
+    [{ AUDIT_RETENTION_DAYS: '30', DATA_DIR: 'memory' }, 'must be 0 with DATA_DIR=memory'],
+    [
+      { AUDIT_RETENTION_DAYS: '60', AUDIT_ARCHIVE_DAYS: '59' },
+      'AUDIT_ARCHIVE_DAYS must not be below AUDIT_RETENTION_DAYS, which is 60',
+    ],
+  ])('are refused when they are %o', (environment, message) => {
+    expect(() => readLocalSettings(environment)).toThrow(message);
+  });
+});

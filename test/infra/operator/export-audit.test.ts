@@ -151,22 +151,14 @@ describe('export-audit', () => {
     }
   });
 
-  it.each([
-    ['of a result', () => ['--result', 'FAILURE'], ({ result }: Item) => result === 'FAILURE'],
-    [
-      'of a user and an action',
-      () => ['--user-id', String(users[1]), '--action', 'LOGIN'],
-      ({ user_id, action }: Item) => user_id === users[1] && action === 'LOGIN',
-    ],
-    [
-      'about a user',
-      () => ['--resource-id', String(users[2])],
-      ({ resource_id }: Item) => resource_id === String(users[2]),
-    ],
-  ])('writes the entries %s alone', async (_, args, isWanted) => {
+  it('writes the entries of its filter alone', async () => {
+    const isWanted = ({ result, resource_id }: Item) =>
+      result === 'FAILURE' && resource_id === String(users[2]);
     const wanted = (await stored()).filter(isWanted);
 
-    expect(await entriesOf(...args())).toEqual(wanted.map(asExported));
+    const filter = ['--result', 'FAILURE', '--resource-id', String(users[2])];
+
+    expect(await entriesOf(...filter)).toEqual(wanted.map(asExported));
     expect(wanted.length).toBeGreaterThan(0);
   });
 

@@ -248,15 +248,8 @@ describe('import-users', () => {
       [line({ password_hash: '' })]: 'password_hash must be a bcrypt hash',
       [line({ name: '', email: 'ada', role: 'root', password_hash: undefined })]:
         'name must not be empty; email must be a valid email address; role must be one of user, admin; password_hash is missing.',
-      [line({ name: 7 })]: 'name must be a string',
-      [line({ name: ' ' })]: 'name must not be empty',
       [line({ name: 'x'.repeat(101) })]: 'name must be at most 100 characters',
-      [line({ email: 'ada' })]: 'email must be a valid email address',
-      [line({ role: 'root' })]: 'role must be one of user, admin',
       [line({ password_hash: password })]: 'password_hash must be a bcrypt hash',
-      [line({ password_hash: `${bcryptHash}.` })]: 'password_hash must be a bcrypt hash',
-      [line({ password_hash: bcryptHash.replace('$04', '$03') })]: 'password_hash must be',
-      [line({ password_hash: bcryptHash.replace('$04', '$32') })]: 'password_hash must be',
       [line({ password_hash: bcryptHash.replace('$04', '$05') })]:
         "password_hash must have a cost of at most 4, the service's BCRYPT_COST: raise that (setting bcryptCost) first.",
       [line({ created_at: '12:00' })]: 'created_at must be a time',
@@ -280,16 +273,6 @@ describe('import-users', () => {
     expect(stderr).not.toContain(password);
     expect(stderr).not.toContain(bcryptHash.slice(7));
     expect((await service.users()).length).toBe(before);
-  });
-
-  it('rejects text that is not UTF-8', async () => {
-    const name = join(service.folder, 'latin1.ndjson');
-    await writeFile(name, Buffer.from(line({ name: 'J\u00f6rg' }), 'latin1'));
-
-    const { status, stderr } = await operate(['import-users', name]);
-
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Line 1: is not valid UTF-8\./);
   });
 
   it('lists by --ids which id everyone had and has, when it is run again too', async () => {

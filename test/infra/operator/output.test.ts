@@ -44,7 +44,6 @@ const runs: Readonly<Record<string, () => readonly [readonly string[], string, s
   'export-users': () => [['-'], 'EXPORT'],
   'replay-audit': () => [[log], 'CREATE'],
   'export-audit': () => [['-'], 'EXPORT'],
-  'upgrade-audit': () => [[], 'UPDATE'],
   'verify-audit': () => [[], 'READ'],
 };
 

@@ -20,14 +20,11 @@ import { scanAudit } from '../../support/stored-items.ts';
 
 const service = await operatedServiceForThisFile();
 
-const newEntry = (agent: string, now = new Date()): AuditEntry =>
-  makeEntry(
-    {
-      ...{ user_id: 7, action: 'DELETE', resource: 'users', resource_id: 8, result: 'SUCCESS' },
-      ...{ ip_address: '192.0.2.1', user_agent: agent, details: { reason: 'a {brace} "quoted"' } },
-    },
-    { now },
-  );
+const newEntry = (agent: string): AuditEntry =>
+  makeEntry({
+    ...{ user_id: 7, action: 'DELETE', resource: 'users', resource_id: 8, result: 'SUCCESS' },
+    ...{ ip_address: '192.0.2.1', user_agent: agent, details: { reason: 'a {brace} "quoted"' } },
+  });
 
 const logged = (entry: unknown, writeId: unknown = randomUUID(), requestId = 'a-request') => ({
   ...{ level: 'error', event: 'audit-entry-not-written', fault: 'TimeoutError' },
@@ -124,20 +121,16 @@ describe('replay-audit', () => {
     expect(await entriesBy(service, other)).toMatchObject([{ id: entry.id }]);
   });
 
-  it.each([undefined, '2025-06-30T12:00:00.000Z', '1970-01-01T00:00:00.000Z'])(
-    'has the query find what it wrote of an entry of %s',
-    async (time) => {
-      const now = time === undefined ? new Date() : new Date(time);
-      const entry = newEntry(uniqueAgent(), now);
-      await replay(service, [JSON.stringify(logged(entry))]);
+  it('has the query find what it wrote', async () => {
+    const entry = newEntry(uniqueAgent());
+    await replay(service, [JSON.stringify(logged(entry))]);
 
-      const { body } = await service.api('GET', '/api/admin/audit-logs?action=DELETE', {
-        token: service.adminToken,
-      });
+    const { body } = await service.api('GET', '/api/admin/audit-logs?action=DELETE', {
+      token: service.adminToken,
+    });
 
-      expect(body.data).toContainEqual(entry);
-    },
-  );
+    expect(body.data).toContainEqual(entry);
+  });
 
   it('reports malformed lines by their numbers, and writes the others', async () => {
     const agent = uniqueAgent();

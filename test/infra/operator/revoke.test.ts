@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { outcome, refusal } from '../../support/acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type Account, logIn, register } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,
@@ -31,13 +31,6 @@ describe('revoke', () => {
         details: { scope: 'all' },
       }),
     );
-  });
-
-  it('refuses an address that nobody has', async () => {
-    const { status, stderr } = await operate(['revoke', uniqueEmail()]);
-
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^There is no user with this email address/);
   });
 
   it('says where sessions are stateless that it cannot, and does nothing', async () => {

@@ -26,22 +26,22 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
 
   const users = async () =>
     usersIn(await scan(inject('engine'), service.environment.USERS_TABLE ?? ''));
-  /** The entries that a request leaves while every write to the users table ends in a fault. */
+  type Request = readonly [method: string, path: string, json?: object];
+  /** What a request responds with, and the entries that it leaves, while the engine has a fault. */
   const entriesWhile = async (
-    operation: string,
-    fault: Fault,
-    [method, path, json]: readonly [string, string, object?],
+    rule: { readonly fault: Fault; readonly operation: string; readonly times?: number },
+    [method, path, json]: Request,
   ) => {
     const agent = uniqueAgent();
-    proxy.impose({ fault, operation, table: service.environment.USERS_TABLE ?? '' });
-    const { status } = await service.api(method, path, {
+    proxy.impose({ table: service.environment.USERS_TABLE ?? '', ...rule });
+    const { status, body } = await service.api(method, path, {
       token: admin,
       headers: { 'user-agent': agent },
       ...(json ? { json } : {}),
     });
     proxy.impose();
     const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
-    return { status, entries: entries.filter(({ user_agent }) => user_agent === agent) };
+    return { status, body, entries: entries.filter(({ user_agent }) => user_agent === agent) };
   };
 
   it.each([
@@ -62,7 +62,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     async (_, action, operation, request, besides: object = {}) => {
       const before = await users();
 
-      const { status, entries } = await entriesWhile(operation, faults.lose, request());
+      const { status, entries } = await entriesWhile({ fault: faults.lose, operation }, request());
 
       const after = await users();
       const isNew = (user: object) => !before.some((old) => isDeepStrictEqual(old, user));
@@ -81,8 +81,8 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   it('says of a deletion whose acknowledgement is lost that the outcome is unknown', async () => {
     const { id } = await register(service.api);
 
-    const request = ['DELETE', `/api/users/${id}`] as const;
-    const { status, entries } = await entriesWhile('TransactWriteItems', faults.lose, request);
+    const lost = { fault: faults.lose, operation: 'TransactWriteItems' };
+    const { status, entries } = await entriesWhile(lost, ['DELETE', `/api/users/${id}`]);
 
     expect(status).toBe(500);
     expect(entries).toEqual([
@@ -104,21 +104,10 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
         await next();
         socket.resetAndDestroy();
       };
-    const requestWith = async (
-      fault: Fault,
-      operation: string,
-      [method, path, json]: readonly [string, string, object?],
-    ) => {
-      const agent = uniqueAgent();
-      proxy.impose({ fault, operation, times: 1 });
-      const { status } = await service.api(method, path, {
-        token: admin,
-        headers: { 'user-agent': agent },
-        ...(json ? { json } : {}),
-      });
-      proxy.impose();
-      const entries = await scanAudit(inject('engine'), service.environment.AUDIT_TABLE ?? '');
-      const [entry] = entries.filter(({ user_agent }) => user_agent === agent);
+    const outcomeOf = async (operation: string, next: () => unknown, request: Request) => {
+      const rule = { fault: loseThen(next), operation, times: 1 };
+      const { status, entries } = await entriesWhile(rule, request);
+      const [entry] = entries;
       return { status, result: entry?.result, details: JSON.parse(entry?.details ?? 'null') };
     };
 
@@ -127,7 +116,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       const failReads = () => proxy.impose({ fault: faults.reset, operation: 'GetItem' });
 
       const request = ['PUT', `/api/users/${id}`, { name: 'New' }] as const;
-      const outcome = await requestWith(loseThen(failReads), 'UpdateItem', request);
+      const outcome = await outcomeOf('UpdateItem', failReads, request);
 
       const details = { error: 'ECONNRESET', outcome: 'unknown' };
       expect(outcome).toEqual({ status: 500, result: 'FAILURE', details });
@@ -138,11 +127,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       await service.api('PUT', `/api/users/${id}`, { token: admin, json: { role: 'admin' } });
 
       const request = ['PUT', `/api/users/${id}`, { role: 'user' }] as const;
-      const outcome = await requestWith(
-        loseThen(() => undefined),
-        'UpdateItem',
-        request,
-      );
+      const outcome = await outcomeOf('UpdateItem', () => undefined, request);
 
       const details = { fields: ['role'], role: { from: 'admin', to: 'user' } };
       expect(outcome).toEqual({ status: 200, result: 'SUCCESS', details });
@@ -153,9 +138,8 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       const email = uniqueEmail();
       const move = () => service.api('PUT', `/api/users/${id}`, { token: admin, json: { email } });
 
-      proxy.impose({ fault: loseThen(move), operation: 'UpdateItem', times: 1 });
-      const json = { name: 'New' };
-      const { body } = await service.api('PUT', `/api/users/${id}`, { token: admin, json });
+      const rule = { fault: loseThen(move), operation: 'UpdateItem', times: 1 };
+      const { body } = await entriesWhile(rule, ['PUT', `/api/users/${id}`, { name: 'New' }]);
 
       expect(body).toMatchObject({ name: 'New', email });
     });
@@ -165,7 +149,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       const remove = () => service.api('DELETE', `/api/users/${id}`, { token: admin });
 
       const request = ['PUT', `/api/users/${id}`, { name: 'New' }] as const;
-      const outcome = await requestWith(loseThen(remove), 'UpdateItem', request);
+      const outcome = await outcomeOf('UpdateItem', remove, request);
 
       const details = { error: 'USER_NOT_FOUND', outcome: 'unknown' };
       expect(outcome).toEqual({ status: 404, result: 'FAILURE', details });
@@ -177,7 +161,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
         proxy.impose({ fault: faults.conflict, operation: 'TransactWriteItems', times: 1 });
 
       const request = ['DELETE', `/api/users/${id}`] as const;
-      const outcome = await requestWith(loseThen(conflict), 'TransactWriteItems', request);
+      const outcome = await outcomeOf('TransactWriteItems', conflict, request);
 
       expect(outcome).toEqual({ status: 204, result: 'SUCCESS', details: null });
     });
@@ -187,7 +171,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     ['refused by DynamoDB', faults.missingTable, 'ResourceNotFoundException'],
     ['throttled', faults.throttle, 'ThrottlingException'],
   ])('says nothing of an unknown outcome where the write was %s', async (_, fault, error) => {
-    const { status, entries } = await entriesWhile('UpdateItem', fault, rename());
+    const { status, entries } = await entriesWhile({ fault, operation: 'UpdateItem' }, rename());
 
     expect(status).toBe(500);
     expect(entries.map(({ result, details }) => [result, details])).toEqual([
@@ -196,7 +180,8 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   });
 
   it('says nothing of an unknown outcome where the user could not be read', async () => {
-    const { status, entries } = await entriesWhile('GetItem', faults.reset, rename());
+    const unread = { fault: faults.reset, operation: 'GetItem' };
+    const { status, entries } = await entriesWhile(unread, rename());
 
     expect(status).toBe(500);
     expect(
