@@ -37,7 +37,7 @@ describe('A rule for text', () => {
     },
   );
 
-  it('is validated to its bound itself', () => {
+  it('allows a value at its bound', () => {
     const two = v.pipe(
       text,
       atMost(2),
@@ -48,7 +48,7 @@ describe('A rule for text', () => {
     expect(validate(two, '😀😀')).toEqual({ output: '😀😀' });
   });
 
-  it('says nothing to the document unless it has keywords', () => {
+  it('adds nothing to the document unless it has keywords', () => {
     const made = rule({ code: 'EMPTY', holds: Boolean, message: () => 'must not be empty' });
 
     expect(made.keywords()).toEqual({});
@@ -87,7 +87,7 @@ describe('The faults of a body', () => {
   });
 
   it.each([undefined, null, ''])(
-    'have a field that is %j be required, and nothing else',
+    'report a field that is %j as required, and nothing else',
     (none) => {
       expect(faultsOf({ name: none, password: none })).toEqual([
         required('name'),
@@ -96,14 +96,14 @@ describe('The faults of a body', () => {
     },
   );
 
-  it('take white space for nothing, but not where the schema takes it', () => {
+  it('treat white space as missing, unless the schema allows it', () => {
     expect(faultsOf({ name: ' \t', password: ' ', note: 7 })).toEqual([
       required('name'),
       { field: 'note', code: 'WRONG_TYPE', rule: 'must be a string' },
     ]);
   });
 
-  it('take white space in a password for a password, also in one that is too short', () => {
+  it('treat white space in a password as text, also when the password is too short', () => {
     const longer = v.object({
       password: v.pipe(
         text,
@@ -117,7 +117,7 @@ describe('The faults of a body', () => {
     ]);
   });
 
-  it('are of what an optional field holds, which may be absent', () => {
+  it('include those of an optional field, which may be absent', () => {
     expect(faultsOf({ name: 'Ada', password: 'p', role: null })).toEqual([]);
     expect(faultsOf({ name: 'Ada', password: 'p', role: '', note: null })).toEqual([
       { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
@@ -142,7 +142,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('has a missing field be one that breaks a rule, unless the body has a code for it', () => {
+  it('reports a missing field as one that breaks a rule, unless the body has a code for it', () => {
     expect(errorOf(() => parseBody(body, { name: 7 }))).toMatchObject({
       code: 'FIELD_INVALID',
       faults: [{ field: 'name', code: 'WRONG_TYPE' }, required('password')],
@@ -159,7 +159,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('says a role that nobody has before that', () => {
+  it('reports an unknown role before that', () => {
     const roleFirst = v.object({ role: oneOf(['user', 'admin']), name: text });
 
     expect(errorOf(() => parseBody(roleFirst, { role: 'root' }, 'FIELDS_REQUIRED'))).toMatchObject({

@@ -52,7 +52,7 @@ describe('The admin of a start', () => {
     expect(await entries()).toEqual([startEntry('CREATE', 1, { role: 'admin' })]);
   });
 
-  it('leaves none when a later start finds all as it wants it', async () => {
+  it('leaves no entry when a later start has nothing to change', async () => {
     const { start, entries } = onOwnTables();
     const fixed = { ADMIN_PASSWORD: 'the same at each start' };
 
@@ -88,7 +88,7 @@ describe('The admin of a start', () => {
     expect(await addresses('admin')).toEqual([expect.stringMatching(/^admin-\w{8}@localhost$/)]);
   });
 
-  it('leaves one that names what was changed of a user to make it the admin', async () => {
+  it('leaves an entry that names what was changed to make a user the admin', async () => {
     const { start, entries } = onOwnTables();
     const service = await start();
     const user = await register(service.api);

@@ -64,7 +64,7 @@ describe('The clock of a machine', () => {
     ['back', -45 * day, 'has jumped by 45 days'],
     ['ahead by little more than five minutes', 5 * minute + 1, 'has jumped by 5 minutes'],
   ])(
-    'that was set %s is trusted after 24 hours without a jump, and said once',
+    'that was set %s is trusted after 24 hours without a jump, which is reported once',
     (_, jump, reason) => {
       const { run, setClock, folder } = machine();
 
@@ -133,7 +133,7 @@ describe('The clock of a machine', () => {
     expect(look()).toBe(45 * day);
   });
 
-  it('is trusted by none that cannot read how long to wait yet', () => {
+  it('is not trusted for a day where the file of the wait is damaged', () => {
     const { folder, run, start } = machine();
     writeFileSync(join(folder, 'clock-not-trusted.json'), '{"left":');
     start(0);

@@ -102,7 +102,7 @@ describe('startEngine', () => {
     expect(await refuses(engine.endpoint)).toBe(false);
   });
 
-  it('is not another one when one is asked for, and the way to have that one is said', async () => {
+  it('does not replace the engine that is asked for, and says how to install it', async () => {
     vi.stubEnv('PATH', '');
 
     const started = startEngine({ only: 'dynamodb-local' });

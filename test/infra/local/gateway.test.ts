@@ -27,7 +27,7 @@ const exchange = async (request: string): Promise<string> => {
   return answer;
 };
 
-describe('The local gateway, of what is too large', () => {
+describe('The local gateway with a request that is too large', () => {
   const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
 
   it('hands 10 MB on, to the byte', async () => {
@@ -76,7 +76,7 @@ describe('The local gateway, of what is too large', () => {
   });
 });
 
-describe('The local gateway, of what is malformed', () => {
+describe('The local gateway with a malformed request', () => {
   it.each(['/api/users/%', '/api/users/%zz', '/api/users/%ff', '/%c0%af'])(
     'answers 400 to the path %s',
     async (path) => {
@@ -118,8 +118,8 @@ describe('The local gateway, of what is malformed', () => {
   });
 });
 
-describe('The local gateway, of bytes that are no text', () => {
-  it('has the function refuse JSON that is no UTF-8', async () => {
+describe('The local gateway with a body in any language', () => {
+  it('hands on JSON that is not UTF-8, which the function refuses', async () => {
     const text = Buffer.from(
       JSON.stringify({ name: 'n\u00ff', email: uniqueEmail(), password: 'p' }),
     );
@@ -140,7 +140,7 @@ describe('The local gateway, of bytes that are no text', () => {
   });
 });
 
-describe('The local gateway, of what is repeated', () => {
+describe('The local gateway with repeated parameters and headers', () => {
   it.each(['limit=5&limit=6', 'limit=5&limit=5'])(
     'joins the query %s as API Gateway does',
     async (query) => {
@@ -204,7 +204,7 @@ describe('The local gateway', () => {
   );
 });
 
-describe('The local gateway, of pages of other origins', () => {
+describe('The local gateway with pages of other origins', () => {
   const origin = 'https://app.example.org';
   const preflight = { origin, 'access-control-request-method': 'PUT' };
 
@@ -239,7 +239,7 @@ describe('The local gateway, of pages of other origins', () => {
     ]);
   });
 
-  it('says nothing of this to whoever names no origin', async () => {
+  it('sends no CORS header to a request without an origin', async () => {
     const { headers } = await api('GET', '/api/v1/users');
 
     expect(headers.has('access-control-allow-origin')).toBe(false);

@@ -34,8 +34,8 @@ const paste = (line: string) =>
     env: cleanEnvironment(),
   });
 
-describe('What npm start prints', () => {
-  it('is where the documentation is, and a line that logs in as the admin that it made', async () => {
+describe('The output of npm start', () => {
+  it('shows the address of the documentation, and a command that logs in as the new admin', async () => {
     const service = await start({ ADMIN_EMAIL: '', ADMIN_PASSWORD: '' });
 
     const page = await fetch(said(service, 'Docs'));
@@ -44,7 +44,7 @@ describe('What npm start prints', () => {
     expect(paste(said(service, 'Try'))).toMatch(/^\{"message":"Login successful",.+\}\n$/);
   });
 
-  it('is a login without the password that the settings have', async () => {
+  it('shows a login without the password of the settings', async () => {
     const service = await start({ ADMIN_EMAIL: 'root@example.org', ADMIN_PASSWORD: 'a secret' });
 
     expect(said(service, 'Admin')).toBe('root@example.org  password: the one in ADMIN_PASSWORD');
@@ -58,7 +58,7 @@ describe('What npm start prints', () => {
     expect((await start({ DOCS: 'off' })).output()).not.toContain('Docs:');
   });
 
-  it('is how to have another password where an earlier start printed it', async () => {
+  it('explains how to set another password where an earlier start printed it', async () => {
     const settings = settingsOfBoth();
     await (await start(settings)).stop();
     const second = await start(settings);
@@ -73,7 +73,7 @@ describe('What npm start prints', () => {
     await logIn(third.api, { email: 'admin@localhost', password: 'another one' });
   });
 
-  it('is the command that makes a link for another password, where the service sends mails', async () => {
+  it('shows the command that makes a link for another password, where the service sends mails', async () => {
     const mailing = { MAIL_FROM: 'us@example.org', RESET_URL: 'http://localhost:8080/reset' };
     const settings = { ...settingsOfBoth(), ...mailing };
     await (await start(settings)).stop();

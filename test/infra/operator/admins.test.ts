@@ -57,7 +57,7 @@ describe('create-admin', () => {
   it.each([
     ['no password', '', 'There is no password on standard input.'],
     ['a password over 255 characters', 'x'.repeat(256), 'The password must be at most 255'],
-  ])('makes nobody of %s', async (_, input, message) => {
+  ])('creates no user from %s', async (_, input, message) => {
     const email = uniqueEmail();
 
     const { status, stderr } = await operate(['create-admin', email], input);
@@ -67,7 +67,7 @@ describe('create-admin', () => {
     expect((await api('POST', '/api/login', { json: { email, password: 'x' } })).status).toBe(404);
   });
 
-  it('makes nobody of an address that is none', async () => {
+  it('creates no user with an invalid address', async () => {
     const { status, stderr } = await operate(['create-admin', 'ada'], 'p');
 
     expect([status, stderr]).toEqual([1, 'The email must be a valid email address.\n']);
@@ -96,8 +96,8 @@ describe('create-admin, where AUDIT_DETAIL is full', () => {
   });
 });
 
-describe('create-admin, where passwords are longer and hashes dearer', () => {
-  it('holds to what the service is set to', async () => {
+describe('create-admin, where longer passwords and more costly hashes are required', () => {
+  it('obeys the settings of the service', async () => {
     const settings = { PASSWORD_MIN_LENGTH: '10', BCRYPT_COST: '5' };
     const strict = await operatedServiceForThisTest(settings);
     const [email, password] = [uniqueEmail(), '0123456789'];
@@ -197,5 +197,41 @@ describe('list-admins', () => {
     const { stdout } = await operate(['list-admins']);
 
     expect(stdout).toContain('red �[31m and � turned');
+  });
+});
+
+describe('The last admin', async () => {
+  const { api, admin, operate, users } = await operatedServiceForThisFile();
+  const admins = async () => (await users()).filter(({ role }) => role === 'admin');
+
+  it('stays one', async () => {
+    const { status, stderr } = await operate(['demote', admin.email]);
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^This is the last admin.*create-admin or promote/);
+    expect(await admins()).toHaveLength(1);
+  });
+
+  it('remains of two who demote each other at the same time', async () => {
+    const { email } = await register(api);
+    const rounds: string[] = [];
+
+    for (let round = 0; round < 2; round += 1) {
+      await operate(['promote', email]);
+      await operate(['promote', admin.email]);
+      const ends = await Promise.all([
+        operate(['demote', email]),
+        operate(['demote', admin.email]),
+      ]);
+      rounds.push(
+        ends
+          .map(({ status }) => status)
+          .sort()
+          .join(),
+      );
+      expect(await admins()).toHaveLength(1);
+    }
+
+    expect(rounds).toEqual(['0,1', '0,1']);
   });
 });

@@ -27,7 +27,7 @@ const scanned = async (): Promise<StoredUser[]> => {
 };
 
 describe('scanUsers', () => {
-  it('yields nobody of an empty table', async () => {
+  it('yields no user of an empty table', async () => {
     expect(await scanned()).toEqual([]);
   });
 

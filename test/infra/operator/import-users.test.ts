@@ -34,7 +34,7 @@ const summary = (imported: number, present: number, rejected: number) =>
   `Imported: ${imported}. There already: ${present}. Lines rejected: ${rejected}.\n`;
 
 describe('import-users', () => {
-  it('brings in users whose $2a$, $2b$ and $2y$ hashes let them in', async () => {
+  it('imports users with $2a$, $2b$ and $2y$ hashes, who can log in', async () => {
     const users = ['$2a$', '$2b$', '$2y$'].map((version) => ({
       email: uniqueEmail(),
       password_hash: bcryptHash.replace('$2b$', version),
@@ -106,7 +106,7 @@ describe('import-users', () => {
     ]);
   });
 
-  it('skips who is there when it is run again, and leaves no gap in the ids', async () => {
+  it('skips users who are there when it is run again, and leaves no gap in the ids', async () => {
     const lines = [line(), line(), line({ name: '' }), line()];
     await importText(lines.join('\n'));
     lines[2] = line();
@@ -118,7 +118,7 @@ describe('import-users', () => {
     expect(ids.map((id) => id - Number(ids[0]))).toEqual([0, 1, 2, 3]);
   });
 
-  it('skips who has logged in or changed the password since, and keeps what they have', async () => {
+  it('skips users who have logged in or changed the password since, and keeps their data', async () => {
     const strong = await operatedServiceForThisTest({ BCRYPT_COST: '5' });
     const file = join(strong.folder, 'users.ndjson');
     const [raised, changed] = [uniqueEmail(), uniqueEmail()];
@@ -204,7 +204,7 @@ describe('import-users', () => {
     expect((await service.users()).at(-2)).toMatchObject({ email, name: 'First' });
   });
 
-  it('brings in a user without a hash, whom no password lets in, and once', async () => {
+  it('imports a user without a hash once, whose login no password allows', async () => {
     const email = uniqueEmail();
     const text = line({ email, password_hash: null });
 

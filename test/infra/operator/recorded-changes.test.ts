@@ -116,7 +116,7 @@ describe('A change that is made while the answer to it is lost', () => {
     );
   });
 
-  it('has its entry printed, to be replayed, when that cannot be written either', async () => {
+  it('prints its entry, to be replayed, when that cannot be written either', async () => {
     const { service, proxy } = await proxied();
     const { id, email } = await register(service.api);
     const { USERS_TABLE: table = '', AUDIT_TABLE: audit = '' } = service.environment;

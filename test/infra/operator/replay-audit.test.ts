@@ -121,7 +121,7 @@ describe('replay-audit', () => {
     expect(await entriesBy(service, other)).toMatchObject([{ id: entry.id }]);
   });
 
-  it('has the query find what it wrote', async () => {
+  it('writes entries that the query finds', async () => {
     const entry = newEntry(uniqueAgent());
     await replay(service, [JSON.stringify(logged(entry))]);
 

@@ -72,7 +72,7 @@ describe('A command that was typed wrongly', () => {
     [['--password=correct horse']],
     [['-p', 'correct horse']],
     [['correct horse']],
-  ])('learns that a password is no argument, and does not see it repeated: %s', (given) => {
+  ])('is refused without repeating a password that is given as an argument: %s', (given) => {
     const parse = () => parseRequest(['create-admin', 'a@b.example', '--local', ...given]);
 
     expect(parse).toThrow(/a password is never an argument/i);

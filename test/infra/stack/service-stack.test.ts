@@ -42,7 +42,7 @@ describe('the stack', () => {
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
   });
 
-  it('puts out besides, where it sends mails, where unsent ones are and what makes links', () => {
+  it('puts out the queue of unsent mails and the settings of mails, where it sends mails', () => {
     const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
     const { UnsentMailsQueueUrl, MailFrom, ResetUrl } = synthesise(mailing).findOutputs('*');
 

@@ -97,7 +97,7 @@ describe('writePage', () => {
   });
 });
 
-it('What an operator gets of an entry has the id of its request, too, and how it was sealed', () => {
+it('An exported entry has the id of its request, and says how it was sealed', () => {
   const window = '2026-11-20T00:00:00.000Z';
   const entry = { ...entryWith({}), request_id: 'a-request', window, late: false };
   const { csv, ndjson } = exportFormats;

@@ -54,7 +54,7 @@ describe('A clock that is set back', () => {
 });
 
 describe('The longest wait', () => {
-  it('counts for who looks at it by a clock that is behind, too', async () => {
+  it('also counts by a clock that is behind', async () => {
     const address = randomUUID();
     const start = Date.parse('2026-11-21T12:00:00Z');
     let time = start;
@@ -134,7 +134,7 @@ describe('Attempts one after the other', () => {
     expect(outcomes).toEqual([...Array(limit).fill(undefined), 29]);
   });
 
-  it('leave an item that DynamoDB sweeps once it means nothing', async () => {
+  it('leave an item that DynamoDB sweeps once it has expired', async () => {
     const attempt = attempts();
     await attempt(0);
     await attempt(7);

@@ -149,7 +149,7 @@ describe('Failed logins', () => {
     expect(await occurrencesOf(counter)).toBe(1);
   });
 
-  it('hold nobody back while they cannot be read', async () => {
+  it('delay no login while they cannot be read', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const counter = newCounter();
     await fail(counter);

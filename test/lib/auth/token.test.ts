@@ -76,7 +76,7 @@ describe('verifyToken', () => {
     ['years after its end', later(86_400 * 3650), 'TOKEN_EXPIRED'],
     ['by a clock that runs a minute late', later(-60), 'accepted'],
     ['by a clock that runs later still', later(-61), 'TOKEN_INVALID'],
-  ])('judges a token %s by the clock it is given', async (_, now, expected) => {
+  ])('checks a token %s by the clock that it is given', async (_, now, expected) => {
     const token = await issueToken(user, { now: issuedAt });
 
     expect(await codeOf(verifyToken(token, { now }))).toBe(expected);
@@ -86,7 +86,7 @@ describe('verifyToken', () => {
     [0, 'accepted'],
     [60, 'accepted'],
     [61, 'TOKEN_INVALID'],
-  ])('has a not-before of %i s from now be %s', async (ahead, expected) => {
+  ])('reads a not-before of %i s from now as %s', async (ahead, expected) => {
     const token = signToken({ ...user, iat, exp: iat + 3600, nbf: iat + ahead }, secret);
 
     expect(await codeOf(verifyToken(token, { now: later(0) }))).toBe(expected);

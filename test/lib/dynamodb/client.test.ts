@@ -115,7 +115,7 @@ describe('send', () => {
     },
   );
 
-  it('says of a write that nobody took that it was not made', async () => {
+  it('reports of a write that no engine received that it was not made', async () => {
     await proxy.refuse();
     // Has the client notice that its connections are broken: what was sent on them may be made.
     await outcomeOf(read(newItem()));

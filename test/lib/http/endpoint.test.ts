@@ -127,7 +127,7 @@ describe('endpoint', () => {
     expect((await call({ access: selfOrAdmin }, event)).statusCode).toBe(403);
   });
 
-  it('renders status, headers and body, with the headers of every answer', async () => {
+  it('renders status, headers and body, with the headers of every response', async () => {
     const answer = await call({}, {}, async () => ({
       statusCode: 201,
       headers: { Link: '<x>' },
@@ -146,7 +146,7 @@ describe('endpoint', () => {
     });
   });
 
-  it('renders an answer without a body without a type', async () => {
+  it('renders a response without a body without a type', async () => {
     const answer = await call({}, {}, () => ({ statusCode: 204 }));
 
     expect(answer).toEqual({

@@ -33,7 +33,7 @@ const handedOver = async (changes: { email?: string; password?: string }) => {
   return mailbox.messages.slice(before);
 };
 
-describe('Word of a change', () => {
+describe('The notice of a change', () => {
   it.each([
     [{ password: 'new' }, ['password']],
     [{ email: 'ada@example.net' }, ['email']],
@@ -41,7 +41,7 @@ describe('Word of a change', () => {
     [{ email: 'ada@example.net', password: 'new' }, ['password', 'email']],
     [{ email: user.email, password: '' }, ['password']],
   ])(
-    'by %j is handed over for the address of before, and says what was changed',
+    'to %j is handed over for the former address, and says what was changed',
     async (changes, changed) => {
       expect(await handedOver(changes)).toEqual([
         {
@@ -53,18 +53,18 @@ describe('Word of a change', () => {
     },
   );
 
-  it.each([{}, { email: user.email }])('by %j is none', async (changes) => {
+  it.each([{}, { email: user.email }])('to %j is not handed over', async (changes) => {
     expect(await handedOver(changes)).toEqual([]);
   });
 
-  it('is none where the service sends no mails', async () => {
+  it('is not handed over where the service sends no mails', async () => {
     vi.stubEnv('MAIL_FUNCTION_URL', '');
 
     expect(await handedOver({ password: 'new' })).toEqual([]);
     expect(logged).not.toHaveBeenCalled();
   });
 
-  it('that cannot be handed over is in the log, by its request', async () => {
+  it('is logged with its request when it cannot be handed over', async () => {
     mailbox.fail(500, 500);
 
     expect(await handedOver({ password: 'new' })).toEqual([]);

@@ -171,7 +171,7 @@ If it was not you, there is nothing to do: your password stays as it is, and who
   });
 });
 
-describe('Word of a change', () => {
+describe('A mail about a change', () => {
   const notice = { kind: 'notice', user_id: 1, email: 'ada@example.org', ...source } as const;
   const lost =
     'write to those who run app.example.com at once: this address may not lead to the account any more.';
@@ -182,16 +182,19 @@ describe('Word of a change', () => {
     [['password'], 'password', 'was', 'ask for a new password at app.example.com at once.'],
     [['email'], 'email address', 'was', lost],
     [['password', 'email'], 'password and the email address', 'were', lost],
-  ] as const)('of %j says so, and what to do if it was not you', (changed, what, verb, advice) => {
-    const mail = mailOf(...changed);
+  ] as const)(
+    'of %j says what was changed, and what to do if it was not you',
+    (changed, what, verb, advice) => {
+      const mail = mailOf(...changed);
 
-    expect(mail.subject).toBe(`Your ${what} ${verb} changed`);
-    expect(mail.text.split('\n\n')).toEqual([
-      `The ${what} of the account ada@example.org at app.example.com ${verb} changed on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.`,
-      'If it was you, there is nothing to do.',
-      `If it was not you, ${advice}\n`,
-    ]);
-  });
+      expect(mail.subject).toBe(`Your ${what} ${verb} changed`);
+      expect(mail.text.split('\n\n')).toEqual([
+        `The ${what} of the account ada@example.org at app.example.com ${verb} changed on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.`,
+        'If it was you, there is nothing to do.',
+        `If it was not you, ${advice}\n`,
+      ]);
+    },
+  );
 
   it('has no link', () => {
     const mail = mailOf('password');

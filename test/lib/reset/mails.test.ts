@@ -130,7 +130,7 @@ describe('The links that are mailed', () => {
     expect(await mailed(user, 'three', 60)).toBe(true);
   });
 
-  it('are kept in mind for an hour after the newest', async () => {
+  it('are remembered for an hour after the newest', async () => {
     const user = await newUser();
     await mailed(user, 'one', 0);
 

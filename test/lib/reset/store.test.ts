@@ -51,7 +51,7 @@ describe('A reset token', () => {
     expect(JSON.stringify(item)).not.toContain(user.password_hash);
   });
 
-  it('is the newest one of its user, or none', async () => {
+  it('is valid only while it is the newest one of its user', async () => {
     const user = await newUser();
     const [older, newer] = [await makeResetToken(user), await makeResetToken(user)];
 
@@ -90,7 +90,7 @@ describe('A reset token', () => {
     expect(await findReset(token)).toBeUndefined();
   });
 
-  it('is no token in any other spelling', async () => {
+  it('is refused in any other spelling', async () => {
     const user = await newUser();
     const token = await makeResetToken(user);
     const [id = '', random = ''] = token.split('.');
@@ -124,7 +124,7 @@ describe('A reset token', () => {
     ['changed', (id: number) => updateUser(id, { password_hash: 'meanwhile' })],
     ['moved', (id: number) => updateUser(id, { email: `moved-${id}@example.org` })],
     ['deleted', (id: number) => deleteUser(id)],
-  ])('sets none of a user who was %s since it was found', async (_, change) => {
+  ])('does not set the password of a user who was %s since it was found', async (_, change) => {
     const user = await newUser();
     const found = await findReset(await makeResetToken(user));
     if (!found) throw new Error('There is no reset');
@@ -138,7 +138,7 @@ describe('A reset token', () => {
   it.each([
     ['the link has expired', 30 * 60],
     ['the clock that the link was made by was set back', -61],
-  ])('sets none when %s since it was found', async (_, second) => {
+  ])('does not set a password when %s since it was found', async (_, second) => {
     const user = await newUser();
     const found = await findReset(await makeResetToken(user, at(0)), at(1));
     if (!found) throw new Error('There is no reset');
@@ -148,7 +148,7 @@ describe('A reset token', () => {
 });
 
 describe('A reset item that is void', () => {
-  it('leaves nothing that DynamoDB does not sweep', async () => {
+  it('leaves only an item that DynamoDB sweeps', async () => {
     const user = await newUser();
     process.env.MAIL_FUNCTION_URL = 'http://127.0.0.1/';
     await updateUser(user.id, { email: 'moved@example.org' });

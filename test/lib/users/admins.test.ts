@@ -28,7 +28,7 @@ describe('listAdmins', () => {
     expect(listed).toEqual(ids.filter((id) => id % 5));
   });
 
-  it('has whom an update makes an admin, and whom an update makes a user no more', async () => {
+  it('lists a user whom an update makes an admin, and no longer one whom an update makes a user', async () => {
     await Promise.all([insert(901), insert(905)]);
     const isListed = async (id: number) => (await listAdmins()).some((admin) => admin.id === id);
     expect([await isListed(901), await isListed(905)]).toEqual([true, false]);

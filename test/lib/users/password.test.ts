@@ -121,7 +121,7 @@ describe('verifyPassword', () => {
   });
 
   it.each(['', 'nonsense', marker, '$2b$04$short', `${marker}nonsense`])(
-    'has nobody log in by the stored text %j, which is no hash',
+    'refuses every password where the stored text is %j, which is no hash',
     async (stored) => {
       expect(await verifyPassword('p', stored)).toBe(false);
       expect(await verifyPassword('', stored)).toBe(false);
@@ -137,7 +137,7 @@ describe('verifyPassword', () => {
 });
 
 describe('unmatchableHash', () => {
-  it('costs what a hash of today costs, and no password has it', async () => {
+  it('costs what a new hash costs, and matches no password', async () => {
     const stored = unmatchableHash();
 
     expect(stored).toMatch(plain);
@@ -173,7 +173,7 @@ describe('needsRehash', () => {
     ['of another bcrypt at a lower cost', hashOf('2y', '03'), true],
     ['of today, of a reduced password', marker + hashOf('2b', '04'), false],
     ['at a lower cost, of a reduced password', marker + hashOf('2b', '03'), true],
-  ])('has a hash %s be due: %s', (_, stored, due) => {
+  ])('says of a hash %s: %s', (_, stored, due) => {
     expect(needsRehash(stored)).toBe(due);
   });
 });

@@ -134,7 +134,7 @@ describe('parseNewUser', () => {
     { ...user, name: ' ' },
     { ...user, email: '\t' },
     {},
-  ])('misses a field in %j', (body) => {
+  ])('reports a missing field in %j', (body) => {
     expect(outcomeOf(() => parseNewUser(body))).toBe('FIELDS_REQUIRED');
   });
 
@@ -168,11 +168,11 @@ describe('parseNewUserBy', () => {
     );
   });
 
-  it.each(roles)('misses a field of a body of a caller of role %s', (caller) => {
+  it.each(roles)('reports a missing field to a caller of role %s', (caller) => {
     expect(outcomeOf(() => parseNewUserBy(caller, { ...user, name: ' ' }))).toBe('FIELDS_REQUIRED');
   });
 
-  it('tells of a role that nobody has before a field that is missing', () => {
+  it('reports an unknown role before a missing field', () => {
     expect(outcomeOf(() => parseNewUserBy('admin', { role: 'root' }))).toBe(
       'role must be one of user, admin',
     );
@@ -189,7 +189,7 @@ describe('parseCredentials', () => {
   it.each([
     ...[undefined, null, '', '  ', 0, {}, ['a@b']].map((email) => ({ email, password: 'p' })),
     ...[undefined, null, '', 0, {}, ['p']].map((password) => ({ email: 'a@b', password })),
-  ])('misses something in %j', (body) => {
+  ])('reports that a field is missing in %j', (body) => {
     expect(outcomeOf(() => parseCredentials(body))).toBe('CREDENTIALS_REQUIRED');
   });
 
@@ -216,11 +216,11 @@ describe('parseUserChanges', () => {
     [{ name: 'n', id: 1, created_at: 'x' }, { name: 'n' }],
     [{ name: 'n', role: 'user' }, { name: 'n' }],
     [{ role: 'user' }, {}],
-  ])('has a user change %j', (body, changes) => {
+  ])('lets a user change %j', (body, changes) => {
     expect(parseUserChanges(body, 'user')).toEqual(changes);
   });
 
-  it('has an admin change the role as well', () => {
+  it('lets an admin change the role as well', () => {
     expect(parseUserChanges({ role: 'user' }, 'admin')).toEqual({ role: 'user' });
     expect(parseUserChanges({ name: 'n' }, 'admin')).toStrictEqual({ name: 'n' });
     expect(parseUserChanges({ ...user, role: 'admin' }, 'admin')).toEqual({
@@ -272,7 +272,7 @@ describe('parseNameAndEmail', () => {
     { email: 'a@b' },
     { name: '', email: 'a@b' },
     { name: 'n', email: null },
-  ])('misses one in %j', (body) => {
+  ])('reports that one of the two is missing in %j', (body) => {
     expect(outcomeOf(() => parseNameAndEmail(body))).toBe('NAME_AND_EMAIL_REQUIRED');
   });
 
@@ -319,7 +319,7 @@ describe('parseRole', () => {
     [undefined, 'user'],
     [null, 'user'],
     ['root', 'role must be one of user, admin'],
-  ])('has %j be %s', (given, expected) => {
+  ])('reads %j as %s', (given, expected) => {
     expect(outcomeOf(() => parseRole(given))).toBe(expected);
   });
 });
@@ -332,7 +332,7 @@ describe('parsePasswordReset', () => {
   });
 
   it.each([{ token: '1.x' }, { password: 'p' }, { token: '', password: 'p' }])(
-    'misses one in %j',
+    'reports that one of the two is missing in %j',
     (body) => {
       expect(outcomeOf(() => parsePasswordReset(body))).toBe('TOKEN_AND_PASSWORD_REQUIRED');
     },
@@ -344,14 +344,17 @@ describe('parseCurrentPassword', () => {
     expect(parseCurrentPassword(' p ')).toBe(' p ');
   });
 
-  it.each([undefined, null, '', 7, ['p']])('misses it in %j, and names its field', (given) => {
-    const parse = () => parseCurrentPassword(given);
+  it.each([undefined, null, '', 7, ['p']])(
+    'reports that it is missing in %j, and names its field',
+    (given) => {
+      const parse = () => parseCurrentPassword(given);
 
-    expect(outcomeOf(parse)).toBe('CURRENT_PASSWORD_REQUIRED');
-    expect(faultsOf(parse)).toEqual([
-      { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' },
-    ]);
-  });
+      expect(outcomeOf(parse)).toBe('CURRENT_PASSWORD_REQUIRED');
+      expect(faultsOf(parse)).toEqual([
+        { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' },
+      ]);
+    },
+  );
 });
 
 describe('parseUserId', () => {

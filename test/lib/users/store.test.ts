@@ -81,7 +81,7 @@ describe('insertUser', () => {
     await expect(second).rejects.toEqual(code('EMAIL_REGISTERED'));
   });
 
-  it('succeeds again for the very same user, whose first insertion may have gone unheard', async () => {
+  it('succeeds again for the same user, whose first insertion may not have been acknowledged', async () => {
     const user = await inserted();
 
     await insertUser(user);
@@ -99,7 +99,7 @@ describe('insertUser', () => {
     expect(await findUserByEmail(intruder.email)).toMatchObject({ user: undefined });
   });
 
-  it('takes nobody for another user of the same id and address', async () => {
+  it('does not take another user with the same id and address for the first', async () => {
     const present = await inserted();
     const intruder = await newUser({ id: present.id, email: present.email });
 

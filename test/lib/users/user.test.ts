@@ -45,7 +45,7 @@ describe('emailKey', () => {
     ['a capital I with a dot and its small letter', 'İ@b', 'i\u0307@b'],
     ['the sign for kelvin and a small k', '\u212a@b', 'k@b'],
     ['white space around it', ' a@b\t', 'A@B'],
-  ])('does not tell %s', (_, one, other) => {
+  ])('does not distinguish %s', (_, one, other) => {
     expect(emailKey(one)).toBe(emailKey(other));
   });
 
