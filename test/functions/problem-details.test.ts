@@ -116,34 +116,3 @@ describe('A client that asks for problem details', () => {
     expect([status, text]).toEqual([404, '{"message":"Not Found"}']);
   });
 });
-
-describe('The Accept header', () => {
-  const typeFor = async (accept: string) =>
-    (await api('GET', '/api/profile', { headers: { accept } })).headers.get('content-type');
-
-  it.each([
-    'application/problem+json',
-    'Application/Problem+JSON',
-    'application/json, application/problem+json;q=0.1',
-    'text/html;x="a,b" ,\tapplication/problem+json ; q=0.001',
-    'application/problem+json;q=0, application/problem+json',
-    'application/problem+json;charset=utf-8',
-    '%%%, application/problem+json',
-  ])('%s asks for problem details', async (accept) => {
-    expect(await typeFor(accept)).toBe(media);
-  });
-
-  it.each([
-    ...['*/*', 'application/*', 'application/json', 'application/problem', ''],
-    ...[
-      'application/problem+json;q=0',
-      'application/problem+json;q=0.000',
-      'x/y;z="a, application/problem+json"',
-    ],
-    'text/x;p="a, application/problem+json',
-    'text/x;p="a", text/y;p="b, application/problem+json, c\\',
-    ...['application/problem+jsonx', 'xapplication/problem+json', 'application/problem+json;q=x'],
-  ])('%s does not', async (accept) => {
-    expect(await typeFor(accept)).toBe('application/json; charset=utf-8');
-  });
-});

@@ -25,7 +25,7 @@ export const serviceForThisFile = async (
 /** An answer as a refusal is compared: nothing but its status and the whole of its body. */
 export const outcome = ({ status, body }: ApiAnswer): readonly [number, unknown] => [status, body];
 
-export const refusal = (status: number, message: string): readonly [number, unknown] => [
+export const refusal = (status: number, message: unknown): readonly [number, unknown] => [
   status,
   { message },
 ];

@@ -10,7 +10,6 @@ import {
   uniqueAgent,
 } from '../../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
-import { badLimits, tamperedCursors } from '../../support/lists.ts';
 
 interface Entry {
   readonly id: number;
@@ -43,10 +42,6 @@ const userWithEntries = async (updates: number): Promise<Account> => {
   }
   return account;
 };
-
-const parameters = [
-  ...['userId', 'action', 'result', 'resourceId', 'since', 'until', 'order', 'limit', 'cursor'],
-];
 
 const [busy, other] = [await userWithEntries(103), await userWithEntries(2)];
 
@@ -133,17 +128,8 @@ describe('GET /api/admin/audit-logs', () => {
     },
   );
 
-  it.each(['9007199254740991', '0', '-1', '-0'])(
-    'answers an empty array to userId=%s, which nobody has',
-    async (userId) => {
-      expect(outcome(await get(`?userId=${userId}`))).toEqual([200, { data: [] }]);
-    },
-  );
-
-  it.each([0, 20])('takes a userId with %i zeros before it', async (zeros) => {
-    const answer = await get(`?userId=${'0'.repeat(zeros)}${other.id}`);
-
-    expect(outcome(answer)).toEqual(outcome(await get(`?userId=${other.id}`)));
+  it('answers an empty array to a userId that nobody has', async () => {
+    expect(outcome(await get('?userId=-1'))).toEqual([200, { data: [] }]);
   });
 
   it('answers what happened to a user, whoever did it', async () => {
@@ -244,141 +230,26 @@ describe('GET /api/admin/audit-logs', () => {
     );
   });
 
-  it.each(['', 'delete', 'Delete', 'DROP', 'CREATE,READ', '%20CREATE', 'constructor', 'null', '1'])(
-    'answers 400 to action=%s',
-    async (action) => {
-      expect(outcome(await get(`?action=${action}`))).toEqual(
-        refusal(400, 'action must be one of CREATE, READ, UPDATE, DELETE, LOGIN, LOGOUT, EXPORT'),
-      );
-    },
-  );
-
   it.each([
-    ...['', '1.5', '1e3', '0x10', 'abc', '%201', '1%20', '+1', '1,2', 'null', 'NaN', '--1', '-'],
-    ...['9007199254740993', '-9007199254740993', '99999999999999999999', '%D9%A1', '__proto__'],
-  ])('answers 400 to userId=%s', async (userId) => {
-    expect(outcome(await get(`?userId=${userId}`))).toEqual(
-      refusal(400, 'userId must be an integer'),
-    );
+    ['action=DROP', 'action must be one of CREATE, READ, UPDATE, DELETE, LOGIN, LOGOUT, EXPORT'],
+    ['userId=abc', 'userId must be an integer'],
+    ['limit=101', 'limit must be a whole number from 1 to 100'],
+    ['result=FAILED', 'result must be one of SUCCESS, FAILURE'],
+    ['order=newest', 'order must be one of desc, asc'],
+    ['resourceId=', 'resourceId must be at least 1 character'],
+    ['since=yesterday', expect.stringMatching(/^since must be a date such as 2026-11-20, or /)],
+    ['until=yesterday', expect.stringMatching(/^until must be a date such as 2026-11-20, or /)],
+    ['since=2026-11-20&until=2026-11-20', 'since must be before until'],
+    ['user_id=5', expect.stringMatching(/^user_id is unknown; the parameters are userId, /)],
+    ['__proto__=1', expect.stringMatching(/^__proto__ is unknown; /)],
+    // The gateway joins values that are given twice.
+    ['userId=1&userId=1', 'userId must be given only once'],
+  ])('answers 400 to the query %s', async (query, message) => {
+    expect(outcome(await get(`?${query}`))).toEqual(refusal(400, message));
   });
 
-  it.each(badLimits(100))('answers 400 to limit=%s', async (limit) => {
-    expect(outcome(await get(`?limit=${limit}`))).toEqual(
-      refusal(400, 'limit must be a whole number from 1 to 100'),
-    );
-  });
-
-  it.each([
-    ['resource_id=17', 'resource_id'],
-    ['user_id=5', 'user_id'],
-    ['from=', 'from'],
-    ['USERID=5', 'USERID'],
-    ['userId=1&constructor', 'constructor'],
-    ['__proto__=1', '__proto__'],
-    ['%5F_proto__=1', '__proto__'],
-    ['userId%20=1', 'userId '],
-    ['userId%5B%5D=1', 'userId[]'],
-    ['%zz=1', '%zz'],
-    ['x=1&y=2', 'x'],
-    ['=x', 'A parameter without a name'],
-    ['&=&', 'A parameter without a name'],
-  ])('answers 400 to the query %s, which it does not know', async (query, name) => {
-    expect(outcome(await get(`?${query}`))).toEqual(
-      refusal(400, `${name} is unknown; the parameters are ${parameters.join(', ')}`),
-    );
-  });
-
-  it.each(['', 'failure', 'FAILED', 'SUCCESS,FAILURE'])(
-    'answers 400 to result=%s',
-    async (result) => {
-      expect(outcome(await get(`?result=${result}`))).toEqual(
-        refusal(400, 'result must be one of SUCCESS, FAILURE'),
-      );
-    },
-  );
-
-  it.each(['', 'DESC', 'newest'])('answers 400 to order=%s', async (order) => {
-    expect(outcome(await get(`?order=${order}`))).toEqual(
-      refusal(400, 'order must be one of desc, asc'),
-    );
-  });
-
-  it.each([
-    ['', 'at least 1 character'],
-    ['x'.repeat(101), 'at most 100 characters'],
-  ])('answers 400 to resourceId=%s', async (resourceId, rule) => {
-    expect(outcome(await get(`?resourceId=${resourceId}`))).toEqual(
-      refusal(400, `resourceId must be ${rule}`),
-    );
-  });
-
-  it.each([
-    ...['', 'yesterday', '2026', '2026-11', '2026-11-20T09:00', '2026-11-20T09:00:00', '20261120'],
-    ...[
-      '2026-02-29',
-      '2026-02-30T00:00:00Z',
-      '2026-13-01',
-      '2026-00-10',
-      '2026-11-31',
-      '1763629200',
-    ],
-    ...['2026-11-20T24:00:00Z', '2026-11-20T09:60:00Z', '2026-11-20T23:59:60Z', '2026-11-20Z'],
-    ...['2026-11-20T09:00:00%2B24:00', '2026-11-20T09:00:00%2B01:60', '2026-11-20T09:00:00%2B0100'],
-    // A plus that is not encoded is a space.
-    ...[
-      '2026-11-20T09:00:00+01:00',
-      '2026-11-20 09:00:00Z',
-      '2026-11-20T09:00:00.Z',
-      '%202026-11-20',
-    ],
-    ...[
-      '9999-12-31T23:59:59-01:00',
-      '0000-01-01T00:00:00%2B01:00',
-      '%2B012026-11-20',
-      '-002026-11-20',
-    ],
-  ])('answers 400 to since=%s and until=%s', async (time) => {
-    for (const name of ['since', 'until']) {
-      expect(outcome(await get(`?${name}=${time}`))).toEqual(
-        refusal(
-          400,
-          `${name} must be a date such as 2026-11-20, or a date-time with its offset (RFC 3339) such as 2026-11-20T09:00:00Z or 2026-11-20T10:00:00%2B01:00`,
-        ),
-      );
-    }
-  });
-
-  it.each([
-    ['2026-11-20', '2026-11-20'],
-    ['2026-11-21', '2026-11-20'],
-    ['2026-11-20T09:00:00Z', '2026-11-20T10:00:00%2B01:00'],
-    ['2026-11-20T09:00:00-00:01', '2026-11-20T09:00:00Z'],
-  ])('answers 400 to a time since %s and until %s', async (since, until) => {
-    expect(outcome(await get(`?since=${since}&until=${until}`))).toEqual(
-      refusal(400, 'since must be before until'),
-    );
-  });
-
-  it.each(['2028-02-29', '2026-11-20t09:00:00z', '2026-11-20T09:00:00.123456789-23:59'])(
-    'takes since=%s',
-    async (since) => {
-      expect((await get(`?limit=1&since=${since}`)).status).toBe(200);
-    },
-  );
-
-  it.each([
-    ['userId=1&userId=1', 'userId'],
-    ['action=READ&userId=1&action=READ', 'action'],
-    ['limit=1&%6Cimit=2', 'limit'],
-    ['cursor=x&cursor', 'cursor'],
-  ])('answers 400 to the query %s, which repeats a parameter', async (query, name) => {
-    expect(outcome(await get(`?${query}`))).toEqual(
-      refusal(400, `${name} must be given only once`),
-    );
-  });
-
-  it.each(['?', '?&', '?&&limit=1&'])('takes the empty parts of the query "%s"', async (query) => {
-    expect((await get(query)).status).toBe(200);
+  it('takes the empty parts of a query', async () => {
+    expect((await get('?&&limit=1&')).status).toBe(200);
   });
 
   const cursorOf = async (query: string) => {
@@ -386,11 +257,10 @@ describe('GET /api/admin/audit-logs', () => {
     return new URLSearchParams(next).get('cursor') ?? '';
   };
 
-  it('answers 400 to whatever is not a cursor that it gave', async () => {
-    for (const tampered of tamperedCursors(await cursorOf(''))) {
-      const answer = await get(`?cursor=${encodeURIComponent(tampered)}`);
-      expect(outcome(answer), tampered).toEqual(refusal(400, 'cursor is invalid'));
-    }
+  it('answers 400 to a cursor that was altered', async () => {
+    const altered = (await cursorOf('')).toUpperCase();
+
+    expect(outcome(await get(`?cursor=${altered}`))).toEqual(refusal(400, 'cursor is invalid'));
   });
 
   it('answers 400 to a cursor of another query', async () => {
@@ -463,56 +333,19 @@ describe('GET /api/admin/audit-logs', () => {
     );
   });
 
-  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '=HYPERLINK("x";"y")'])(
-    'answers CSV in which no spreadsheet runs the user agent %s',
-    async (formula) => {
-      const { id, token } = await register(api);
-      const headers = { 'user-agent': formula };
-      await api('PUT', `/api/users/${id}`, { token, json: { name: 'n' }, headers });
+  it('answers CSV in which no spreadsheet runs a user agent as a formula', async () => {
+    const { id, token } = await register(api);
+    const headers = { 'user-agent': '=HYPERLINK("x";"y")' };
+    await api('PUT', `/api/users/${id}`, { token, json: { name: 'n' }, headers });
 
-      const { text } = await getAs('text/csv', `?userId=${id}&action=UPDATE`);
+    const { text } = await getAs('text/csv', `?userId=${id}&action=UPDATE`);
 
-      const harmless = `'${formula}`;
-      const written = formula.includes('"') ? `"${harmless.replaceAll('"', '""')}"` : harmless;
-      expect(text).toContain(`,${written},SUCCESS,`);
-      const asJson = await getAs('application/x-ndjson', `?userId=${id}&action=UPDATE`);
-      expect(JSON.parse(asJson.text).user_agent).toBe(formula);
-    },
-  );
-
-  it.each([
-    ['', 'json'],
-    ['*/*', 'json'],
-    ['text/html', 'json'],
-    ['application/json', 'json'],
-    ['application/*', 'json'],
-    ['text/csv;q=0', 'json'],
-    ['text/csv;q=0.5, application/json', 'json'],
-    ['text/csv;q=0.5, */*', 'json'],
-    ['application/json, text/csv', 'json'],
-    ['text/csv', 'csv'],
-    ['Text/CSV; header=present', 'csv'],
-    ['text/*', 'csv'],
-    ['text/csv, */*', 'csv'],
-    ['text/csv, application/json', 'csv'],
-    ['application/json;q=0.8, text/csv;q=0.9', 'csv'],
-    ['application/problem+json, text/csv', 'csv'],
-    ['*/*;q=0.1, application/x-ndjson;q=0.2', 'x-ndjson'],
-    ['text/csv;q=0.1, application/x-ndjson', 'x-ndjson'],
-    ['application/json;q=0, application/*', 'x-ndjson'],
-  ])('answers Accept: %s with %s', async (accept, form) => {
-    const { type } = await getAs(accept, `?userId=${other.id}`);
-
-    expect(type).toMatch(new RegExp(`/${form}(;|$)`));
+    expect(text).toContain(`,"'=HYPERLINK(""x"";""y"")",SUCCESS,`);
   });
 
-  it.each([
-    ['0', 1000],
-    ['1001', 1000],
-    ['01', 1000],
-  ])('answers 400 to limit=%s of NDJSON', async (limit, most) => {
-    expect(outcome(await getAs('application/x-ndjson', `?limit=${limit}`))).toEqual(
-      refusal(400, `limit must be a whole number from 1 to ${most}`),
+  it('answers 400 to limit=1001 of NDJSON', async () => {
+    expect(outcome(await getAs('application/x-ndjson', '?limit=1001'))).toEqual(
+      refusal(400, 'limit must be a whole number from 1 to 1000'),
     );
   });
 
