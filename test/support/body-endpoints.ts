@@ -6,7 +6,7 @@ import { createMemoryUser } from './memory-users.ts';
 
 /** The fields whose rules every endpoint shares. */
 const commonFields = ['name', 'email', 'password'] as const;
-export type Field = (typeof commonFields)[number];
+type Field = (typeof commonFields)[number];
 
 /** An endpoint that takes a JSON body, ready to be called. */
 export interface BodyEndpoint {

@@ -136,6 +136,70 @@ describe('A body that the gateway hands on as text', () => {
     );
   });
 
+  const sound = '{"name":"n","email":"a@b"}';
+  const sendText = (body: string, type?: string) =>
+    send(body, { isBase64Encoded: false, ...(type === undefined ? {} : { type }) });
+
+  it.each([
+    ...['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'json', '*/*', ''],
+    ...['multipart/form-data; boundary=x', 'application/xml', 'application/octet-stream'],
+    ...['application/jsonp', 'application/json5', 'application/x-ndjson', 'application/'],
+  ])('is refused when its type is %s', async (type) => {
+    expect(await sendText(sound, type)).toEqual(refused('Content-Type must be application/json'));
+  });
+
+  it.each([
+    ...['application/json; charset=utf-8', 'application/json ; charset=utf-8', 'APPLICATION/JSON'],
+    ...['application/vnd.api+json', 'application/problem+json;x=y'],
+  ])('is read when its type is %s', async (type) => {
+    expect(await sendText(sound, type)).toEqual([200, JSON.parse(sound)]);
+  });
+
+  it.each([
+    ['a truncated object', sound.slice(0, -1)],
+    ['two objects', sound + sound],
+    ['a trailing comma', sound.replace('}', ',}')],
+    ['names without quotes', '{name:1}'],
+    ['single quotes', "{'name':1}"],
+    ['a comment', `${sound} // n`],
+    ['NaN', '{"x":NaN}'],
+    ['a bad escape', String.raw`{"x":"\x41"}`],
+    ['a raw newline in a string', '{"x":"a\nb"}'],
+    ['a form', 'name=n&email=a%40b'],
+    ['a word', 'undefined'],
+    ['white space', ' \n '],
+    ['60 KB of opening braces', '{"a":'.repeat(12_000)],
+  ])('is refused when it is not JSON but %s', async (_, body) => {
+    expect(await sendText(body)).toEqual(refused('Request body is not valid JSON'));
+  });
+
+  it.each([`[${sound}]`, '[]', '"{}"', '1', 'true', 'null'])(
+    'is refused when it is no object but %s',
+    async (body) => {
+      expect(await sendText(body)).toEqual(refused('Request body must be a JSON object'));
+    },
+  );
+
+  it.each([
+    '{"__proto__":{"role":"admin"}}',
+    '{"__proto__":1}',
+    String.raw`{"\u005f_proto__":{"role":"admin"}}`,
+    '{"x":{"y":[{"__proto__":{"role":"admin"}}]}}',
+    '{"constructor":{"prototype":{"role":"admin"}}}',
+  ])('is refused when it holds a key for the prototype: %s', async (body) => {
+    expect(await sendText(body)).toEqual(refused('Request body holds a forbidden key'));
+  });
+
+  const [openArrays, openObjects] = ['['.repeat(10_000), '{"a":'.repeat(10_000)];
+
+  it.each([
+    ['an array', `${openArrays}${']'.repeat(10_000)}`],
+    ['an array as a field', `{"a":${openArrays}${']'.repeat(10_000)}}`],
+    ['an object', `${openObjects}1${'}'.repeat(10_000)}`],
+  ])('is refused when it is %s of 10,000 levels', async (_, body) => {
+    expect(await sendText(body)).toEqual(refused('Request body is nested too deeply'));
+  });
+
   it('is not decoded, even if it looks like base64', async () => {
     const body = base64('{}');
 

@@ -94,6 +94,15 @@ describe('parseEmail', () => {
     },
   );
 
+  it.each([
+    ['a@\ud800', 'email must be well-formed Unicode'],
+    [7, 'email must be a string'],
+    [['a@b'], 'email must be a string'],
+    [{ S: 'a@b' }, 'email must be a string'],
+  ])('refuses %j', (given, message) => {
+    expect(outcomeOf(() => parseEmail(given))).toBe(message);
+  });
+
   it.each(['', ' ', '@', 'a', 'a@', '@b', 'a@b@c', '@@', 'a@@b'])('refuses %j', (given) => {
     expect(outcomeOf(() => parseEmail(given))).toBe('email must be a valid email address');
   });
