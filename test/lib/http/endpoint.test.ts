@@ -88,6 +88,19 @@ describe('endpoint', () => {
     ]);
   });
 
+  it.each([
+    ...['', 'Bearer', `bearer ${user}`, `BEARER ${user}`, `Bearer${user}`],
+    ...[`Bearer\t${user}`, `Bearer:${user}`, ` Bearer ${user}`, `x, Bearer ${user}`],
+    ...[user, `Basic ${user}`, `Token ${user}`],
+  ])('finds no token in the Authorization header "%s"', async (authorization) => {
+    const { statusCode, body } = await call(
+      { access: authenticated },
+      { headers: { authorization } },
+    );
+
+    expect([statusCode, body]).toEqual([401, { message: 'No token provided' }]);
+  });
+
   it('gives the work the claims, the parsed body and the parameters', async () => {
     const event = {
       headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json' },

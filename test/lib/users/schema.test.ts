@@ -143,6 +143,8 @@ describe('parseNewUser', () => {
     { ...user, name: ' ' },
     { ...user, email: '\t' },
     {},
+    { name: 7, email: 'no address', password: '' },
+    { Name: 'n', EMAIL: 'a@b', Password: 'p' },
   ])('reports a missing field in %j', (body) => {
     expect(outcomeOf(() => parseNewUser(body))).toBe('FIELDS_REQUIRED');
   });
@@ -164,10 +166,11 @@ describe('parseNewUserBy', () => {
     ['admin', undefined, 'user'],
     ['admin', null, 'user'],
     ['admin', 'root', 'role must be one of user, admin'],
-    ['admin', '', 'role must be one of user, admin'],
+    ...['', 'Admin', 1, true, ['admin'], { role: 'admin' }].map(
+      (role) => ['admin', role, 'role must be one of user, admin'] as const,
+    ),
     ['user', 'user', 'user'],
-    ['user', 'root', 'user'],
-    ['user', undefined, 'user'],
+    ...['root', 1, ['admin'], null, undefined].map((role) => ['user', role, 'user'] as const),
     ['user', 'admin', 'FORBIDDEN'],
   ] as const)('gives a caller of role %s who asks for %j: %s', (caller, role, expected) => {
     const parsed = outcomeOf(() => parseNewUserBy(caller, { ...user, role }));
@@ -244,10 +247,15 @@ describe('parseUserChanges', () => {
     [{ name: '' }, 'name must not be empty'],
     [{ name: null }, 'name must be a string'],
     [{ email: null }, 'email must be a string'],
+    [{ email: '' }, 'email must be a valid email address'],
     [{ password: '' }, 'password must be at least 1 character'],
+    [{ password: null }, 'password must be a string'],
+    [{ created_at: 'x', Name: 'x' }, 'NO_FIELDS_TO_UPDATE'],
     [{ name: 'n', email: 'none' }, 'email must be a valid email address'],
     [{ role: 'admin' }, 'FORBIDDEN'],
     [{ role: null, name: '' }, 'FORBIDDEN'],
+    [{ role: 'root' }, 'FORBIDDEN'],
+    [{ role: ['user'] }, 'FORBIDDEN'],
   ])('refuses %j of a user', (body, expected) => {
     expect(outcomeOf(() => parseUserChanges(body, 'user'))).toBe(expected);
   });
@@ -258,7 +266,7 @@ describe('parseUserChanges', () => {
     ]);
   });
 
-  it.each([null, '', 'root', ['admin']])('refuses role %j of an admin', (role) => {
+  it.each([null, '', 'root', 'Admin', 1, ['admin']])('refuses role %j of an admin', (role) => {
     expect(outcomeOf(() => parseUserChanges({ role }, 'admin'))).toBe(
       'role must be one of user, admin',
     );
