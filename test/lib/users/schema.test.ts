@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCredentials } from '../../../lib/auth/credentials.ts';
 import type { DomainError } from '../../../lib/errors.ts';
+import { parseResetRequest } from '../../../lib/users/fields.ts';
 import { parseNameAndEmail, parseNameOrEmail } from '../../../lib/users/name-and-email.ts';
 import {
   parseCurrentPassword,
@@ -348,12 +349,43 @@ describe('parsePasswordReset', () => {
     expect(parsePasswordReset(body)).toEqual({ token: '1.x', password: ' p ' });
   });
 
-  it.each([{ token: '1.x' }, { password: 'p' }, { token: '', password: 'p' }])(
-    'reports that one of the two is missing in %j',
-    (body) => {
-      expect(outcomeOf(() => parsePasswordReset(body))).toBe('TOKEN_AND_PASSWORD_REQUIRED');
-    },
-  );
+  it.each([
+    ...[{}, { token: '1.x' }, { password: 'p' }, { token: '', password: 'p' }],
+    ...[
+      { token: '1.x', password: '' },
+      { token: null, password: null },
+    ],
+  ])('reports that one of the two is missing in %j', (body) => {
+    expect(outcomeOf(() => parsePasswordReset(body))).toBe('TOKEN_AND_PASSWORD_REQUIRED');
+  });
+
+  it.each([
+    [{ token: 1, password: 'p' }, 'token must be a string'],
+    [{ token: '1.x', password: 12345678 }, 'password must be a string'],
+    [{ token: '1.x', password: 'x'.repeat(256) }, 'password must be at most 255 characters'],
+    [{ token: '1.x', password: '\ud800' }, 'password must be well-formed Unicode'],
+  ])('refuses %j', (body, message) => {
+    expect(outcomeOf(() => parsePasswordReset(body))).toBe(message);
+  });
+});
+
+describe('parseResetRequest', () => {
+  it('returns the address without the white space around it', () => {
+    expect(parseResetRequest({ email: ' a@b ' })).toEqual({ email: 'a@b' });
+  });
+
+  it.each([{}, { email: null }, { email: '' }, { email: '  ' }])('reports that the address is missing in %j', (body) => {
+    expect(outcomeOf(() => parseResetRequest(body))).toBe('EMAIL_REQUIRED');
+  });
+
+  it.each([
+    [1, 'email must be a string'],
+    ['a@b\r\nBcc: c@d', 'email must be a valid email address'],
+    ['a@b, c@d', 'email must be a valid email address'],
+    [`${'a'.repeat(190)}@b`, 'email must be at most 191 characters'],
+  ])('refuses %j', (email, message) => {
+    expect(outcomeOf(() => parseResetRequest({ email }))).toBe(message);
+  });
 });
 
 describe('parseCurrentPassword', () => {

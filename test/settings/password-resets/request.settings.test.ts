@@ -87,27 +87,14 @@ describe('POST /api/password-resets', () => {
   });
 
   it.each([
-    ['missing, with the whole body', undefined],
-    ['missing', {}],
-    ['null', { email: null }],
-    ['empty', { email: '' }],
-    ['blank', { email: '  ' }],
-  ])('answers 400 to an email that is %s, and hands nothing over', async (_, json) => {
+    [undefined, 'Email is required'],
+    [{ email: ' ' }, 'Email is required'],
+    [{ email: 'a@b\r\nBcc: c@d' }, 'email must be a valid email address'],
+  ])('answers 400 to the body %j, and hands nothing over', async (json, message) => {
     const before = mailbox.messages.length;
 
-    expect(await ask(json)).toEqual(refusal(400, 'Email is required'));
+    expect(await ask(json)).toEqual(refusal(400, message));
     expect(mailbox.messages.length).toBe(before);
-  });
-
-  it.each([
-    [1, 'must be a string'],
-    [['a@b'], 'must be a string'],
-    ['nobody', 'must be a valid email address'],
-    ['a@b\r\nBcc: c@d', 'must be a valid email address'],
-    ['a@b, c@d', 'must be a valid email address'],
-    [`${'a'.repeat(190)}@b`, 'must be at most 191 characters'],
-  ])('answers 400 to the email %j', async (email, rule) => {
-    expect(await ask({ email })).toEqual(refusal(400, `email ${rule}`));
   });
 
   it('hands over 20 requests of one source address, and answers further ones the same', async () => {

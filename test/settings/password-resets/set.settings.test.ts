@@ -6,47 +6,61 @@ import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { engineClient } from '../../support/stored-items.ts';
 
 const invalid = refusal(400, 'Invalid or expired reset token');
-const required = refusal(400, 'Token and password are required');
 const path = '/api/password-resets';
 
-describe.each([
-  ['stateless', { SESSIONS: 'stateless' }],
-  ['revocable', { SESSIONS: 'revocable' }],
-] as const)('PUT /api/password-resets with %s sessions', async (sessions, environment) => {
+const mailingService = async (environment = {}) => {
   const service = await mailingServiceForThisFile({ ...environment, PASSWORD_MIN_LENGTH: '8' });
-  const { api, adminToken, mailbox, requestToken } = service;
+  const { api } = service;
+  return {
+    ...service,
+    reset: (token: unknown, password: unknown = 'a new password', headers = {}) =>
+      api('PUT', path, { json: { token, password }, headers }),
+    opens: async ({ email }: Pick<Account, 'email'>, password: string) =>
+      (await api('POST', '/api/login', { json: { email, password } })).status,
+  };
+};
+const services = {
+  stateless: await mailingService(),
+  revocable: await mailingService({ SESSIONS: 'revocable' }),
+};
 
-  const reset = (token: unknown, password: unknown = 'a new password', headers = {}) =>
-    api('PUT', path, { json: { token, password }, headers });
-  const opens = async ({ email }: Pick<Account, 'email'>, password: string) =>
-    (await api('POST', '/api/login', { json: { email, password } })).status;
-  const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
+describe.each(['stateless', 'revocable'] as const)(
+  'PUT /api/password-resets with %s sessions',
+  (sessions) => {
+    const { api, requestToken, reset, opens } = services[sessions];
+    const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
+
+    it('sets the password of whoever got the link: 204, and the old one opens nothing', async () => {
+      const user = await register(api);
+      const token = await requestToken(user.email);
+
+      const answer = await reset(token);
+
+      expect([answer.status, answer.text]).toEqual([204, '']);
+      expect(await opens(user, user.password)).toBe(401);
+      expect(await opens(user, 'a new password')).toBe(200);
+    });
+
+    it('ends all sessions of the user where they can be ended', async () => {
+      const user = await register(api);
+      const other = await logIn(api, user);
+      const token = await requestToken(user.email);
+      expect([await profile(user.token), await profile(other)]).toEqual([200, 200]);
+
+      await reset(token);
+
+      const ended = sessions === 'revocable' ? 401 : 200;
+      expect([await profile(user.token), await profile(other)]).toEqual([ended, ended]);
+      expect(await profile(await logIn(api, { ...user, password: 'a new password' }))).toBe(200);
+    });
+  },
+);
+
+describe('PUT /api/password-resets', () => {
+  const service = services.revocable;
+  const { api, adminToken, mailbox, requestToken, reset, opens } = service;
   const engine = engineClient(inject('engine'));
   const TableName = service.environment.USERS_TABLE;
-
-  it('sets the password of whoever got the link: 204, and the old one opens nothing', async () => {
-    const user = await register(api);
-    const token = await requestToken(user.email);
-
-    const answer = await reset(token);
-
-    expect([answer.status, answer.text]).toEqual([204, '']);
-    expect(await opens(user, user.password)).toBe(401);
-    expect(await opens(user, 'a new password')).toBe(200);
-  });
-
-  it('ends all sessions of the user where they can be ended', async () => {
-    const user = await register(api);
-    const other = await logIn(api, user);
-    const token = await requestToken(user.email);
-    expect([await profile(user.token), await profile(other)]).toEqual([200, 200]);
-
-    await reset(token);
-
-    const ended = sessions === 'revocable' ? 401 : 200;
-    expect([await profile(user.token), await profile(other)]).toEqual([ended, ended]);
-    expect(await profile(await logIn(api, { ...user, password: 'a new password' }))).toBe(200);
-  });
 
   it('ends what whoever made the user may do', async () => {
     const { token } = await register(api);
@@ -74,41 +88,27 @@ describe.each([
     const user = await register(api);
     const token = await requestToken(user.email);
 
-    for (const password of ['short', 'x'.repeat(256), '\ud800 ill-formed']) {
-      const { status, body } = await reset(token, password);
-      expect([status, body.message]).toEqual([400, expect.stringMatching(/^password must be /)]);
-    }
+    expect(outcome(await reset(token, 'short'))).toEqual(
+      refusal(400, 'password must be at least 8 characters'),
+    );
 
     expect((await reset(token)).status).toBe(204);
   });
 
-  it.each([
-    ['no token', { password: 'a new password' }],
-    ['no password', { token: '1.x' }],
-    ['an empty token', { token: '', password: 'a new password' }],
-    ['an empty password', { token: '1.x', password: '' }],
-    ['nulls', { token: null, password: null }],
-    ['neither', {}],
-    ['no body', undefined],
-  ])('answers 400 to %s, whatever else is wrong', async (_, json) => {
-    expect(outcome(await api('PUT', path, { json }))).toEqual(required);
-  });
+  it('answers 400 to a token without a password, and to a token that is no text', async () => {
+    const answers = [await reset('1.x', ''), await reset(1)];
 
-  it.each([
-    ['a token that is no text', { token: 1, password: 'a new password' }, 'token must be a string'],
-    ['a password that is no text', { token: 'x', password: 12345678 }, 'password must be a string'],
-  ])('answers 400 to %s', async (_, json, message) => {
-    expect(outcome(await api('PUT', path, { json }))).toEqual(refusal(400, message));
+    expect(answers.map(outcome)).toEqual([
+      refusal(400, 'Token and password are required'),
+      refusal(400, 'token must be a string'),
+    ]);
   });
 
   it('answers the same to a token that is unknown, altered, or of somebody else', async () => {
     const [user, other] = [await register(api), await register(api)];
     const token = await requestToken(user.email);
     const random = token.split('.')[1] ?? '';
-    const tokens = [
-      ...['x', `1.${random}`, `${other.id}.${random}`, `999999.${random}`, `${user.id}.`],
-      ...[random, `${token}=`, `${token.slice(0, -1)}`, ` ${token}`, user.token, adminToken],
-    ];
+    const tokens = ['x', `${token}=`, `${other.id}.${random}`, `999999.${random}`, user.token];
 
     for (const wrong of tokens) expect(outcome(await reset(wrong))).toEqual(invalid);
 
@@ -151,27 +151,12 @@ describe.each([
 
   it.each([
     ['the password was changed', { password: 'changed meanwhile' }],
-    ['the password was set to the same one', {}],
     ['the address was changed', { email: uniqueEmail() }],
   ])('refuses a link once %s', async (_, changes) => {
     const user = await register(api);
     const token = await requestToken(user.email);
     const json = { password: user.password, ...changes };
     await api('PUT', `/api/users/${user.id}`, { token: adminToken, json });
-
-    expect(outcome(await reset(token))).toEqual(invalid);
-  });
-
-  it.each([
-    ['to another', () => uniqueEmail()],
-    ['in letter case alone', (email: string) => email.toUpperCase()],
-  ])('refuses a link once the address was changed %s, and changed back', async (_, other) => {
-    const user = await register(api);
-    const token = await requestToken(user.email);
-    const move = (email: string) =>
-      api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { email } });
-    await move(other(user.email));
-    await move(user.email);
 
     expect(outcome(await reset(token))).toEqual(invalid);
   });
