@@ -150,14 +150,6 @@ describe('Protection of one account', () => {
 
     expect(new Set([...together, ...inTurn])).toEqual(new Set([200]));
   });
-
-  it('leaves other accounts alone', async () => {
-    const [attacked, other] = [await register(service.api), await register(service.api)];
-
-    await failTimes(service.api, attacked.email, 11);
-
-    expect(await logIn(service.api, other)).toMatch(/^ey/);
-  });
 });
 
 describe('Protection of one address', () => {

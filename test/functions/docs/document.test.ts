@@ -28,29 +28,15 @@ describe.each(['/openapi.json', '/docs'])('%s', (path) => {
     expect(headers.get('etag')).toMatch(/^"[\w-]{43}"$/);
   });
 
-  it.each([
-    ['the tag', (tag: string) => tag],
-    ['the tag as a weak one', (tag: string) => `W/${tag}`],
-    ['a list with the tag', (tag: string) => `"other", ${tag}`],
-    ['any tag', () => '*'],
-  ])('answers 304 without a body to %s', async (_, header) => {
+  it('answers 304 without a body to a client that has it already', async () => {
     const tag = (await api('GET', path)).headers.get('etag') ?? '';
 
     const { status, text, headers } = await api('GET', path, {
-      headers: { 'if-none-match': header(tag) },
+      headers: { 'if-none-match': `"other", W/${tag}` },
     });
 
     expect([status, text, headers.get('etag')]).toEqual([304, '', tag]);
   });
-
-  it.each(['"other"', '"other,*"', '', 'W/"other", "another"'])(
-    'answers 200 to the tag %j',
-    async (tag) => {
-      const { status } = await api('GET', path, { headers: { 'if-none-match': tag } });
-
-      expect(status).toBe(200);
-    },
-  );
 
   it('answers HEAD with the headers of GET, and no body', async () => {
     const got = await api('GET', path);
@@ -60,13 +46,5 @@ describe.each(['/openapi.json', '/docs'])('%s', (path) => {
     for (const name of ['content-type', 'etag', 'cache-control', 'content-security-policy']) {
       expect(headers.get(name)).toBe(got.headers.get(name));
     }
-  });
-
-  it('answers HEAD with 304 where GET would', async () => {
-    const tag = (await api('HEAD', path)).headers.get('etag') ?? '';
-
-    const { status } = await api('HEAD', path, { headers: { 'if-none-match': tag } });
-
-    expect(status).toBe(304);
   });
 });

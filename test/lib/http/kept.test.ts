@@ -13,7 +13,12 @@ describe('A text that a client may keep', () => {
     ['GET', undefined, 200, '<p>'],
     ['GET', '"other"', 200, '<p>'],
     ['GET', tag, 304, ''],
+    ['GET', `W/${tag}`, 304, ''],
+    ['GET', `"other", ${tag}`, 304, ''],
     ['GET', ' * ', 304, ''],
+    ['GET', '"other,*"', 200, '<p>'],
+    ['GET', '', 200, '<p>'],
+    ['GET', 'W/"other", "another"', 200, '<p>'],
     ['HEAD', undefined, 200, ''],
     ['HEAD', tag, 304, ''],
   ])(

@@ -53,7 +53,7 @@ describe('POST /api/logout', () => {
     expect((await profile(later)).status).toBe(200);
   });
 
-  it.each(['?scope=', '?scope=one', '?scope=ALL', '?scope=all&scope=all', '?scope=all,all'])(
+  it.each(['?scope=one', '?scope=all&scope=all'])(
     'answers 400 to %s, and ends nothing',
     async (query) => {
       const { token } = await register(api);
