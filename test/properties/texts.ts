@@ -1,6 +1,13 @@
 /** Values that software has stumbled over, to be sent where something else is expected. */
 import fc from 'fast-check';
-import { badIds } from '../support/ids.ts';
+
+/** Path segments that look more or less like an id, and are none (functions/README.md, Input). */
+const badIds = [
+  ...['0', '-1', '+1', '1.0', '1.5', '1e3', '0x10', '0b1', '007', '01', '1_0', '1,2', '1;2'],
+  ...['9007199254740992', '9007199254740993', '99999999999999999999', '1'.repeat(500)],
+  ...['NaN', 'Infinity', 'null', 'undefined', 'true', 'me', '[object%20Object]', '{id}', '*'],
+  ...['%201', '1%20', '%D9%A1', '%EF%BC%91', '__proto__', 'constructor', "1'%20OR%20'1'='1"],
+];
 
 const notorious = [
   ...['', ' ', '\t\n', '\0', 'a\0b', '\u{7f}', '\r\nX-Injected: 1', '\u{feff}', '\u{200b}'],
