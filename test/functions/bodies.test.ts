@@ -100,7 +100,7 @@ describe.each(fields)('$title', ({ field, send, sound }) => {
 });
 
 describe('All of these requests together', () => {
-  it('have changed nothing and left no audit entry', async () => {
+  it('have changed nothing and recorded no audit entry', async () => {
     expect(await state()).toEqual({
       user: expect.objectContaining({ name: 'Some One', role: 'user' }),
       memoryUser: expect.objectContaining({ name: 'Some One' }),

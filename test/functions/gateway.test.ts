@@ -95,7 +95,7 @@ describe('Every answer', () => {
     expect(ids).not.toContain('chosen-by-the-client');
   });
 
-  it('of status 401 to a request for a protected resource has no trace of the token', async () => {
+  it('of status 401 contains no part of the token', async () => {
     const { text } = await api('GET', '/api/profile', { token: `${user.token}x` });
 
     expect(text).not.toContain(user.token.slice(0, 20));

@@ -26,7 +26,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     expect(brokenItems(items)).toEqual([]);
   };
 
-  it('a deletion frees the address that the user has got meanwhile', async () => {
+  it('a deletion frees the address that the user got in the meantime', async () => {
     const email = uniqueEmail();
 
     const [deletion, moved] = await overtake(proxy, 'TransactWriteItems', remove, () =>
@@ -67,7 +67,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     await expectSoundTable();
   });
 
-  it('a change of name keeps the address that the user has got meanwhile', async () => {
+  it('a change of name keeps the address that the user got in the meantime', async () => {
     const email = uniqueEmail();
 
     const [renamed, moved] = await overtake(
@@ -83,7 +83,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     await expectSoundTable();
   });
 
-  it('a change of address frees the one that the user has got meanwhile', async () => {
+  it('a change of address frees the one that the user got in the meantime', async () => {
     const [early, late] = [uniqueEmail(), uniqueEmail()];
 
     const [second, first] = await overtake(
@@ -168,7 +168,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     expect(await get()).toEqual({ ...before, role: 'admin' });
   });
 
-  it('a change to an address that another user has got meanwhile is refused', async () => {
+  it('a change to an address that another user got in the meantime is refused', async () => {
     const email = uniqueEmail();
 
     const [moved] = await overtake(

@@ -17,7 +17,7 @@ describe('A request that another one overtakes', () => {
   const change = (json: object) =>
     api('PUT', `/api/users/${account.id}`, { token: adminToken, json });
 
-  it('responds as if it came wholly before or after, as a login with an address that the user has left meanwhile', async () => {
+  it('responds as if it came wholly before or after, as a login with an address that the user left in the meantime', async () => {
     const [login] = await overtake(
       proxy,
       'GetItem',

@@ -135,7 +135,7 @@ describe('With AUDIT_DETAIL=full a query of the audit log', () => {
     ]);
   });
 
-  it('leaves one of each filter and each caller', async () => {
+  it('records one entry for each filter and each caller', async () => {
     const [one, other] = [await newAdmin(), await newAdmin()];
     const filters = ['', 'userId=1', 'action=DELETE', 'result=FAILURE', 'resourceId=1'];
 
@@ -153,7 +153,7 @@ describe('With AUDIT_DETAIL=full a query of the audit log', () => {
     expect(withoutLogin(await readsBy(other.id))).toEqual([{ filter: { order } }]);
   });
 
-  it('leaves an entry of audit-logs, by the caller, from where it came', async () => {
+  it('records an entry of audit-logs with the caller and the client’s address', async () => {
     const { id, token } = await newAdmin();
     const agent = uniqueAgent();
 
@@ -167,7 +167,7 @@ describe('With AUDIT_DETAIL=full a query of the audit log', () => {
     ]);
   });
 
-  it('leaves none for a further page, a refused query or an export, which leaves its own', async () => {
+  it('records no READ for a further page, a refused query or an export, which has its own entry', async () => {
     const { id, token } = await newAdmin();
     const first = await query(adminToken, 'limit=1');
 

@@ -40,7 +40,7 @@ describe('With a BCRYPT_COST that is out of range', () => {
     },
   );
 
-  it('still lets users log in, whose hash it need not make', async () => {
+  it('still lets users log in, which needs no new hash', async () => {
     expect(await invoke(login, { json: account })).toEqual([
       200,
       { message: 'Login successful', token: expect.any(String) },

@@ -49,34 +49,40 @@ describe.each(['stateless', 'revocable'] as const)(
       expect(answer.body).not.toHaveProperty('currentPassword');
     });
 
-    it.each(changes)('a user does not change its %s without it', async (_name, json) => {
-      const user = await register(api);
+    it.each(changes)(
+      'a user does not change its %s without its current password',
+      async (_name, json) => {
+        const user = await register(api);
 
-      const answer = await change(user, json(user), user.token);
+        const answer = await change(user, json(user), user.token);
 
-      expect(outcome(answer)).toEqual(required);
-      expect(await logIn(api, user)).toMatch(/^ey/);
-    });
+        expect(outcome(answer)).toEqual(required);
+        expect(await logIn(api, user)).toMatch(/^ey/);
+      },
+    );
 
-    it.each(changes)('a user does not change its %s with a wrong one', async (_name, json) => {
-      const user = await register(api);
-      const agent = uniqueAgent();
+    it.each(changes)(
+      'a user does not change its %s with a wrong current password',
+      async (_name, json) => {
+        const user = await register(api);
+        const agent = uniqueAgent();
 
-      const answer = await change(user, { ...json(user), currentPassword: 'x' }, user.token, {
-        'user-agent': agent,
-      });
+        const answer = await change(user, { ...json(user), currentPassword: 'x' }, user.token, {
+          'user-agent': agent,
+        });
 
-      expect(outcome(answer)).toEqual(wrong);
-      expect(await logIn(api, user)).toMatch(/^ey/);
-      expect(await entriesOf(service, agent)).toEqual([]);
-    });
+        expect(outcome(answer)).toEqual(wrong);
+        expect(await logIn(api, user)).toMatch(/^ey/);
+        expect(await entriesOf(service, agent)).toEqual([]);
+      },
+    );
   },
 );
 
 describe('With CURRENT_PASSWORD=required', () => {
   const { api, admin, adminToken, change } = services.stateless;
 
-  it('a user sends its name, or its address as it is, without it', async () => {
+  it('a user changes the name, or sends the address back unchanged, without the current password', async () => {
     const user = await register(api);
 
     const { status } = await change(user, { name: 'New', email: ` ${user.email} ` }, user.token);
@@ -84,7 +90,7 @@ describe('With CURRENT_PASSWORD=required', () => {
     expect(status).toBe(200);
   });
 
-  it('an admin changes others without it, and itself with it', async () => {
+  it('an admin needs the current password to change its own account, not for others', async () => {
     const user = await register(api);
     const json = { password: 'another one', email: uniqueEmail() };
 
@@ -93,7 +99,7 @@ describe('With CURRENT_PASSWORD=required', () => {
     expect(await logIn(api, admin)).toMatch(/^ey/);
   });
 
-  it('whoever made a user changes it without it', async () => {
+  it('a user who made another one changes that one without the current password', async () => {
     const { token } = await register(api);
     const made = await makeUser(api, token);
     const json = { password: 'another one', email: uniqueEmail() };
@@ -101,7 +107,7 @@ describe('With CURRENT_PASSWORD=required', () => {
     expect((await change(made, json, token)).status).toBe(200);
   });
 
-  it('wrong ones count as failed logins do, and make logins and changes wait', async () => {
+  it('wrong current passwords count as failed logins, and make logins and changes wait', async () => {
     const user = await register(api);
     const json = { password: 'another one', currentPassword: 'x' };
     for (let i = 0; i < 10; i += 1) {
@@ -126,7 +132,7 @@ describe('With CURRENT_PASSWORD=required', () => {
     expect(outcome(answer)).toEqual(refusal(400, 'No fields to update'));
   });
 
-  it('a body that breaks another rule hears of that first, and is not counted', async () => {
+  it('a body that breaks another rule is refused for that first, and is not counted', async () => {
     const user = await register(api);
 
     const answer = await change(user, { password: 1, currentPassword: 'x' }, user.token);
@@ -134,7 +140,7 @@ describe('With CURRENT_PASSWORD=required', () => {
     expect(outcome(answer)).toEqual(refusal(400, 'password must be a string'));
   });
 
-  it('a wrong one is told before an address that another user has', async () => {
+  it('a wrong current password is reported before an address that is taken', async () => {
     const [user, other] = [await register(api), await register(api)];
     const json = { email: other.email, currentPassword: 'x' };
 

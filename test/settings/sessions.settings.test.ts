@@ -20,7 +20,7 @@ const change = ({ id }: Pick<Account, 'id'>, json: object, token = adminToken) =
   api('PUT', `/api/users/${id}`, { token, json });
 
 describe('With SESSIONS=revocable', () => {
-  it('a token says its session in the protected header, and has the five claims', async () => {
+  it('a token has the session in its protected header, and the five claims', async () => {
     const user = await register(api);
     const [one, other] = await Promise.all([logIn(api, user), logIn(api, user)]);
 
@@ -60,7 +60,7 @@ describe('With SESSIONS=revocable', () => {
     expect(outcome(await profile(user.token))).toEqual(invalid);
   });
 
-  it('a password that whoever made a user changes ends the sessions of the user, and no other', async () => {
+  it('a password that the user’s maker changes ends the sessions of the user, and no others', async () => {
     const { token } = await register(api);
     const made = await makeUser(api, token);
     const itself = await logIn(api, made);
@@ -154,7 +154,7 @@ describe('With SESSIONS=revocable', () => {
 });
 
 describe('With SESSIONS=revocable, a request that another one overtakes', () => {
-  it('a login has no session when the password was changed after it was read', async () => {
+  it('a login gets no session when the password is changed after the user was read', async () => {
     const user = await register(api);
 
     const [token] = await overtake(
@@ -168,7 +168,7 @@ describe('With SESSIONS=revocable, a request that another one overtakes', () => 
     expect(outcome(await profile(token))).toEqual(invalid);
   });
 
-  it('a login has no session when all were ended after it was read', async () => {
+  it('a login gets no session when all sessions are ended after the user was read', async () => {
     const user = await register(api);
 
     const [token] = await overtake(

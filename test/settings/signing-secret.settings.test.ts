@@ -38,7 +38,7 @@ describe('Without a signing secret', () => {
     ]);
   });
 
-  it('login still has an address wait that fails too often', async () => {
+  it('login still makes an address wait after too many failures', async () => {
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '3');
     const statuses: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {
@@ -50,7 +50,7 @@ describe('Without a signing secret', () => {
     expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
-  it('registration answers 500, and nobody is registered', async () => {
+  it('registration answers 500 and stores no user', async () => {
     const newUser = { name: 'n', email: uniqueEmail(), password: 'p' };
 
     const answer = await invoke(registration, { json: newUser });

@@ -54,7 +54,7 @@ describe('POST /api/login', () => {
     }
   });
 
-  it('answers 404 to an address that nobody registered', async () => {
+  it('answers 404 to an address that is not registered', async () => {
     const answer = await post({ email: uniqueEmail(), password: 'p' });
 
     expect(outcome(answer)).toEqual(refusal(404, 'User is not registered'));

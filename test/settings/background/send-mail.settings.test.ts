@@ -51,7 +51,7 @@ describe('The function that mails', () => {
     expect((await findReset(mail ? tokenIn(mail) : ''))?.user.id).toBe(user.id);
   });
 
-  it('leaves an entry of nobody in particular about the account, with the request’s id', async () => {
+  it('records an entry about the account, with the request’s id and without a caller', async () => {
     const user = await newUser();
 
     await handler(asked(user.email, 'request-7'));
@@ -65,7 +65,7 @@ describe('The function that mails', () => {
     ]);
   });
 
-  it('does nothing for an address that nobody has', async () => {
+  it('does nothing for an address that is not registered', async () => {
     const before = (await scanAudit(inject('engine'), tables.audit)).length;
 
     await handler(asked('nobody@example.org'));
@@ -74,7 +74,7 @@ describe('The function that mails', () => {
     expect(await scanAudit(inject('engine'), tables.audit)).toHaveLength(before);
   });
 
-  it('mails an account once in a minute, and leaves no entry of the others', async () => {
+  it('mails an account at most once a minute, and records nothing of the other requests', async () => {
     const user = await newUser();
 
     for (let i = 0; i < 4; i += 1) await handler(asked(user.email));
@@ -83,7 +83,7 @@ describe('The function that mails', () => {
     expect(await entriesAbout(user)).toHaveLength(1);
   });
 
-  it('does not mail a request a second time that comes again', async () => {
+  it('mails a request once when it is delivered twice', async () => {
     const user = await newUser();
     const message = asked(user.email);
 
@@ -93,7 +93,7 @@ describe('The function that mails', () => {
     expect(mailsTo(user.email)).toHaveLength(1);
   });
 
-  it('mails a request once that comes several times at the same moment', async () => {
+  it('mails a request once when it is delivered several times at once', async () => {
     const user = await newUser();
     const message = asked(user.email);
 
@@ -104,7 +104,7 @@ describe('The function that mails', () => {
     expect(mailsTo(user.email)).toHaveLength(1);
   });
 
-  it('mails a request that comes again because SES had refused it', async () => {
+  it('mails a request that is delivered again because SES refused the first mail', async () => {
     const user = await newUser();
     const message = asked(user.email);
     mailbox.fail(400);
@@ -157,7 +157,7 @@ describe('The function that mails', () => {
     expect(String(logged.mock.calls)).not.toContain(user.email);
   });
 
-  it('sends no second mail because it could not be kept in mind that the first was sent', async () => {
+  it('sends no second mail when it cannot be stored that the first was sent', async () => {
     const user = await newUser();
     // The first update makes the token, the second one keeps in mind that it was mailed.
     let updates = 0;
@@ -175,7 +175,7 @@ describe('The function that mails', () => {
     expect(String(logged.mock.calls)).toContain('mail-not-marked');
   });
 
-  it('mails though the entry cannot be written, which is logged whole', async () => {
+  it('sends the mail when its audit entry cannot be written, and logs the entry', async () => {
     const user = await newUser();
     proxy.impose({ fault: faults.missingTable, table: tables.audit });
 
@@ -196,7 +196,7 @@ describe('The function that mails', () => {
     expect(String(logged.mock.calls)).toContain('AddressNotMailable');
   });
 
-  it('has nothing in a mail of what people may choose but the address', async () => {
+  it('puts nothing but the address into a mail that a client may choose', async () => {
     const name = '<script>alert(1)</script> Call +1 555 0100';
     const user = await newUser({ name, email: "o'hara&co@example.org" });
 
@@ -208,7 +208,7 @@ describe('The function that mails', () => {
     expect(mail?.text).toContain("o'hara&co@example.org");
   });
 
-  it('sends word of changes to one address ten times in 15 minutes, whoever has it', async () => {
+  it('sends at most ten notices to one address in 15 minutes, whatever its account', async () => {
     const [email, other] = ['often@example.org', 'seldom@example.org'];
 
     for (let i = 0; i < 14; i += 1) await handler(changed(email, 1000 + i));
@@ -217,7 +217,7 @@ describe('The function that mails', () => {
     expect([mailsTo(email).length, mailsTo(other).length]).toEqual([10, 1]);
   });
 
-  it('sends word of the first ten changes of one account in an hour, whatever its address', async () => {
+  it('sends at most ten notices about one account in an hour, whatever its address', async () => {
     onTestFinished(() => {
       vi.useRealTimers();
     });
@@ -235,7 +235,7 @@ describe('The function that mails', () => {
     expect([first, sent()]).toEqual([11, 12]);
   });
 
-  it('tells Lambda to try again when word of a change was refused', async () => {
+  it('tells Lambda to try again when SES refused a notice', async () => {
     mailbox.fail(400);
 
     await expect(handler(changed('late@example.org'))).rejects.toThrow('No mail was sent');

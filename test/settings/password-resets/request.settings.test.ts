@@ -43,7 +43,7 @@ describe('POST /api/password-resets', () => {
     logged.mockClear();
   });
 
-  it('answers the same to an address that somebody has and to one that nobody has', async () => {
+  it('gives the same response to a registered address and to an unknown one', async () => {
     const answers = [await ask({ email: known.email }), await ask({ email: uniqueEmail() })];
 
     expect(answers).toEqual([
@@ -52,7 +52,7 @@ describe('POST /api/password-resets', () => {
     ]);
   });
 
-  it('does the same for both: it counts the source address, and looks up nobody', async () => {
+  it('counts the source address and looks up no user, whether the address is registered or not', async () => {
     const email = 'nobody@example.org';
     const [one, other] = [newAddress(), newAddress()];
     const shapeOf = async (asked: string, sourceIp: string) => {
@@ -73,7 +73,7 @@ describe('POST /api/password-resets', () => {
     expect(JSON.stringify(ofKnown.requests)).not.toContain(known.email);
   });
 
-  it('hands over who asks for what, from where and when, and no token', async () => {
+  it('hands over the address, the client and the time, and no token', async () => {
     const before = new Date().toISOString();
 
     await ask({ email: ` ${known.email} ` }, '203.0.113.9');
@@ -170,7 +170,7 @@ describe('PUT /api/password-resets', () => {
     body: JSON.stringify(json),
   });
 
-  it('asks the store the same of every token that is not good', async () => {
+  it('sends the store the same requests for every token that is not good', async () => {
     const user = storedUser({ id: 2 });
     await insertUser(user);
     await makeResetToken(user);
@@ -196,7 +196,7 @@ describe('PUT /api/password-resets', () => {
     ]);
   });
 
-  it('is 204 though word of it cannot be handed over, which is in the log', async () => {
+  it('answers 204 when the notice of it cannot be handed over, and logs that', async () => {
     const user = storedUser({ id: 4 });
     await insertUser(user);
     const json = { token: await makeResetToken(user), password: 'a new password' };
@@ -241,7 +241,7 @@ describe('A mail with a link', async () => {
     expect(JSON.stringify(mail)).not.toContain('evil');
   });
 
-  it('is from the address of the setting to the account as it has its own', async () => {
+  it('is from the address of the setting, to the address as the user registered it', async () => {
     const user = await register(api, { email: `Ada.${uniqueEmail()}` });
 
     await api('POST', path, { json: { email: user.email.toUpperCase() } });
@@ -251,7 +251,7 @@ describe('A mail with a link', async () => {
     expect(mail?.text).toMatch(/on \d{4}-\d\d-\d\d at \d\d:\d\d UTC, from the IP address 127/);
   });
 
-  it('goes to nobody for an address that nobody has', async () => {
+  it('is not sent for an address that is not registered', async () => {
     const email = uniqueEmail();
     const user = await register(api);
 

@@ -30,7 +30,7 @@ describe.each(['stateless', 'revocable'] as const)(
     const { api, requestToken, reset, opens } = services[sessions];
     const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
 
-    it('sets the password of whoever got the link: 204, and the old one opens nothing', async () => {
+    it('sets the password of the user of the link, and the old password no longer logs in', async () => {
       const user = await register(api);
       const token = await requestToken(user.email);
 
@@ -62,7 +62,7 @@ describe('PUT /api/password-resets', () => {
   const engine = engineClient(inject('engine'));
   const TableName = service.environment.USERS_TABLE;
 
-  it('ends what whoever made the user may do', async () => {
+  it('ends the permission of the user who made this user', async () => {
     const { token } = await register(api);
     const made = await makeUser(api, token);
     const rename = () => api('PUT', `/api/users/${made.id}`, { token, json: { name: 'New' } });
@@ -104,7 +104,7 @@ describe('PUT /api/password-resets', () => {
     ]);
   });
 
-  it('answers the same to a token that is unknown, altered, or of somebody else', async () => {
+  it('gives the same response to a token that is unknown, altered or another user’s', async () => {
     const [user, other] = [await register(api), await register(api)];
     const token = await requestToken(user.email);
     const random = token.split('.')[1] ?? '';
@@ -182,7 +182,7 @@ describe('PUT /api/password-resets', () => {
   });
 
   it.each(['GET', 'HEAD', 'DELETE', 'POST'])(
-    'a %s of the link’s address by a scanner of mails uses nothing up',
+    'leaves a link good when a mail scanner sends %s to its address',
     async (method) => {
       const user = await register(api);
       const token = await requestToken(user.email);
@@ -195,7 +195,7 @@ describe('PUT /api/password-resets', () => {
     },
   );
 
-  it('lets the account log in that had to wait', async () => {
+  it('ends the wait of an account after failed logins', async () => {
     const user = await register(api);
     for (let i = 0; i < 10; i += 1) await opens(user, 'wrong');
     expect(await opens(user, user.password)).toBe(429);
@@ -206,7 +206,7 @@ describe('PUT /api/password-resets', () => {
     expect(await opens(user, 'a new password')).toBe(200);
   });
 
-  it('leaves an UPDATE entry of the user, from where it came', async () => {
+  it('records an UPDATE entry of the user with the client’s address', async () => {
     const user = await register(api);
     const agent = uniqueAgent();
     const token = await requestToken(user.email);
@@ -224,7 +224,7 @@ describe('PUT /api/password-resets', () => {
     expect(headers.get('x-request-id')).toBeTruthy();
   });
 
-  it('mails the account that its password was changed', async () => {
+  it('mails the user that the password was changed', async () => {
     const user = await register(api);
 
     await reset(await requestToken(user.email));
@@ -240,7 +240,7 @@ describe('PUT /api/password-resets', () => {
     expect(`${notice?.text}${notice?.html}`).not.toMatch(/token|href/);
   });
 
-  it('finds users who were imported without a password', async () => {
+  it('sets the password of a user who was imported without one', async () => {
     const user = await register(api);
     await engine.send(
       new UpdateCommand({
@@ -256,7 +256,7 @@ describe('PUT /api/password-resets', () => {
     expect(await opens(user, 'a new password')).toBe(200);
   });
 
-  it('works on when the limits of mails are swept', async () => {
+  it('still works after the item with the limits of mails was deleted', async () => {
     const user = await register(api);
     const token = await requestToken(user.email);
     await engine.send(new DeleteCommand({ TableName, Key: { pk: `reset#${user.id}` } }));
@@ -265,7 +265,7 @@ describe('PUT /api/password-resets', () => {
     expect((await reset(await requestToken(user.email))).status).toBe(204);
   });
 
-  it('tells programs by codes what is wrong', async () => {
+  it('names what is wrong by the codes of problem details', async () => {
     const headers = { accept: 'application/problem+json' };
 
     const codes = [
@@ -282,13 +282,13 @@ describe('PUT /api/password-resets', () => {
   });
 });
 
-describe('Word of a change of how an account is entered', async () => {
+describe('The notice of a changed password or address', async () => {
   const service = await mailingServiceForThisFile();
   const { api, adminToken, mailbox } = service;
   const change = (id: number, json: object) =>
     api('PUT', `/api/users/${id}`, { token: adminToken, json });
 
-  it('of its address is mailed to the old one, and not to the new one', async () => {
+  it('is mailed to the old address, not to the new one', async () => {
     const user = await register(api);
     const email = uniqueEmail();
 
@@ -300,7 +300,7 @@ describe('Word of a change of how an account is entered', async () => {
     expect(JSON.stringify(mailbox.mails)).not.toContain(email);
   });
 
-  it('of the letter case of its address is mailed to it as it was', async () => {
+  it('is mailed to the old spelling when only the letter case of the address changes', async () => {
     const user = await register(api);
 
     await change(user.id, { email: user.email.toUpperCase() });
@@ -309,7 +309,7 @@ describe('Word of a change of how an account is entered', async () => {
     expect(mail?.subject).toBe('Your email address was changed');
   });
 
-  it('of both is one mail', async () => {
+  it('is one mail when both change', async () => {
     const user = await register(api);
 
     await change(user.id, { email: uniqueEmail(), password: 'another one' });
@@ -320,7 +320,7 @@ describe('Word of a change of how an account is entered', async () => {
     ]);
   });
 
-  it('of nothing of the kind is none', async () => {
+  it('is not mailed when neither changes', async () => {
     const user = await register(api);
 
     await change(user.id, { name: 'New', email: user.email, role: 'user' });
