@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { findReset, makeResetToken, useReset } from '../../../lib/reset/store.ts';
 import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
@@ -78,11 +78,13 @@ describe('A reset token', () => {
   ])('is void when the user changes its address %s, and changes it back', async (_, other) => {
     const user = await newUser();
     const token = await makeResetToken(user);
-
     vi.stubEnv('MAIL_FUNCTION_URL', 'https://mail.example.com');
+    onTestFinished(() => {
+      vi.stubEnv('MAIL_FUNCTION_URL', '');
+    });
+
     await updateUser(user.id, { email: other(user) });
     await updateUser(user.id, { email: user.email });
-    vi.stubEnv('MAIL_FUNCTION_URL', '');
 
     expect(await findReset(token)).toBeUndefined();
   });
