@@ -1,74 +1,61 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds after which a server that ends gives up what it still waits for. */
+/** Milliseconds for which a server that is ending still waits. */
 const limits = {
-  /** A client's next request, on a connection that it keeps. */
+  /** For a client's next request on a connection that it keeps. */
   next: 200,
-  /** The rest of a request. */
+  /** For the rest of a request. */
   request: 5000,
-  /** Everything else: longer than a handler may take. */
+  /** For handlers and responses: longer than a handler may take. */
   all: 40_000,
 };
 
 const after = (milliseconds: number) => sleep(milliseconds, undefined, { ref: false });
 
 export interface Draining {
-  /** Whether the server is ending, so that connections are not to be kept. */
+  /** Whether the server is ending, so that its responses must close their connections. */
   readonly begun: boolean;
-  /** Has the end wait for a piece of work, whether or not its client does. */
+  /** Makes the server wait for a piece of work before it ends, even if the client has gone. */
   track(work: Promise<unknown>): void;
-  /** Ends the server when what it was asked is answered and done, or out of time. */
+  /** Ends the server when all requests are answered and all work is done, or its time is up. */
   drain(): Promise<void>;
 }
 
-/** Lets a server end without cutting short what it is asked. */
+/** Lets a server end without cutting off the requests that it has received. */
 export const drainable = (server: Server): Draining => {
-  const sockets = new Set<Socket>();
-  const underWay = new Set<IncomingMessage>();
+  const requests = new Set<IncomingMessage>();
   const works = new Set<Promise<unknown>>();
   let begun = false;
 
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  const track = (work: Promise<unknown>) => {
+    works.add(work);
+    const done = () => works.delete(work);
+    work.then(done, done);
+  };
   server.on('request', (message, response) => {
-    underWay.add(message);
-    response.once('close', () => underWay.delete(message));
+    requests.add(message);
+    response.once('close', () => requests.delete(message));
+    track(once(response, 'close'));
   });
-
-  const cutUnfinished = () => {
-    const received = [...underWay].filter(({ complete }) => complete);
-    const busy = new Set(received.map(({ socket }) => socket));
-    for (const socket of sockets) if (!busy.has(socket)) socket.destroy();
-  };
-  const close = async () => {
-    const closed = once(server, 'close');
-    server.close();
-    const lateRequests = setTimeout(cutUnfinished, limits.request);
-    await closed;
-    clearTimeout(lateRequests);
-    await Promise.allSettled(works);
-  };
 
   return {
     get begun() {
       return begun;
     },
-    track: (work) => {
-      works.add(work);
-      const done = () => works.delete(work);
-      work.then(done, done);
-    },
+    track,
     drain: async () => {
       begun = true;
       if (!server.listening) return;
-      // Each client that is at work learns from its answer that the connection ends.
-      if (sockets.size > 0) await after(limits.next);
-      await Promise.race([close(), after(limits.all)]);
+      // The response to its next request tells a client that the connection ends.
+      await after(limits.next);
+      const closed = once(server, 'close');
+      // Closes idle connections too (Node's closeIdleConnections).
+      server.close();
+      await Promise.race([closed, after(limits.request)]);
+      for (const message of requests) if (!message.complete) message.destroy();
+      await Promise.race([Promise.allSettled(works), after(limits.all)]);
       server.closeAllConnections();
     },
   };
