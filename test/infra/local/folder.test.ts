@@ -74,7 +74,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
 
     expect([code, output]).toEqual([
       1,
-      `A DynamoDB engine that nobody uses still has the data in ${data} open: end that process first.\n`,
+      `A DynamoDB engine that no service uses still has the data in ${data} open: end that process first.\n`,
     ]);
     await next.stop();
     expect(await own.isVacated()).toBe(true);

@@ -1,0 +1,128 @@
+/**
+ * Runs a DynamoDB engine as a process that ends when this one does, and that no other engine on the
+ * same data folder overlaps.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The command that starts an engine. */
+export interface Launch {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** A named pipe that an engine on the folder holds open for as long as it runs. */
+const pipeIn = (folder: string) => join(folder, 'engine.pipe');
+
+const isHeld = (pipe: string): boolean => {
+  try {
+    if (!lstatSync(pipe).isFIFO()) return false;
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    // ENXIO: no process has opened the other end.
+    if (code === 'ENOENT' || code === 'ENXIO') return false;
+    throw error;
+  }
+};
+
+/** Milliseconds within which the engine of a service that was killed must end. */
+const endTimeout = 10_000;
+
+/**
+ * Waits until no engine has the data of a folder open: an engine outlives a killed service for a
+ * moment.
+ * @returns a file descriptor that the next engine inherits, and holds the folder by
+ * @throws {Error} when an engine does not end
+ */
+const holdData = async (folder: string): Promise<number> => {
+  const pipe = pipeIn(folder);
+  const deadline = Date.now() + endTimeout;
+  while (isHeld(pipe)) {
+    if (Date.now() > deadline) {
+      throw new Error(
+        `A DynamoDB engine that no service uses still has the data in ${folder} open: end that process first.`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  rmSync(pipe, { force: true });
+  execFileSync('/bin/sh', ['-c', 'command -p mkfifo -m 600 "$1"', 'sh', pipe]);
+  return openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+};
+
+/** Removes the named pipe of a folder when its engine has ended. */
+export const releaseData = (folder: string): void => rmSync(pipeIn(folder), { force: true });
+
+/**
+ * Runs a command that ends when this process ends, in whatever way. The shell that starts it leaves
+ * a watcher that reads from a pipe whose other end only this process holds.
+ * @param hold a file descriptor that the command keeps open as long as it runs, but its watcher not
+ */
+const spawnTied = ({ command, args }: Launch, hold: number | undefined): ChildProcess => {
+  // The umask: only the account that starts an engine may read its files, in any folder.
+  const watch =
+    'umask 077; exec 4<&0; (exec 3<&-; read -r _ <&4; kill $$ 2>/dev/null) & exec "$@" 4<&- </dev/null';
+  const child = spawn('/bin/sh', ['-c', watch, 'sh', command, ...args], {
+    stdio: ['pipe', 'ignore', 'ignore', hold ?? 'ignore'],
+    // Ctrl-C does not reach a detached process: this process stops the engine last.
+    detached: true,
+  });
+  child.stdin?.on('error', () => undefined);
+  // The watcher ends when the engine has ended first.
+  child.once('exit', () => child.stdin?.destroy());
+  return child;
+};
+
+/** Milliseconds within which an engine must respond: a Java virtual machine starts slowly. */
+const startTimeout = 30_000;
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
+/** @throws {Error} when the engine ends, or does not respond in time */
+export const waitUntilAnswering = async (
+  endpoint: string,
+  child: ChildProcess,
+  folder: string | undefined,
+): Promise<void> => {
+  const deadline = Date.now() + startTimeout;
+  while (Date.now() < deadline && !hasEnded(child)) {
+    try {
+      await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
+      return;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+  const data = folder ? ` with its data in ${folder}` : '';
+  throw new Error(`The DynamoDB engine did not start at ${endpoint}${data}`);
+};
+
+/** Starts an engine on the data of a folder, as soon as no other engine uses it. */
+export const spawnEngine = async (
+  folder: string | undefined,
+  command: Launch,
+): Promise<ChildProcess> => {
+  if (!folder) return spawnTied(command, undefined);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const hold = await holdData(folder);
+  const child = spawnTied(command, hold);
+  closeSync(hold);
+  return child;
+};
+
+/** Milliseconds within which an engine must end before it is killed. */
+const stopTimeout = 10_000;
+
+export const endEngine = async (child: ChildProcess): Promise<void> => {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  const lastResort = setTimeout(() => child.kill('SIGKILL'), stopTimeout);
+  await ended;
+  clearTimeout(lastResort);
+};
