@@ -12,11 +12,11 @@ import { localAccount } from './folder.ts';
 
 export interface LocalAdmin {
   readonly email: string;
-  /** The one to tell, because nobody else knows it: made at random by this run. */
+  /** Present when this run has generated it, so that nobody else knows it. */
   readonly password?: string;
 }
 
-/** Makes a change, and records it as one of a start. */
+/** Makes a change and records it in the audit log as a change by `npm start`. */
 const recorded = async (
   action: 'CREATE' | 'UPDATE',
   id: number,
@@ -39,8 +39,8 @@ const create = async (email: string, password: string): Promise<void> => {
   await recorded('CREATE', admin.id, creationDetails(admin), () => insertUser(admin));
 };
 
-/** Gives a user, in one step, what it lacks of the role and the password. */
-const bringInLine = async (user: StoredUser, password: string): Promise<void> => {
+/** Gives a user the role admin and the password, in one update, unless the user has them. */
+const makeAdmin = async (user: StoredUser, password: string): Promise<void> => {
   const isPassword = await verifyPassword(password, user.password_hash);
   const isAdmin = user.role === 'admin';
   if (isPassword && isAdmin) return;
@@ -66,24 +66,24 @@ const check = (email: string, password: string): void => {
   }
 };
 
-/** Makes the configured admin, or brings the user of that address in line with the settings. */
+/** Creates the configured admin, or makes the user who has that email address the admin. */
 const ensureConfigured = async (email: string, password: string): Promise<LocalAdmin> => {
   check(email, password);
   const { user } = await findUserByEmail(email);
-  await (user ? bringInLine(user, password) : create(email, password));
+  await (user ? makeAdmin(user, password) : create(email, password));
   return { email };
 };
 
-/** The address of an admin that the settings do not name; another one where a user has it. */
+/** The email address of an admin whom the settings do not name: one that no user has yet. */
 const freeEmail = async (): Promise<string> => {
   const { user } = await findUserByEmail('admin@localhost');
   return user ? `admin-${randomBytes(4).toString('hex')}@localhost` : 'admin@localhost';
 };
 
 /**
- * Sees to it that the local service has an admin: the configured one, else the one that there is,
- * else a new one with a random password that is told only when it is made.
- * @throws {Error} when the configured one breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
+ * Makes sure that the local service has an admin: the configured one, else an existing one, else a
+ * new one with a random password, which is returned only when it is created.
+ * @throws {Error} when the configured email or password breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
  */
 export const ensureAdmin = async (
   configured: { readonly email: string; readonly password: string } | undefined,

@@ -1,13 +1,14 @@
 /**
- * Whether the clock of this machine may say what has expired: once removed, nothing comes back
- * when a clock that was wrong is set right (infra/runbooks.md, How long entries are kept).
+ * Decides whether the clock of this machine can be trusted to say what has expired. What a wrong
+ * clock removes is lost, even when the clock is corrected (infra/runbooks.md, How long entries
+ * are kept).
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeFault, logError } from '../../lib/log.ts';
 import { writePrivately } from './folder.ts';
 
-/** Milliseconds: since 1970, and of a clock that nobody can set. */
+/** Milliseconds: of the wall clock since 1970, and of a clock that nobody can set. */
 export interface Clock {
   wall(): number;
   monotonic(): number;
@@ -19,15 +20,15 @@ export const machineClock: Clock = {
 };
 
 export interface ClockWatch {
-  /** Looks at the clock. @returns milliseconds since 1970; undefined while it is not trusted */
+  /** Reads the clock. @returns milliseconds since 1970; undefined while it is not trusted */
   look(): number | undefined;
 }
 
-/** What a data folder keeps while the clock is not trusted. */
+/** What is stored in the data folder while the clock is not trusted. */
 interface Distrust {
-  /** Milliseconds for which the service has yet to run. */
+  /** Milliseconds that the service must still run before the clock is trusted. */
   readonly left: number;
-  /** What the clock showed last. */
+  /** The last time that was read from the clock. */
   readonly seen?: number;
 }
 
@@ -35,11 +36,11 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Milliseconds that the clock may go ahead of the monotonic one, or back, between two looks. */
+/** Milliseconds by which the clock may differ from the monotonic one between two readings. */
 const longestJump = 5 * minute;
-/** Milliseconds by which a start may be ahead of what is known of the time before. */
+/** Milliseconds by which the clock at a start may be ahead of the last known time. */
 const longestGap = day;
-/** Milliseconds of run time after which a clock is trusted again. */
+/** Milliseconds that the service must run without a jump before the clock is trusted again. */
 const probation = day;
 
 const fileIn = (folder: string) => join(folder, 'clock-not-trusted.json');
@@ -50,7 +51,7 @@ const readDistrust = (file: string): Distrust => {
     const { left, seen } = JSON.parse(readFileSync(file, 'utf8'));
     if (Number.isFinite(left) && Number.isFinite(seen)) return { left, seen };
   } catch {
-    // It is as good as none that says when the clock jumped.
+    // A file that cannot be read counts as one of a clock that has just jumped.
   }
   return { left: probation };
 };
@@ -64,8 +65,8 @@ const inWords = (milliseconds: number): string => {
 };
 
 /**
- * Watches the clock of a service with a data folder, which keeps the run time that is left to wait.
- * @param newest when the newest audit entry was recorded, before this start
+ * Watches the clock of a service and stores in its data folder how long it is not to be trusted.
+ * @param newest when the newest audit entry before this start was recorded
  */
 export const watchClock = (
   folder: string,
@@ -79,7 +80,7 @@ export const watchClock = (
   const distrust = (reason: string) => {
     if (left === 0) {
       console.error(
-        `The clock of this machine ${reason}: nothing that has expired is removed until the service has run for 24 hours without a further jump.`,
+        `The clock of this machine ${reason}: expired data is not removed until the service has run for 24 hours without another jump.`,
       );
     }
     left = probation;
@@ -93,7 +94,7 @@ export const watchClock = (
     }
   };
 
-  // While the clock is not trusted, an entry may have its time from the wrong one.
+  // While the clock was not trusted, entries may have been given wrong times: `seen` comes first.
   const gap = last.wall - (seen ?? newest ?? last.wall);
   if (gap > longestGap) distrust(`is ${inWords(gap)} ahead of the newest audit entry`);
   if (left > 0) keep();

@@ -20,13 +20,13 @@ const keySchema = (partitionKey: KeyAttribute, sortKey?: KeyAttribute): KeySchem
   ...(sortKey ? [{ AttributeName: sortKey.name, KeyType: 'RANGE' as const }] : []),
 ];
 
-/** Keys as DynamoDB is told of them, each once. */
+/** The definitions of key attributes, each once, as CreateTable takes them. */
 const keyDefinitions = (keys: readonly KeyAttribute[]): AttributeDefinition[] => {
   const types = new Map(keys.map(({ name, type }) => [name, type]));
   return [...types].map(([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }));
 };
 
-/** An index as DynamoDB is told of it. */
+/** An index as CreateTable takes it. */
 const indexOf = ({ name, partitionKey, sortKey, include }: IndexDefinition) => ({
   IndexName: name,
   KeySchema: keySchema(partitionKey, sortKey),
@@ -46,7 +46,7 @@ const createTable = (tableName: string, { partitionKey, indexes }: TableDefiniti
   });
 };
 
-/** @throws {Error} for a table that lacks an index: nothing reads data of another version */
+/** @throws {Error} for a table that lacks an index, because another version has created it */
 const requireIndexes = async (
   client: DynamoDBClient,
   TableName: string,
@@ -57,19 +57,19 @@ const requireIndexes = async (
   const missing = indexes.find(({ name }) => !present?.includes(name));
   if (!missing) return;
   throw new Error(
-    `The table ${TableName} lacks the index ${missing.name}, as another version of the service made it: delete the data, or set DATA_DIR to another folder.`,
+    `The table ${TableName} lacks the index ${missing.name}, because another version of the service created it: delete the data, or set DATA_DIR to another folder.`,
   );
 };
 
-/** Refusals that leave a table as it should be, or as well as the engine can have it. */
+/** Errors that may be ignored when the time to live of a table is set. */
 const tolerable = [
-  // It has its time to live already.
+  // The table has its time to live already.
   'ValidationException',
-  // The engine deletes nothing by itself.
+  // The engine does not support a time to live.
   'UnknownOperationException',
 ];
 
-/** Has the engine delete what has expired. */
+/** Makes the engine delete expired items, where it can. */
 const setTimeToLive = async (client: DynamoDBClient, TableName: string, AttributeName: string) => {
   const TimeToLiveSpecification = { AttributeName, Enabled: true };
   try {
@@ -80,9 +80,9 @@ const setTimeToLive = async (client: DynamoDBClient, TableName: string, Attribut
 };
 
 /**
- * Creates the tables that are not there yet, and sets the time to live of all.
- * @param names the real name of each table, by its logical one
- * @throws {Error} for a table of another version
+ * Creates the tables that do not exist yet, and sets the time to live of all.
+ * @param names the real name of each table, by its logical name
+ * @throws {Error} for a table that another version has created
  */
 export const createTables = async (
   endpoint: string,

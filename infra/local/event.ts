@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Route } from '../routes.ts';
 
-/** Media types whose bodies API Gateway hands on as text; all others arrive as base64. */
+/** Media types whose bodies API Gateway passes on as text; all others are passed as base64. */
 const textMediaType =
   /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:json|xml)\b|application\/javascript\b)/i;
 
@@ -15,13 +15,13 @@ const bodyFields = (body: Buffer, mediaType: string) => {
     try {
       return { body: utf8.decode(body), isBase64Encoded: false };
     } catch {
-      // Not text after all.
+      // The body is not valid UTF-8.
     }
   }
   return { body: body.toString('base64'), isBase64Encoded: true };
 };
 
-/** Lower-case names; the values of a repeated header joined by commas. */
+/** Headers by lower-case names; the values of a repeated header are joined by commas. */
 const joinHeaders = (raw: readonly string[]): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (let i = 0; i < raw.length; i += 2) {
@@ -46,7 +46,7 @@ const joinQuery = (query: string): Record<string, string> => {
   return parameters;
 };
 
-/** As in `21/Nov/2026:09:05:00 +0000`. */
+/** A time such as `21/Nov/2026:09:05:00 +0000`. */
 const commonLogTime = (date: Date): string => {
   const [, day, month, year, time] = date.toUTCString().split(' ');
   return `${day}/${month}/${year}:${time} +0000`;
@@ -54,7 +54,7 @@ const commonLogTime = (date: Date): string => {
 
 const loopbackV4 = (address: string) => address.replace(/^::ffff:/, '');
 
-/** An id in the form that API Gateway gives its requests. */
+/** An id in the form of API Gateway's request ids. */
 export const makeRequestId = (): string => `${randomBytes(11).toString('base64url')}=`;
 
 export interface ReceivedRequest {

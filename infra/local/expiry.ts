@@ -11,14 +11,14 @@ import { readPage } from '../../lib/dynamodb/page.ts';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 import { config } from '../../lib/settings.ts';
 
-/** What holds for an item of a table whose time is over. */
+/** The condition that an item of a table has expired. */
 const expired = ({ timeToLive = '' }: TableDefinition, now: number) => ({
   condition: '#expiry <= :now',
   ExpressionAttributeNames: { '#expiry': timeToLive },
   ExpressionAttributeValues: { ':now': now / 1000 },
 });
 
-/** Deletes an item whose time is over, if it still is: somebody may have written it anew. */
+/** Deletes an item if it is still expired: it may have been written again meanwhile. */
 const deleteExpired = async (
   TableName: string,
   Key: Readonly<Record<string, unknown>>,
@@ -35,8 +35,8 @@ const deleteExpired = async (
 };
 
 /**
- * Deletes items of the users table whose time is over (counts, links, ended sessions). On AWS
- * DynamoDB does; engines on one machine take a time to live, and delete nothing.
+ * Deletes expired items of the users table (counts, links, ended sessions). On AWS DynamoDB does
+ * this; local engines accept a time to live but delete nothing.
  * @param now milliseconds since 1970
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -57,7 +57,7 @@ export const removeExpiredItems = async (now: number): Promise<void> => {
   } while (ExclusiveStartKey);
 };
 
-/** When the newest audit entry was recorded: milliseconds since 1970; undefined without any. */
+/** When the newest audit entry was recorded, in milliseconds since 1970; undefined without one. */
 export const newestEntry = async (): Promise<number | undefined> => {
   const { entries } = await readPage({
     table: config.auditTable,
@@ -73,12 +73,12 @@ export const newestEntry = async (): Promise<number | undefined> => {
 };
 
 /**
- * Deletes entries whose time in the audit table is over.
+ * Deletes expired entries of the audit table.
  * @param now milliseconds since 1970
  * @throws {DomainError} STORAGE_FAULT
  */
 export const removeExpiredEntries = async (now: number): Promise<void> => {
-  // None that can expire is younger, so that no scan is needed.
+  // No newer entry can have expired, so that no scan of the table is needed.
   const past = expired(auditTable, now);
   for await (const item of auditEntries.between(beginning, expiryBound(now))) {
     if (Number(item[auditTable.timeToLive]) * 1000 <= now) {
@@ -88,8 +88,8 @@ export const removeExpiredEntries = async (now: number): Promise<void> => {
 };
 
 /**
- * Deletes windows whose time in the archive is over, as a rule of the bucket does on AWS.
- * @param days 0: never
+ * Deletes expired windows of the archive. On AWS a lifecycle rule of the bucket does this.
+ * @param days for which windows are kept; 0: forever
  */
 export const removeOldWindows = async (
   { archive, folder }: { archive: Archive; folder: string },

@@ -1,11 +1,11 @@
-/** What the gateway answers by itself, and how answers are written. */
+/** The responses that the gateway makes by itself, and how responses are written. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { cors } from '../routes.ts';
 
-/** An answer that the gateway gives by itself. */
-export class GatewayAnswer extends Error {
+/** An error to which the gateway responds by itself, without a handler. */
+export class GatewayError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -14,29 +14,29 @@ export class GatewayAnswer extends Error {
   }
 }
 
-export const writeAnswer = (
+export const writeResponse = (
   response: ServerResponse,
   result: APIGatewayProxyStructuredResultV2,
 ) => {
   const headers = Object.entries(result.headers ?? {});
   for (const [name, value] of headers) response.setHeader(name, String(value));
-  // A body that was not read to its end is in the way of the next request.
+  // The unread rest of a body would be taken for the next request.
   if (!response.req.complete) response.setHeader('Connection', 'close');
   response.statusCode = result.statusCode ?? 200;
   response.end(result.body, result.isBase64Encoded ? 'base64' : 'utf8');
 };
 
-const rawAnswers: Readonly<Record<string, string>> = {
+const malformedStatuses: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
 };
 
-/** Answers what is no HTTP, or more of it than is read. */
+/** Responds to bytes that are not valid HTTP, and to headers that are too large to be read. */
 export const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const status = rawAnswers[error.code ?? ''] ?? '400 Bad Request';
+  const status = malformedStatuses[error.code ?? ''] ?? '400 Bad Request';
   const body = JSON.stringify({ message: status.slice(4) });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nConnection: close\r\n` +
@@ -44,11 +44,11 @@ export const refuseMalformed = (error: NodeJS.ErrnoException, socket: Duplex): v
   );
 };
 
-/** Whether a browser asks what it may send. */
+/** Whether a request is a CORS preflight request of a browser. */
 export const isPreflight = ({ method, headers }: IncomingMessage) =>
   method === 'OPTIONS' && headers.origin && headers['access-control-request-method'];
 
-/** What a browser is told: nothing, unless a page of an allowed origin asks. */
+/** The CORS headers of a response: none, unless the request comes from an allowed origin. */
 export const corsHeaders = (message: IncomingMessage, origins: readonly string[]) => {
   const { origin } = message.headers;
   const allowed = origins.includes('*') ? '*' : origins.find((candidate) => candidate === origin);

@@ -1,5 +1,4 @@
-/** Which handler a request is for. */
-
+/** Does for handlers on this machine what an API Gateway HTTP API does for functions on AWS. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,10 +9,10 @@ import { drainable } from './draining.ts';
 import { makeRequestId, toGatewayEvent } from './event.ts';
 import {
   corsHeaders,
-  GatewayAnswer,
+  GatewayError,
   isPreflight,
   refuseMalformed,
-  writeAnswer,
+  writeResponse,
 } from './gateway-response.ts';
 
 export interface Integration {
@@ -21,18 +20,18 @@ export interface Integration {
   readonly handler: Handler;
 }
 
-/** @throws {GatewayAnswer} 400 when the path cannot be decoded */
+/** @throws {GatewayError} 400 when the path cannot be decoded */
 const splitTarget = (target: string): { path: string; query: string } => {
   const at = target.indexOf('?');
   const [path, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
   try {
     return { path: decodeURIComponent(path), query };
   } catch {
-    throw new GatewayAnswer(400, 'Bad Request');
+    throw new GatewayError(400, 'Bad Request');
   }
 };
 
-/** The path parameters of a path that a route's path matches, or undefined. */
+/** The path parameters of a path; undefined when it does not match the path of a route. */
 const matchPath = (pattern: string, target: string): Record<string, string> | undefined => {
   const [wanted, given] = [pattern.split('/'), target.split('/')];
   if (wanted.length !== given.length) return undefined;
@@ -46,7 +45,7 @@ const matchPath = (pattern: string, target: string): Record<string, string> | un
   return parameters;
 };
 
-/** @throws {GatewayAnswer} 404 */
+/** @throws {GatewayError} 404 */
 const findIntegration = (
   integrations: readonly Integration[],
   method: string | undefined,
@@ -58,10 +57,10 @@ const findIntegration = (
     const pathParameters = matchPath(integration.route.path, undecodedPath);
     if (pathParameters) return { ...integration, pathParameters };
   }
-  throw new GatewayAnswer(404, 'Not Found');
+  throw new GatewayError(404, 'Not Found');
 };
 
-/** What API Gateway allows an HTTP API (its quotas for HTTP APIs). */
+/** API Gateway's quotas for HTTP APIs. */
 const limits = {
   /** Bytes. */
   body: 10 * 1024 * 1024,
@@ -71,7 +70,7 @@ const limits = {
   integration: 30_000,
 };
 
-/** Bytes of an over-long body that are read and dropped so that its sender hears the answer. */
+/** Bytes of a body that is too long that are read, so that its sender receives the response. */
 const drainLimit = 64 * 1024 * 1024;
 
 const readBody = async (message: IncomingMessage): Promise<Buffer> => {
@@ -82,13 +81,13 @@ const readBody = async (message: IncomingMessage): Promise<Buffer> => {
     if (length <= limits.body) chunks.push(chunk);
     if (length > drainLimit) break;
   }
-  if (length > limits.body) throw new GatewayAnswer(413, 'Request Entity Too Large');
+  if (length > limits.body) throw new GatewayError(413, 'Request Entity Too Large');
   return Buffer.concat(chunks);
 };
 
 const requireSmallHeaders = ({ rawHeaders, url = '' }: IncomingMessage): void => {
   const size = rawHeaders.reduce((sum, text) => sum + text.length, url.length);
-  if (size > limits.headers) throw new GatewayAnswer(431, 'Request Header Fields Too Large');
+  if (size > limits.headers) throw new GatewayError(431, 'Request Header Fields Too Large');
 };
 
 const invoke = async (
@@ -102,15 +101,15 @@ const invoke = async (
   };
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    const late = new GatewayAnswer(503, 'Service Unavailable');
+    const late = new GatewayError(503, 'Service Unavailable');
     timer = setTimeout(() => reject(late), limits.integration);
   });
   try {
     return await Promise.race([handler(event, context), timeout]);
   } catch (error) {
-    if (error instanceof GatewayAnswer) throw error;
+    if (error instanceof GatewayError) throw error;
     console.error(error);
-    throw new GatewayAnswer(500, 'Internal Server Error');
+    throw new GatewayError(500, 'Internal Server Error');
   } finally {
     clearTimeout(timer);
   }
@@ -136,7 +135,7 @@ const respond = async (
     const received = { message, requestId, path, query, body, route, pathParameters, receivedAt };
     return await invoke(handler, toGatewayEvent(received));
   } catch (error) {
-    if (!(error instanceof GatewayAnswer)) throw error;
+    if (!(error instanceof GatewayError)) throw error;
     return {
       statusCode: error.status,
       headers: {
@@ -152,7 +151,7 @@ const respond = async (
 /** Characters of a path that a line of the log shows. */
 const longestPath = 200;
 
-/** The path of a request without its query, in characters that a terminal only shows. */
+/** The path of a request without its query, and without control characters. */
 const loggedPath = ({ url = '' }: IncomingMessage): string => {
   const path = url.replace(/[?#].*/s, '').replaceAll(/[^!-~]/g, encodeURIComponent);
   return path.length > longestPath ? `${path.slice(0, longestPath)}…` : path;
@@ -172,27 +171,26 @@ const logWhenDone = (
   });
 };
 
-/** What does for handlers on this machine what an API Gateway HTTP API does for functions in AWS. */
 export interface Gateway {
-  /** Takes a port, 0 for a free one. @returns the port @throws {Error} EADDRINUSE */
+  /** Listens on a port; 0: on a free one. @returns the port @throws {Error} EADDRINUSE */
   listen(port: number): Promise<number>;
-  /** Ends it when what it was asked is answered, or out of time. */
+  /** Ends the server when all requests are answered, or their time is up. */
   drain(): Promise<void>;
 }
 
 /**
- * Makes an HTTP server of routes, events in payload format 2.0, limits, CORS and errors of its own.
- * @param integrations until they are there, requests wait; when they cannot be had, clients are
- *   cut off
- * @param origins the origins whose pages may read answers; `*` for all
- * @param log is given a line for each request; absent: requests are not logged
+ * Creates an HTTP server that invokes handlers with events in payload format 2.0, and has the
+ * limits, the CORS headers and the errors of API Gateway.
+ * @param integrations requests wait until they are loaded; if that fails, connections are closed
+ * @param origins whose pages may read responses; `*` for all
+ * @param log is called with a line for each request; absent: requests are not logged
  */
 export const createGateway = (
   integrations: Promise<readonly Integration[]>,
   { origins, log }: { origins: readonly string[]; log?: ((line: string) => void) | undefined },
 ): Gateway => {
-  // Longer than clients and proxies keep a connection: one that is closed as they use it again looks
-  // to them like a request that failed.
+  // Longer than clients and proxies keep a connection: a request that is sent on a connection as it
+  // is closed fails.
   const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 65_000 });
   const draining = drainable(server);
   const tracked = ({ route, handler }: Integration): Integration => ({
@@ -216,7 +214,7 @@ export const createGateway = (
     try {
       const result = await respond(await ready, message, requestId);
       if (draining.begun) response.setHeader('Connection', 'close');
-      writeAnswer(response, result);
+      writeResponse(response, result);
     } catch {
       // The client went away while its request was read.
       response.destroy();

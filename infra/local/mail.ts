@@ -1,8 +1,7 @@
 /**
- * What AWS does for mails, on this machine: it invokes the function that mails, again when that
- * fails, and takes what the function sends by Amazon SES, each mail as a file.
+ * Stands in for AWS where mails are sent: invokes the mail function as Lambda does, again when it
+ * fails, and receives as Amazon SES what that function sends, each mail as a file.
  */
-
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -26,19 +25,19 @@ const pauses = [1000, 2000];
 type MailFunction = (message: MailMessage) => Promise<void>;
 
 export interface LocalMail {
-  /** Where the mails are. */
+  /** The folder of the mails. */
   readonly folder: string;
-  /** The URL to which they are sent instead, where there is one. */
+  /** The URL to which mails are sent instead of the folder, if there is one. */
   readonly elsewhere?: string;
-  /** The variables by which functions find all of it. */
+  /** Environment variables that functions need to hand over and send mails. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Ends it when all mails are sent, or given up. */
+  /** Stops when each mail is sent or given up. */
   stop(): Promise<void>;
 }
 
 const text = v.object({ Data: v.string() });
 
-/** What SES's SendEmail takes, as far as it is used. */
+/** The parameters of SES's SendEmail that are used. */
 const sentMail = v.object({
   FromEmailAddress: v.string(),
   Destination: v.object({ ToAddresses: v.array(v.string()) }),
@@ -48,10 +47,10 @@ const sentMail = v.object({
 });
 type SentMail = v.InferOutput<typeof sentMail>;
 
-/** What the function takes, as far as one can be told from anything else. */
+/** Enough of the mail function's event to reject anything else. */
 const mailMessage = v.looseObject({ kind: v.picklist(['reset', 'notice']), email: v.string() });
 
-/** A mail as a file that mail programs open (RFC 5322, RFC 2046), readable as it stands. */
+/** A mail in the format that mail programs open (RFC 5322, RFC 2046), as readable text. */
 const toFile = ({ FromEmailAddress, Destination, Content }: SentMail, date: Date): string => {
   const { Subject, Body } = Content.Simple;
   const boundary = randomUUID();
@@ -89,7 +88,7 @@ const keep = (folder: string, mail: SentMail): void => {
   console.log(`Mail to ${printable(mail.Destination.ToAddresses.join(', '))}: ${file}`);
 };
 
-/** Bytes: what Lambda takes of an asynchronous invocation; mails are smaller. */
+/** Bytes: Lambda's limit for an asynchronous invocation; mails are smaller. */
 const maxBody = 1_000_000;
 
 /** @returns undefined for a body that is too large */
@@ -103,12 +102,12 @@ const read = async (request: IncomingMessage): Promise<string | undefined> => {
   return size <= maxBody ? Buffer.concat(chunks).toString() : undefined;
 };
 
-const answer = (response: ServerResponse, status: number, body: object = {}): void => {
+const respond = (response: ServerResponse, status: number, body: object = {}): void => {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 };
 
-/** Does what a request asks for. @returns the status of the response */
+/** Executes a request. @returns the status of the response */
 const statusOf = async (
   request: IncomingMessage,
   actions: Readonly<Record<string, (body: unknown) => number>>,
@@ -119,7 +118,7 @@ const statusOf = async (
   return body === undefined ? 413 : (actions[url]?.(JSON.parse(body)) ?? 404);
 };
 
-/** A body that is no JSON, or of another form, is the sender's fault; a full disk is not. */
+/** A body that is not valid JSON or has another form is a client error; a full disk is not. */
 const statusOfFault = (error: unknown): number =>
   error instanceof SyntaxError || error instanceof v.ValiError ? 400 : 500;
 
@@ -128,15 +127,15 @@ const attempt = async (send: MailFunction, message: MailMessage): Promise<void> 
     try {
       return await send(message);
     } catch (error) {
-      if (pause === undefined) console.error(`A mail is given up. ${(error as Error).message}`);
+      if (pause === undefined) console.error(`A mail was not sent: ${(error as Error).message}`);
       else await sleep(pause);
     }
   }
 };
 
 /**
- * Takes a port on this machine.
- * @param folder of the service's data; undefined: mails are gone with the service
+ * Listens on a port of this machine.
+ * @param folder of the service's data; undefined: mails are deleted when the service ends
  */
 export const startMail = async (
   folder: string | undefined,
@@ -144,7 +143,7 @@ export const startMail = async (
 ): Promise<LocalMail> => {
   const mails = folder ? join(folder, 'mail') : mkdtempSync(join(tmpdir(), 'accounts-mail-'));
   mkdirSync(mails, { recursive: true, mode: 0o700 });
-  // Web pages and other programs reach the port too.
+  // The port can be reached by web pages and other programs too, which do not know this path.
   const secret = `/${randomBytes(32).toString('base64url')}`;
   const underWay = new Set<Promise<void>>();
   const deliver = (message: MailMessage) => {
@@ -165,7 +164,7 @@ export const startMail = async (
   };
   const server = createServer(async (request, response) => {
     const status = await statusOf(request, actions).catch(statusOfFault);
-    answer(response, status, status === 200 ? { MessageId: randomUUID() } : {});
+    respond(response, status, status === 200 ? { MessageId: randomUUID() } : {});
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

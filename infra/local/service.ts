@@ -17,15 +17,15 @@ export interface LocalService {
   readonly url: string;
   readonly admin: LocalAdmin;
   readonly engine: Engine;
-  /** Where mails are put or sent; absent where none are. */
+  /** Where mails are written or sent to; absent where mails are off. */
   readonly mail?: Pick<LocalMail, 'folder' | 'elsewhere'>;
   stop(): Promise<void>;
 }
 
 const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string>>): void => {
-  // Where nothing is mailed, nothing is to be asked to.
+  // It is set again where mails are on.
   delete process.env.MAIL_FUNCTION_URL;
-  // A profile of the shell would outrank the credentials; the engine takes any.
+  // A profile of the shell would take precedence over the credentials; the engine accepts any.
   delete process.env.AWS_PROFILE;
   Object.assign(process.env, { ...environmentDefaults, ...process.env });
   Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...secret });
@@ -44,19 +44,19 @@ const loadIntegrations = async (): Promise<Integration[]> => {
   return loaded.flat();
 };
 
-/** Takes the data folder. @throws {Error} saying who has it, as far as that is known */
+/** Locks the data folder. @throws {Error} when another service or a command uses it */
 const takeFolder = (folder: string): (() => void) => {
   const unlock = lockFolder(folder);
   if (unlock) return unlock;
   const url = readRunning(folder)?.url;
   throw new Error(
     url
-      ? `A service runs on the data in ${folder} already (${url}): stop it, or set DATA_DIR to another folder.`
-      : `A command, or another service, uses the data in ${folder}: wait for it to end, or set DATA_DIR to another folder.`,
+      ? `A service is already running on the data in ${folder} (${url}): stop it, or set DATA_DIR to another folder.`
+      : `A command or another service is using the data in ${folder}: wait until it ends, or set DATA_DIR to another folder.`,
   );
 };
 
-/** Tells the operator's commands where to find the service; nobody finds one without a folder. */
+/** Tells the operator's commands where to find the service, which needs a data folder for that. */
 const announce = (settings: LocalSettings, endpoint: string, url: string): void => {
   const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
   if (!folder) return;
@@ -74,7 +74,7 @@ const announce = (settings: LocalSettings, endpoint: string, url: string): void 
   });
 };
 
-/** Has mails sent, where the settings say so. */
+/** Starts to send mails, where the settings turn them on. */
 const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefined> => {
   const definition = mailFunction(config);
   if (!definition) return undefined;
@@ -84,11 +84,11 @@ const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefine
   return mail;
 };
 
-/** Has all that handlers need in place: tables, secret, admin. */
+/** Creates what handlers need: tables, signing secret, admin. */
 const prepare = async (settings: LocalSettings, endpoint: string) => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
-  // Before this start leaves an entry.
+  // Read before this start writes an entry.
   const newest = settings.folder ? await newestEntry() : undefined;
   await signingKeys();
   const integrations = await loadIntegrations();
@@ -96,9 +96,10 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
 };
 
 /**
- * Starts the whole service in this process: its folder and port first, then engine, tables, admin.
- * @throws {Error} when the folder is in use, there is no engine, a setting is out of range or the
- *   port is taken
+ * Starts the whole service in this process: it takes the folder and the port first, then starts the
+ * engine and creates the tables and the admin.
+ * @throws {Error} when the folder or the port is in use, no engine is found, or a setting is out of
+ *   range
  */
 export const startService = async (settings: LocalSettings): Promise<LocalService> => {
   const { folder, corsOrigins: origins, logsRequests } = settings;
@@ -122,7 +123,7 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     const url = `http://localhost:${await gateway.listen(settings.port)}`;
     engine = await startEngine({ folder });
     setEnvironment(engine.endpoint, signingSecret(settings));
-    // Whichever is out of range is refused now, not by the first request that needs it.
+    // Reads every setting: one that is out of range is refused now, not by a later request.
     Object.values(config);
     mail = await openMail(settings);
     const { integrations, newest, admin } = await prepare(settings, engine.endpoint);

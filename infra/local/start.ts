@@ -2,8 +2,7 @@
 import { resolve } from 'node:path';
 import { config, sendsMail } from '../../lib/settings.ts';
 import type { LocalAdmin } from './admin.ts';
-import type { LocalService } from './service.ts';
-import { startService } from './service.ts';
+import { type LocalService, startService } from './service.ts';
 import { type LocalSettings, localSettings, readLocalSettings } from './settings.ts';
 
 const explain = (error: NodeJS.ErrnoException): string =>
@@ -11,11 +10,11 @@ const explain = (error: NodeJS.ErrnoException): string =>
     ? 'The port is in use by another program: set PORT to a free one.'
     : error.message;
 
-/** Text as one word of a shell. */
+/** Quotes text as one word of a shell command. */
 const quote = (text: string): string =>
   /^[\w./@=:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** How an admin whose password nobody remembers gets another one. */
+/** How to set another password for an admin. */
 const anotherPassword = (email: string, { folder }: LocalSettings): string => {
   if (!folder || !sendsMail(config)) {
     return `Start once with ADMIN_EMAIL=${quote(email)} and ADMIN_PASSWORD to set another one.`;
@@ -30,7 +29,7 @@ const passwordOf = ({ email, password }: LocalAdmin, settings: LocalSettings): s
   return password ?? `not shown again. ${anotherPassword(email, settings)}`;
 };
 
-/** A line that logs the admin in; where the password is not known, with a word in its place. */
+/** A command that logs the admin in, with a placeholder where the password is not known. */
 const loginOf = ({ email, password = 'PASSWORD' }: LocalAdmin, url: string): string => {
   const login = quote(JSON.stringify({ email, password }));
   return `curl -sw '\\n' ${url}/api/login -H 'content-type: application/json' -d ${login}`;
@@ -49,7 +48,7 @@ const announce = (settings: LocalSettings, service: LocalService): void => {
   console.log(lines.join('\n'));
 };
 
-/** Ends the process on a signal, or when the engine has ended by itself; in either case cleanly. */
+/** Ends the process cleanly on a signal, or when the engine ends by itself. */
 const endInTime = ({ engine, stop }: LocalService): void => {
   let ending = false;
   const end = async () => {

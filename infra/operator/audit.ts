@@ -3,20 +3,20 @@ import { faultDetails, logUnwritten, newWrite, writeEntry } from '../../lib/audi
 import { DomainError, faultName, httpErrors } from '../../lib/errors.ts';
 import { Failure } from './failure.ts';
 
-/** Who does something, and by which command. */
+/** The engineer who runs a command. */
 export interface Operator {
-  /** As the audit log names it. */
+  /** The name of the command. */
   readonly command: string;
-  /** The ARN of the AWS identity; for the service on this machine, the account there. */
+  /** The ARN of the AWS identity; for the service on this machine, the account on it. */
   readonly identity: string;
 }
 
-/** What an operator's command did. */
+/** What an operator's command did, as it is recorded in the audit log. */
 export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | 'resource_id'> {
   readonly operator: Operator;
-  /** SUCCESS unless it says otherwise. */
+  /** Default: SUCCESS. */
   readonly result?: AuditedAction['result'];
-  /** Besides who did it. */
+  /** In addition to the operator. */
   readonly details?: object | undefined;
 }
 
@@ -28,7 +28,7 @@ const newEntry = ({ operator, result = 'SUCCESS', details, ...operation }: Opera
     details: { ...details, operator: operator.identity },
   });
 
-/** Writes an entry, or prints it. @returns in the second case, a sentence that says so */
+/** Writes an entry, or prints it when that fails. @returns a failure that says so */
 const writeOrPrint = async (operation: Operation): Promise<Failure | undefined> => {
   const entry = newEntry(operation);
   const write = newWrite(entry);
@@ -38,7 +38,7 @@ const writeOrPrint = async (operation: Operation): Promise<Failure | undefined> 
   } catch (cause) {
     logUnwritten(cause, write, entry);
     return new Failure(
-      `The audit entry could not be written (${faultName(cause)}): save the line above and write it by replay-audit.`,
+      `The audit entry could not be written (${faultName(cause)}): save the line above, and write the entry by replay-audit.`,
       { cause },
     );
   }
@@ -46,18 +46,18 @@ const writeOrPrint = async (operation: Operation): Promise<Failure | undefined> 
 
 /**
  * Records what a command has done.
- * @throws {Failure} when the entry could not be written; it is then printed, so that it can be
+ * @throws {Failure} when the entry could not be written; it is then printed, to be replayed later
  */
 export const recordOperation = async (operation: Operation): Promise<void> => {
   const unwritten = await writeOrPrint(operation);
   if (!unwritten) return;
   const { message, cause } = unwritten;
-  throw new Failure(`What the command did is done. ${message}`, { cause });
+  throw new Failure(`The command has done its work. ${message}`, { cause });
 };
 
 /**
  * Records what a command is about to do.
- * @throws {Failure} when the entry could not be written: the command must not go on
+ * @throws {Failure} when the entry could not be written: the command must not continue
  */
 export const recordIntention = async (operation: Operation): Promise<void> => {
   try {
@@ -71,43 +71,41 @@ export const recordIntention = async (operation: Operation): Promise<void> => {
   }
 };
 
-/** A change was asked for, and it is not known whether it was made. */
+/** It is not known whether a requested change was made. */
 class UnknownOutcome extends Failure {}
 
-/** Nothing was done, for a reason that is no fault. */
+/** Whether an error is a refusal that changed nothing, not a fault. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Failure ||
   (error instanceof DomainError && httpErrors[error.code].status < 500 && !error.mayHaveHappened);
 
 interface SdkError {
   readonly $fault?: 'client' | 'server';
-  /** Set on whatever happens once a request is made. */
+  /** Set on every error that follows a request. */
   readonly $metadata?: { readonly attempts?: number };
 }
 
 /**
- * Whether what ended with a fault may have been done nevertheless, because the store's answer did
- * not come. Only a refusal of the first attempt says that no attempt was successful.
+ * Whether a change that failed may have been made nevertheless, because the response was lost. Only
+ * when the first attempt is refused is it certain that no attempt succeeded.
  */
 export const mayHaveHappened = (error: unknown): boolean => {
   if (error instanceof Failure) return error instanceof UnknownOutcome;
-  if (error instanceof DomainError) {
-    return error.mayHaveHappened;
-  }
+  if (error instanceof DomainError) return error.mayHaveHappened;
   const { $fault, $metadata } = (error ?? {}) as SdkError;
   return $metadata !== undefined && !($fault === 'client' && $metadata.attempts === 1);
 };
 
-/** What the entry of a change that a fault ended says of it. */
+/** The details in the audit entry of a change that a fault has ended. */
 export const describeFault = (error: unknown) =>
   faultDetails(error, { mayHaveHappened: mayHaveHappened(error) });
 
 /**
  * Makes a change and records it: as SUCCESS when it is made, as FAILURE when a fault ends it. A
- * refusal, which changes nothing, leaves no entry.
- * @param check tells the engineer how to see whether a change was made whose outcome is not known
- * @throws {Failure} when that is so, or when the entry of a change that was made could not be
- *   written; and whatever else `change` throws
+ * refusal, which changes nothing, is not recorded.
+ * @param check tells the engineer how to find out whether the change was made, when that is unknown
+ * @throws {Failure} when it is unknown whether the change was made, or when the entry of a change
+ *   that was made could not be written; and whatever `change` throws
  */
 export const recordChange = async (
   operation: Operation,
@@ -131,5 +129,5 @@ export const recordChange = async (
   await recordOperation(operation);
 };
 
-/** How to see whether a change of roles was made. */
-export const seeAdmins = 'See list-admins before you try again.';
+/** How to find out whether a change of roles was made. */
+export const seeAdmins = 'Check with list-admins before you try again.';

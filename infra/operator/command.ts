@@ -4,7 +4,7 @@ import type { Operator } from './audit.ts';
 import { UsageError } from './failure.ts';
 import type { Target } from './target.ts';
 
-/** A command as it was typed, and the service it is for. */
+/** A command line that was parsed, and the service that it is for. */
 export interface Invocation {
   readonly operator: Operator;
   readonly operands: readonly string[];
@@ -12,12 +12,12 @@ export interface Invocation {
   readonly target: Target;
 }
 
-/** Does a command's work. @throws {Failure} */
+/** Runs a command. @throws {Failure} */
 export type Run = (invocation: Invocation) => Promise<void>;
 
 export interface CommandOption {
   readonly type: 'string' | 'boolean';
-  /** What help calls the value of a string. */
+  /** The name of a string's value in the help. */
   readonly value?: string;
   readonly help: string;
 }
@@ -28,14 +28,14 @@ export interface Command {
   readonly operands: readonly string[];
   readonly options?: Readonly<Record<string, CommandOption>>;
   readonly help: string;
-  /** Command lines, without their beginning. */
+  /** Command lines without `npm run operator --`. */
   readonly examples: readonly string[];
-  /** What its exit status means, where a failure is not 1. */
+  /** Its exit statuses, where a failure is not 1. */
   readonly status?: { readonly failure: number; readonly help: string };
   readonly run: Run;
 }
 
-/** Times as `created_at` is written. */
+/** Times in the form of `created_at`. */
 export interface TimeRange {
   /** Inclusive; absent: from the beginning. */
   readonly since?: string;
@@ -52,7 +52,7 @@ const parseTime = (name: string, value: unknown): string | undefined => {
   );
 };
 
-/** The options `since` and `until` of a command. @throws {UsageError} */
+/** Parses the options `since` and `until` of a command. @throws {UsageError} */
 export const parseTimeRange = (options: Invocation['options']): TimeRange => {
   const [since, until] = [parseTime('since', options.since), parseTime('until', options.until)];
   if (since && until && since >= until) throw new UsageError('--since must be before --until.');

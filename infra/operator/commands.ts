@@ -16,14 +16,14 @@ import { run as verifyAudit } from './commands/verify-audit.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': {
-    summary: 'make a new user with the role admin',
+    summary: 'create a user with the role admin',
     operands: ['EMAIL'],
     options: {
       name: { type: 'string', value: 'NAME', help: "the admin's name (default: Administrator)" },
     },
-    help: `The password is asked for twice and not shown; without a terminal, it is the one line of
-standard input. It is never an argument: those stay in the history of the shell and show
-in the list of processes. For a user who exists already there is promote.`,
+    help: `The password is asked for twice and not shown; without a terminal, it is the only line of
+standard input. It is never an argument, because arguments stay in the history of the shell and
+are shown in the list of processes. Use promote for a user who exists already.`,
     examples: [
       'create-admin ada@example.com --stack accounts-production',
       'create-admin ada@example.com --name "Ada Lovelace" --local',
@@ -34,7 +34,7 @@ in the list of processes. For a user who exists already there is promote.`,
   promote: {
     summary: 'give a user the role admin',
     operands: ['EMAIL'],
-    help: `It counts from the next login on. Where sessions are revocable, those of before are ended.`,
+    help: `It takes effect at the next login. Where sessions are revocable, the present ones are ended.`,
     examples: [
       'promote ada@example.com --stack accounts-production',
       'promote ada@example.com --local',
@@ -44,9 +44,9 @@ in the list of processes. For a user who exists already there is promote.`,
   demote: {
     summary: 'take the role admin from a user',
     operands: ['EMAIL'],
-    help: `The last admin stays one: make another one before. The sessions that the user has are ended;
-where sessions are stateless, a token of before keeps the role until it expires, one day after its
-login at the latest.`,
+    help: `The last admin cannot be demoted: make another user an admin first. The sessions of the user
+are ended; where sessions are stateless, a token keeps the role until it expires, at most one day
+after its login.`,
     examples: [
       'demote ada@example.com --stack accounts-production',
       'demote ada@example.com --local',
@@ -54,18 +54,18 @@ login at the latest.`,
     run: demote,
   },
   'list-admins': {
-    summary: 'show who has the role admin',
+    summary: 'list the users who have the role admin',
     operands: [],
-    help: 'One line each: id, email, name, time of creation, between tabs. A change of the last\nsecond may be missing.',
+    help: 'Each line has id, email, name and time of creation, separated by tabs. A change of the last\nsecond may be missing.',
     examples: ['list-admins --stack accounts-production', 'list-admins --local'],
     run: listAdmins,
   },
   revoke: {
     summary: 'end all sessions of a user',
     operands: ['EMAIL'],
-    help: `Its tokens are refused from now on; it may log in again, with the password that it has. Only
-where sessions are revocable: others end when their tokens expire, or all together after a
-leak of the secret (rotate-secret).`,
+    help: `The tokens of the user are refused from now on; the user can log in again, with the same
+password. Only revocable sessions can be ended so: stateless ones end when their tokens expire, or
+all at once by rotate-secret, after a leak of the secret.`,
     examples: [
       'revoke ada@example.com --stack accounts-production',
       'revoke ada@example.com --local',
@@ -73,11 +73,11 @@ leak of the secret (rotate-secret).`,
     run: revoke,
   },
   'reset-password': {
-    summary: 'make a link by which a user sets a new password, and print it once',
+    summary: 'print a link by which a user sets a new password',
     operands: ['EMAIL'],
-    help: `For a user whose mails do not arrive: hand it over by a way that you trust, to nobody else.
-It is good for 30 minutes, once, and voids the links that were mailed before. Only where the
-service sends mails (mailFrom, resetUrl). Nothing is mailed before it is used.`,
+    help: `For a user whose mails do not arrive: send the link in a way that you trust, to this user
+alone. It is valid for 30 minutes, and only once; links that were mailed before become invalid. This
+needs a service that sends mails (mailFrom, resetUrl). Nothing is mailed until the link is used.`,
     examples: [
       'reset-password ada@example.com --stack accounts-production',
       'reset-password ada@example.com --local',
@@ -85,16 +85,16 @@ service sends mails (mailFrom, resetUrl). Nothing is mailed before it is used.`,
     run: resetPassword,
   },
   'rotate-secret': {
-    summary: 'replace the secret that signs tokens, logging nobody out',
+    summary: 'replace the secret that signs tokens, without logging anyone out',
     operands: [],
     options: {
-      force: { type: 'boolean', help: 'also within a day after the rotation before' },
+      force: { type: 'boolean', help: 'rotate again within a day of the last rotation' },
     },
-    help: `The new secret signs two minutes from now, when everything that runs has read it. Tokens of
-the old one are accepted until they expire; only then can it be rotated again.
+    help: `The new secret signs tokens from two minutes on, when all running functions have read it.
+Tokens of the old secret are accepted until they expire; only then can it be rotated again.
 
-After a leak, run it twice, the second time with --force: both older secrets are then
-forgotten within a minute, and everyone has to log in anew.`,
+After a leak, run this command twice, the second time with --force: within a minute tokens of both
+older secrets are refused, and everyone has to log in again.`,
     examples: [
       'rotate-secret --stack accounts-production',
       'rotate-secret --stack accounts-production --force',
@@ -102,27 +102,30 @@ forgotten within a minute, and everyone has to log in anew.`,
     run: rotateSecret,
   },
   'import-users': {
-    summary: 'bring users in from another system, with their password hashes',
+    summary: 'import users of another system, with their password hashes',
     operands: ['FILE'],
     options: {
-      ids: { type: 'string', value: 'NEW_FILE', help: 'lists old id, new id and email there' },
+      ids: {
+        type: 'string',
+        value: 'NEW_FILE',
+        help: 'write old id, new id and email to this file',
+      },
     },
-    help: `One JSON object a line: name, email, password_hash; role (user or admin) and created_at
-where known, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC. Other fields are
-ignored; ids are given anew. Hashes are bcrypt's ($2a$, $2b$, $2y$, of the service's BCRYPT_COST
-at most), or this service's own from export-users; null for a user who has none that is bcrypt's
-and sets a password by a reset before it logs in. A plain hash of a password over 72 bytes holds
-no more than its beginning, and that user cannot log in.
+    help: `Each line is a JSON object with name, email, password_hash and, if known, role (user or
+admin) and created_at, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC. Other fields
+are ignored; users get new ids. Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the
+service's BCRYPT_COST) or hashes from export-users of this service. A user without such a hash has
+null, and sets a password by a reset before logging in. A plain bcrypt hash covers only the first
+72 bytes of a password: users with longer ones cannot log in.
 
   {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
 
-A line that breaks rules is reported by its number and left out, all others are imported.
-Interrupted by Ctrl-C or a fault, it goes on when it is run again: a user whom the same line
-brought in is skipped, also after a login or a new password. So is every line that was good
-once the bad ones are corrected.
+Lines that break a rule are reported by their numbers and left out; all others are imported. After
+Ctrl-C, a fault or a correction of the reported lines, run the command again: users whom the same
+line has imported before are skipped, even if they have logged in or changed their passwords since.
 
-With --ids, a new file that only you can read has one JSON object a line, for all who were
-brought in by this run or an earlier one; old_id is what the line has in its field id:
+With --ids, a new file that only you can read has one JSON object per line, for each user whom this
+run or an earlier one has imported; old_id is the field id of the line:
 
   {"old_id":"9f1c","new_id":17,"email":"ada@example.com"}`,
     examples: [
@@ -133,13 +136,13 @@ brought in by this run or an earlier one; old_id is what the line has in its fie
     run: importUsers,
   },
   'export-users': {
-    summary: 'write all users with their password hashes, to move elsewhere',
+    summary: 'export all users with their password hashes, to another system',
     operands: ['FILE'],
-    help: `One JSON object a line, in no order, as import-users reads them. The file must not exist;
-only you can read it. FILE - is standard output, unless that is a terminal.
+    help: `Each line is a JSON object that import-users can read; they are in no order. The file must not
+exist; only you can read it. FILE - is standard output, unless that is a terminal.
 
-The hash of a password over 72 bytes, or with a NUL, begins with $bcrypt-sha256$v=1 and is
-bcrypt over the base64 of the password's SHA-256: other systems have to know that.`,
+The hash of a password that is longer than 72 bytes or contains a NUL begins with $bcrypt-sha256$v=1.
+It is the bcrypt hash of the base64 of the password's SHA-256: other systems must support this.`,
     examples: [
       'export-users users.ndjson --stack accounts-production',
       'export-users - --stack accounts-production | gzip > users.ndjson.gz',
@@ -147,11 +150,11 @@ bcrypt over the base64 of the password's SHA-256: other systems have to know tha
     run: exportUsers,
   },
   'replay-audit': {
-    summary: 'write audit entries from the log that could not be written',
+    summary: 'write audit entries that could not be written before, from the log',
     operands: ['FILE'],
-    help: `Reads log lines, FILE - from standard input, and writes the entry of each line with the event
-${entryNotWritten}. Other lines are ignored. Once or twice makes no difference: an
-entry that is there already is left as it is.
+    help: `Reads log lines (FILE - is standard input) and writes the entry of each line with the event
+${entryNotWritten}. Other lines are ignored. The command can be run again: entries that exist already
+are not changed.
 
 From a deployed function:
   aws logs filter-log-events --log-group-name GROUP --filter-pattern '"${entryNotWritten}"' \\
@@ -163,13 +166,17 @@ From a deployed function:
     run: replayAudit,
   },
   'export-audit': {
-    summary: 'write audit entries of table and archive, for an auditor',
+    summary: 'export audit entries of the table and the archive, for an auditor',
     operands: ['FILE'],
     options: {
-      since: { type: 'string', value: 'TIME', help: 'entries from then on (RFC 3339, or a date)' },
-      until: { type: 'string', value: 'TIME', help: 'entries before then' },
-      'user-id': { type: 'string', value: 'ID', help: 'what this user did' },
-      'resource-id': { type: 'string', value: 'ID', help: 'what was done to this user' },
+      since: {
+        type: 'string',
+        value: 'TIME',
+        help: 'entries from this time on (RFC 3339, or a date)',
+      },
+      until: { type: 'string', value: 'TIME', help: 'entries before this time' },
+      'user-id': { type: 'string', value: 'ID', help: 'actions of this user' },
+      'resource-id': { type: 'string', value: 'ID', help: 'actions on this user' },
       action: { type: 'string', value: 'ACTION', help: `one of ${actions.join(', ')}` },
       result: { type: 'string', value: 'RESULT', help: `one of ${results.join(', ')}` },
       format: {
@@ -180,22 +187,23 @@ From a deployed function:
       archive: {
         type: 'string',
         value: 'FOLDER',
-        help: 'instead of a service: a copy of an archive, which has what was sealed only',
+        help: 'instead of a service: a copy of an archive, which has only sealed entries',
       },
       'public-key': {
         type: 'string',
         value: 'FILE',
-        help: 'the key (PEM) by which the copy is signed',
+        help: 'the public key (PEM) of the key that signed the copy',
       },
     },
-    help: `Oldest first, each entry once, those included that have left the table. Fields are those of
-the API, and then request_id, of the request's log line; window, when the window begins that sealed
-the entry (null: it is not sealed yet); and late, whether it was sealed in a later window than that of
-its time. The file must not exist; only you can read it. FILE - is standard output.
+    help: `Entries are written oldest first, each once, including those that have left the table. They
+have the fields of the API, and also request_id, which the request's log line has; window, the
+beginning of the window that sealed the entry (null: it is not sealed yet); and late, whether it was
+sealed in a later window than that of its time. The file must not exist; only you can read it. FILE -
+is standard output.
 
-What was sealed is written as it was sealed, whatever the table has; each file of the archive is
-checked as it is read. Where one is not as it was sealed, nothing is written: see verify-audit. Of a
-copy all is read without a service, and no audit entry is left.`,
+Sealed entries are written as they were sealed, whatever the table has. Each file of the archive is
+checked when it is read: if one has changed, nothing is written (see verify-audit). A copy is read
+without a service, and no audit entry is left.`,
     examples: [
       'export-audit entries.ndjson --stack accounts-production',
       'export-audit tuesday.csv --format csv --since 2026-11-17 --until 2026-11-18 --local',
@@ -205,17 +213,25 @@ copy all is read without a service, and no audit entry is left.`,
     run: exportAudit,
   },
   'verify-audit': {
-    summary: 'prove that nobody changed, deleted or added audit entries since they were sealed',
+    summary: 'prove that nobody has changed, deleted or added audit entries since they were sealed',
     operands: [],
     options: {
-      since: { type: 'string', value: 'TIME', help: 'windows from then on (RFC 3339, or a date)' },
-      until: { type: 'string', value: 'TIME', help: 'windows that begin before then' },
+      since: {
+        type: 'string',
+        value: 'TIME',
+        help: 'windows from this time on (RFC 3339, or a date)',
+      },
+      until: { type: 'string', value: 'TIME', help: 'windows that begin before this time' },
       archive: {
         type: 'string',
         value: 'FOLDER',
         help: 'instead of a service: a copy of an archive, compared with itself only',
       },
-      'public-key': { type: 'string', value: 'FILE', help: 'the key (PEM) that it must be' },
+      'public-key': {
+        type: 'string',
+        value: 'FILE',
+        help: 'the public key (PEM) that must have signed it',
+      },
     },
     help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted,
 inserted or late, and files of the archive that are missing, unreadable, wrongly signed, moved or

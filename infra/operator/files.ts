@@ -2,7 +2,8 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure } from './failure.ts';
 
-/** npm runs the command in the folder of package.json; names are relative to the caller's. */
+/** Resolves a file name. npm changes to the folder of package.json: names are relative to the
+ * folder in which npm was called. */
 export const locate = (name: string): string => {
   const { npm_lifecycle_event: script, INIT_CWD: caller } = process.env;
   return resolve(script === 'operator' && caller ? caller : process.cwd(), name);
@@ -10,7 +11,7 @@ export const locate = (name: string): string => {
 
 const faults: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
-  EACCES: 'may not be opened by you',
+  EACCES: 'cannot be opened: you lack the permission',
   EEXIST: 'exists already: choose another name, nothing is overwritten',
   EISDIR: 'is a folder',
   ENOTDIR: 'is not in a folder',
@@ -27,7 +28,7 @@ export interface Input {
   readonly size: number;
 }
 
-/** @param name of a file, or - for standard input. @throws {Failure} */
+/** Opens a file to read it. @param name of the file, or - for standard input @throws {Failure} */
 export const openInput = async (name: string): Promise<Input> => {
   if (name === '-') return { chunks: process.stdin, size: 0 };
   const file = locate(name);
@@ -41,14 +42,14 @@ export const openInput = async (name: string): Promise<Input> => {
   }
 };
 
-/** A file that did not exist, which only its owner may read. */
+/** A new file, which only its owner may read. */
 export interface NewFile {
   readonly handle: FileHandle;
-  /** Closes it and takes it away. */
+  /** Closes and deletes it. */
   discard(): Promise<void>;
 }
 
-/** @throws {Failure} when it exists or cannot be made */
+/** @throws {Failure} when it exists or cannot be created */
 export const createPrivateFile = async (name: string): Promise<NewFile> => {
   const file = locate(name);
   try {
@@ -63,7 +64,7 @@ export const createPrivateFile = async (name: string): Promise<NewFile> => {
   }
 };
 
-/** Takes text, and resolves when there is room for more. */
+/** Writes text. Resolves when more can be written. */
 export type Write = (text: string) => Promise<unknown>;
 
 const toStandardOutput: Write = (text) =>
@@ -75,11 +76,10 @@ const toStandardOutput: Write = (text) =>
   });
 
 /**
- * Has something written to a new file that only its owner may read; what is not complete is taken
- * away again.
+ * Creates a file that only its owner may read, and deletes it when it cannot be written completely.
  * @param name of the file, or - for standard output
- * @throws {Failure} when the file exists or cannot be made, or standard output cannot be written;
- *   what `writeAll` throws
+ * @throws {Failure} when the file exists or cannot be created, or standard output cannot be written
+ *   to; and whatever `writeAll` throws
  */
 export const exportTo = async <T>(
   name: string,
@@ -98,12 +98,13 @@ export const exportTo = async <T>(
   }
 };
 
-/** A line of a file, by its number from 1 on. */
+/** A line of a file. */
 export interface Line {
+  /** From 1 on. */
   readonly number: number;
-  /** Bytes of the file up to its end. */
+  /** Bytes of the file up to the end of this line. */
   readonly end: number;
-  /** Absent when it cannot be read; `fault` then says why. */
+  /** Absent when the line cannot be read; `fault` then says why. */
   readonly text?: string;
   readonly fault?: string;
 }
@@ -120,9 +121,9 @@ const decode = (bytes: Buffer): Pick<Line, 'text' | 'fault'> => {
 };
 
 /**
- * The lines of a text as it arrives, never more than one of them in memory. Lines end in LF or
- * CRLF; the last one may do without.
- * @param maxBytes what a longer line has beyond it is dropped, and its text with it
+ * Reads lines from chunks of a file, with only one line in memory at a time. Lines end in LF or
+ * CRLF, which may be missing after the last one.
+ * @param maxBytes the text of a longer line is dropped
  */
 export async function* readLines(
   chunks: AsyncIterable<Buffer>,

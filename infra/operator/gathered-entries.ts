@@ -1,20 +1,20 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
 
-/** Entries that are to be exported, gathered from several places. */
+/** Entries that are to be exported, collected from the archive and the table. */
 export interface GatheredEntries {
   readonly count: number;
-  /** Takes an entry, unless one of its id was taken before. */
+  /** Adds an entry, unless an entry with its id was added before. */
   add(entry: ExportedEntry): void;
   /** Oldest first. */
   inOrder(): Iterable<ExportedEntry>;
-  /** Takes them away. */
+  /** Deletes them. */
   close(): void;
 }
 
-/** Entries on the disk, so that any number of them takes the same memory. */
+/** Stores the entries on the disk, so that any number of them takes the same memory. */
 export const gatherEntries = (): GatheredEntries => {
-  // A database without a name is a temporary file, which SQLite takes away with the process.
+  // A database without a name is a temporary file, which SQLite deletes when the process ends.
   const database = new DatabaseSync('');
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
     CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, entry TEXT); BEGIN`);

@@ -1,28 +1,25 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ScanCommand } from '@aws-sdk/lib-dynamodb';
-import { send } from '../../lib/dynamodb/client.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { config } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
-import { emailItemKey, getItems, type StoredUser, toUser, userKey } from '../../lib/users/items.ts';
+import { emailItemKey, getItems, type StoredUser, userKey } from '../../lib/users/items.ts';
 import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
 import { mayHaveHappened, type Operator, recordChange, seeAdmins } from './audit.ts';
 import { createPrivateFile } from './files.ts';
 import type { Candidate, Rejection } from './import-lines.ts';
 
-/** A file that tells the ids which users had elsewhere from those they have here. */
+/** A file that maps the ids that users had in the other system to their new ids. */
 export interface IdList {
   add(candidate: Candidate, id: number): void;
-  /** Writes what was added since, in the order of the lines. */
+  /** Writes what was added since the last time, in the order of the lines. */
   write(): Promise<void>;
   close(): Promise<void>;
-  /** Takes the file away. */
+  /** Deletes the file. */
   discard(): Promise<void>;
 }
 
-const none: IdList = {
+const noList: IdList = {
   add: () => undefined,
   write: async () => undefined,
   close: async () => undefined,
@@ -35,11 +32,12 @@ interface Addition {
 }
 
 /**
- * @param name of a file that does not exist, which only its owner may read; absent: no list is kept
- * @throws {Failure} when it exists or cannot be made
+ * Creates the file, which only its owner may read.
+ * @param name absent: no list is written
+ * @throws {Failure} when the file exists or cannot be created
  */
 export const openIdList = async (name: string | boolean | undefined): Promise<IdList> => {
-  if (typeof name !== 'string') return none;
+  if (typeof name !== 'string') return noList;
   const { handle, discard } = await createPrivateFile(name);
   let added: Addition[] = [];
   return {
@@ -56,50 +54,22 @@ export const openIdList = async (name: string | boolean | undefined): Promise<Id
   };
 };
 
-// What moving many users in or out of the service needs of their table.
-
-/** Items that one request reads, others than users among them. */
-const scanLimit = 500;
-
 /**
- * Every user with its password hash, in no order, in pages as they are read. A user who changes
- * meanwhile appears as before or as after.
- * @throws {DomainError} STORAGE_FAULT
- */
-export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
-  let from: Record<string, unknown> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await send(
-      new ScanCommand({
-        TableName: config.usersTable,
-        FilterExpression: 'begins_with(pk, :user)',
-        ExpressionAttributeValues: { ':user': 'user#' },
-        ConsistentRead: true,
-        Limit: scanLimit,
-        ExclusiveStartKey: from,
-      }),
-    );
-    yield Items.map((item) => ({ ...toUser(item), password_hash: item.password_hash as string }));
-    from = LastEvaluatedKey;
-  } while (from);
-}
-
-/**
- * What tells that a hash was brought in by an import after a login or a change of the password has
- * replaced it. It is a digest of all of the hash, the salt included, so that no password can be
- * tried on it. Who came without a hash has the same one at any cost.
+ * A mark by which an import recognizes a user whom it has imported before, even when a login or a
+ * change of the password has replaced the hash. It is a digest of the whole hash with its salt, so
+ * that no password can be tried on it. Users without a hash have the same mark at any bcrypt cost.
  */
 export const importMark = (hash: string): string =>
   createHash('sha256')
     .update(isUnmatchable(hash) ? '' : hash)
     .digest('base64url');
 
-/** Who holds an email address, as far as an import needs to know. */
+/** The user who has an email address, with the fields that an import needs. */
 export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;
 
 /**
- * The holders of email addresses, in the order of the addresses; undefined where nobody holds one.
- * @param emails at most 100, no two of them the same in another letter case
+ * The users who have email addresses, in the order of the addresses; undefined where none has one.
+ * @param emails at most 100, no two of which differ only in letter case
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findHolders = async (
@@ -112,7 +82,7 @@ export const findHolders = async (
   return emailItems.map((item) => item && byId.get(item.user_id));
 };
 
-/** An import under way, which is told of each line what became of it. */
+/** A running import, which is told the outcome of each line. */
 export interface Import {
   readonly operator: Operator;
   imported(candidate: Candidate, id: number): void;
@@ -120,25 +90,26 @@ export interface Import {
   reject(rejection: Rejection): void;
 }
 
-/** Users that are written at the same time. */
+/** How many users are written at the same time. */
 const concurrency = 16;
 
-/** Attempts, and milliseconds of the first pause, while the store is throttled or away. */
+/** Attempts while the store is throttled or unavailable, and milliseconds of the first pause. */
 const attempts = 6;
 const firstPause = 200;
 
 const isStorageFault = (error: unknown): boolean =>
   error instanceof DomainError && error.code === 'STORAGE_FAULT';
 
-/** Of two faults, the one to tell of. */
+/** Of two faults, the one to report. */
 const graver = (first: unknown, second: unknown): unknown =>
   mayHaveHappened(first) ? first : second;
 
 /**
- * @throws {DomainError} what `work` throws, if a storage fault when it lasts for six seconds; of
- *   several faults, one after which the work may have been done
+ * Repeats work for six seconds while storage faults last.
+ * @throws {DomainError} what `work` throws; of several storage faults, one after which the work may
+ *   have been done
  */
-const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
+const retry = async <T>(work: () => Promise<T>): Promise<T> => {
   let fault: unknown;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (fault) await pause(firstPause * 2 ** (attempt - 1));
@@ -153,14 +124,14 @@ const patiently = async <T>(work: () => Promise<T>): Promise<T> => {
 };
 
 const anotherHash =
-  'has an email that is registered with another hash: it was there before, or the line is not the one that was imported';
+  'has an email that is registered with another hash: the user existed before, or the line has changed since it was imported';
 
-/** Of the candidates, those whose email nobody has yet. */
+/** The candidates whose email no user has yet. */
 const findFresh = async (
   candidates: readonly Candidate[],
   { present, reject }: Import,
 ): Promise<readonly Candidate[]> => {
-  const holders = await patiently(() => findHolders(candidates.map(({ user }) => user.email)));
+  const holders = await retry(() => findHolders(candidates.map(({ user }) => user.email)));
   return candidates.filter((candidate, i) => {
     const holder = holders[i];
     const { password_hash } = candidate.user;
@@ -173,7 +144,7 @@ const findFresh = async (
   });
 };
 
-/** Stores an admin. Whoever becomes one is named by an entry of its own. */
+/** Stores an admin, with an audit entry of its own. */
 const insertAdmin = (operator: Operator, admin: StoredUser, insert: () => Promise<void>) => {
   const { id: resource_id } = admin;
   const operation = { operator, action: 'CREATE', resource: 'users', resource_id } as const;
@@ -184,7 +155,7 @@ const insertAdmin = (operator: Operator, admin: StoredUser, insert: () => Promis
 const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {
   const { user, line } = candidate;
   const stored = { ...user, id, import_mark: importMark(user.password_hash) };
-  const store = () => patiently(() => insertUser(stored));
+  const store = () => retry(() => insertUser(stored));
   try {
     await (user.role === 'admin' ? insertAdmin(run.operator, stored, store) : store());
     run.imported(candidate, id);
@@ -195,17 +166,17 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
 };
 
 /**
- * Stores the users of a block who are not there yet, each of them whole or not at all, with ids in
- * the order of their lines.
- * @throws {DomainError} STORAGE_FAULT, after the users under way; of several, one after which a
- *   user may be stored who is not known to be
+ * Stores the users of a block who do not exist yet, each completely or not at all, with ids in the
+ * order of their lines.
+ * @throws {DomainError} STORAGE_FAULT, when the users that are being stored are done; of several, one
+ *   after which a user may have been stored
  * @throws {Failure} the same of an admin; or when an entry of an admin could not be written
  */
 export const importBlock = async (candidates: readonly Candidate[], run: Import): Promise<void> => {
   if (candidates.length === 0) return;
   const fresh = await findFresh(candidates, run);
   if (fresh.length === 0) return;
-  const firstId = await patiently(() => allocateUserIds(fresh.length));
+  const firstId = await retry(() => allocateUserIds(fresh.length));
   const rest = fresh.entries();
   const work = async () => {
     for (const [i, candidate] of rest) await insert(candidate, firstId + i, run);

@@ -8,12 +8,12 @@ import type { Fields } from '../../lib/validation.ts';
 import type { Line } from './files.ts';
 import { brokenRule } from './users.ts';
 
-/** A user of another system, who has no id here yet. */
+/** A user of another system, who has no id in this service yet. */
 type ImportedUser = Omit<StoredUser, 'id'>;
 
 interface ImportedLine {
   readonly user: ImportedUser;
-  /** What stands in the line's field id, to be written by JSON.stringify; null when it has none. */
+  /** The line's field id, to be written by JSON.stringify; null without one. */
   readonly oldId: unknown;
 }
 
@@ -25,10 +25,10 @@ interface ExactJson {
   rawJSON(text: string): unknown;
 }
 
-/** As the standard has them, but not yet the types. */
+/** These are standard JavaScript, but TypeScript's types do not have them yet. */
 const { parse, rawJSON } = JSON as unknown as ExactJson;
 
-/** Keeps a number as it is written where JavaScript has none like it: ids may have 19 digits. */
+/** Keeps a number as it is written, if JavaScript would change it: ids may have 19 digits. */
 const keepNumber = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
   typeof value === 'number' && String(value) !== source ? rawJSON(source) : value;
 
@@ -46,13 +46,13 @@ const parseObject = (text: string): Fields => {
   return value as Fields;
 };
 
-/** A refused login takes as long for everybody only while no hash costs more than the service's. */
+/** A hash of a higher cost would make refused logins of its user slower than those of others. */
 const requireAffordable = (hash: string): void => {
   if (hashCost(hash) <= config.bcryptCost) return;
   const limit = `at most ${config.bcryptCost}, the service's BCRYPT_COST`;
   throw invalidField(
     'password_hash',
-    `must have a cost of ${limit}: raise that (setting bcryptCost) first`,
+    `must have a cost of ${limit}: raise it (setting bcryptCost) first`,
   );
 };
 
@@ -65,21 +65,21 @@ const parseHash = (value: unknown): string => {
   return value;
 };
 
-/** ISO 8601, or as PostgreSQL prints it: a space for the T, and an offset without minutes. */
+/** ISO 8601, or PostgreSQL's form, with a space for the T and an offset without minutes. */
 const timestamp =
   /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d(?::\d\d)?)?$/;
 
 const daysOf = (year: string | undefined, month: string | undefined) =>
   new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
 
-/** @returns undefined for what is no such text or no day of the calendar */
+/** @returns undefined for text that is not in this form, and for a day that does not exist */
 const parseTimestamp = (value: unknown): Date | undefined => {
   const found = typeof value === 'string' ? timestamp.exec(value) : null;
   if (!found) return undefined;
   const [, year, month, day, time, offset] = found;
   if (Number(day) > daysOf(year, month)) return undefined;
   if (!offset) {
-    throw invalidField('created_at', 'must say its offset from UTC, as +02 or Z at its end');
+    throw invalidField('created_at', 'must end with its offset from UTC, such as +02 or Z');
   }
   const minutes = offset.length === 3 ? ':00' : '';
   return new Date(`${year}-${month}-${day}T${time}${offset}${minutes}`);
@@ -89,25 +89,24 @@ const parseCreatedAt = (value: unknown, now: Date): string => {
   if (value === undefined || value === null) return now.toISOString();
   const date = parseTimestamp(value);
   if (!date || !(date.getTime() >= 0)) {
-    throw invalidField('created_at', 'must be a time since 1970, as in 2026-01-31T09:05:00Z');
+    throw invalidField('created_at', 'must be a time since 1970, such as 2026-01-31T09:05:00Z');
   }
   if (date > now) throw invalidField('created_at', 'must not be in the future');
   return date.toISOString();
 };
 
-const given = (body: Fields, name: string): unknown => {
+const required = (body: Fields, name: string): unknown => {
   if (body[name] == null) throw invalidField(name, 'is missing');
   return body[name];
 };
 
-/** Of a user without a hash one that no password has, so that a login takes the same work. */
+/** Users without a hash get one that no password matches, so that logins take the same time. */
 const parseGivenHash = (body: Fields): string =>
-  body.password_hash === null ? unmatchableHash() : parseHash(given(body, 'password_hash'));
+  body.password_hash === null ? unmatchableHash() : parseHash(required(body, 'password_hash'));
 
 /**
- * A line of an import.
- * @throws {DomainError} FIELD_INVALID, whose message names every rule that is broken and quotes
- *   nothing
+ * Parses a line of an import.
+ * @throws {DomainError} FIELD_INVALID, whose message names every broken rule and quotes nothing
  */
 const parseImportedLine = (text: string, now: Date): ImportedLine => {
   const body = parseObject(text);
@@ -123,8 +122,8 @@ const parseImportedLine = (text: string, now: Date): ImportedLine => {
     }
   };
   const user = {
-    name: read(() => parseName(given(body, 'name'))),
-    email: read(() => parseEmail(given(body, 'email'))),
+    name: read(() => parseName(required(body, 'name'))),
+    email: read(() => parseEmail(required(body, 'email'))),
     role: read(() => parseRole(body.role)),
     created_at: read(() => parseCreatedAt(body.created_at, now)),
     password_hash: read(() => parseGivenHash(body)),
@@ -133,7 +132,7 @@ const parseImportedLine = (text: string, now: Date): ImportedLine => {
   return { user, oldId: body.id ?? null };
 };
 
-/** A line that is not imported, and why; the reason never quotes it. */
+/** A line that is not imported. The reason never quotes the line. */
 export interface Rejection {
   readonly line: number;
   readonly reason: string;
@@ -143,14 +142,14 @@ export interface Candidate extends ImportedLine {
   readonly line: number;
 }
 
-/** Lines that are dealt with together. */
+/** Lines that are imported together. */
 export interface Block {
   readonly candidates: readonly Candidate[];
   readonly rejections: readonly Rejection[];
   readonly last: Line;
 }
 
-/** As many addresses as one request looks up; and lines, where most of them are bad. */
+/** As many email addresses as one request looks up; and lines, when most of them are invalid. */
 const maxCandidates = 100;
 const maxLines = 1000;
 
@@ -166,7 +165,7 @@ const parseLine = (line: number, text: string, now: Date): Judgement => {
   }
 };
 
-/** What is to be done with a line, by what it says and where its email appeared before. */
+/** Accepts or rejects a line; an email address may appear only once in a file. */
 const judge = (line: Line, seen: Map<string, number>, now: Date): Judgement | undefined => {
   const { number, text = '', fault } = line;
   if (fault) return { line: number, reason: fault };
@@ -180,7 +179,7 @@ const judge = (line: Line, seen: Map<string, number>, now: Date): Judgement | un
   return judgement;
 };
 
-/** The lines of an import, judged, in blocks; blank ones are left out. */
+/** The accepted and rejected lines of an import, in blocks, without blank lines. */
 export async function* readBlocks(
   lines: AsyncIterable<Line>,
   { now }: { now: Date },

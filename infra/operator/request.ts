@@ -12,14 +12,14 @@ const commonOptions = {
   stack: {
     type: 'string',
     value: 'NAME',
-    help: 'a deployed service, by its CloudFormation stack; AWS_PROFILE and AWS_REGION say where',
+    help: 'a deployed service, by its CloudFormation stack in AWS_PROFILE and AWS_REGION',
   },
   local: {
     type: 'string',
     value: 'FOLDER',
     help: 'the service on this machine, running or not, by its data folder (DATA_DIR or .local)',
   },
-  help: { type: 'boolean', help: 'this text' },
+  help: { type: 'boolean', help: 'print this help' },
 } as const satisfies Readonly<Record<string, CommandOption>>;
 
 const optionColumn = 18;
@@ -61,10 +61,10 @@ ${describeOptions({ ...command.options, ...commonOptions })}
 Examples:
 ${command.examples.map((example) => `  ${program} ${example}`).join('\n')}
 
-Exit status: ${command.status?.help ?? '0 done, 1 failed, 2 wrong usage'}.`;
+Exit status: ${command.status?.help ?? '0 success, 1 failure, 2 wrong usage'}.`;
 
-/** The help of all of them. */
-export const overallHelp = (): string => `Commands for whoever runs the accounts service.
+/** The help of all commands. */
+export const overallHelp = (): string => `Commands for the engineer who runs the accounts service.
 
 Usage: ${program} COMMAND [ARGUMENT] (--stack NAME | --local[=FOLDER])
 
@@ -76,15 +76,15 @@ ${Object.entries(commands)
 Options:
 ${describeOptions(commonOptions)}
 
-Each command leaves an entry in the audit log. ${program} COMMAND --help tells more about one.
+Each command leaves an entry in the audit log. For the help of one: ${program} COMMAND --help
 
 Examples:
   ${program} create-admin ada@example.com --stack accounts-production
   ${program} list-admins --local
 
-Exit status: 0 done, 1 failed, 2 wrong usage.`;
+Exit status: 0 success, 1 failure, 2 wrong usage.`;
 
-/** What was typed. */
+/** A command line that was parsed. */
 export type CommandRequest =
   | { readonly help: true; readonly name?: string }
   | {
@@ -95,18 +95,18 @@ export type CommandRequest =
       readonly target: TargetName;
     };
 
-const helpOn = (name: string) => `npm run operator -- ${name} --help tells more.`;
+const helpOn = (name: string) => `For help: npm run operator -- ${name} --help`;
 
 const { dataFolder } = localSettings;
 
-/** Its value is optional, and the next argument never is it. */
+/** Gives --local its default. Its value is never the next argument. */
 const completeLocal = (argument: string): string =>
   argument === '--local' ? `--local=${process.env.DATA_DIR || dataFolder.default}` : argument;
 
 const refusePassword = (name: string, given: readonly string[]): void => {
   if (!given.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;
   throw new UsageError(
-    `A password is never an argument: those stay in the history of the shell and show in the list of processes. Leave it out; it is asked for, or read from standard input. ${helpOn(name)}`,
+    `A password is never an argument, because arguments stay in the history of the shell and are shown in the list of processes. Leave it out; it is asked for, or read from standard input. ${helpOn(name)}`,
   );
 };
 
@@ -125,18 +125,19 @@ const parseOptions = (name: string, command: Command, given: readonly string[]) 
 const requireOperands = (name: string, command: Command, given: readonly string[]): void => {
   const wanted = command.operands;
   if (given.length === wanted.length && given.every((operand) => operand !== '')) return;
-  // What was given is not repeated: it may be a password.
+  // The arguments are not repeated: one may be a password.
   throw new UsageError(
-    `${name} takes ${wanted.join(' ') || 'no argument'}; arguments given: ${given.length}. A folder follows --local after an equals sign, and a password is never an argument. ${helpOn(name)}`,
+    `${name} takes ${wanted.join(' ') || 'no argument'}; arguments given: ${given.length}. A folder is given as --local=FOLDER, and a password is never an argument. ${helpOn(name)}`,
   );
 };
 
 const refuseSeveral = (name: string, { stack, local, archive }: Options): void => {
   if (archive === '') throw new UsageError(`--archive needs a folder. ${helpOn(name)}`);
   if (archive && (stack || local)) {
-    throw new UsageError(`Neither --stack nor --local with --archive. ${helpOn(name)}`);
+    throw new UsageError(`--archive cannot be combined with --stack or --local. ${helpOn(name)}`);
   }
-  if (stack && local) throw new UsageError(`Either --stack or --local, not both. ${helpOn(name)}`);
+  if (stack && local)
+    throw new UsageError(`--stack cannot be combined with --local. ${helpOn(name)}`);
 };
 
 const parseTarget = (name: string, { stack, local, archive }: Options): TargetName => {
@@ -144,7 +145,7 @@ const parseTarget = (name: string, { stack, local, archive }: Options): TargetNa
   if (typeof stack === 'string' && stack) return { stack };
   if (typeof local === 'string' && local) return { folder: local };
   throw new UsageError(
-    `Which service? --stack NAME for a deployed one, --local for the one on this machine, after "npm run operator --" with its two dashes. ${helpOn(name)}`,
+    `Name the service: --stack NAME for a deployed one, or --local for the one on this machine, after "npm run operator --" with its two dashes. ${helpOn(name)}`,
   );
 };
 
@@ -158,7 +159,7 @@ export const parseRequest = ([name, ...given]: readonly string[]): CommandReques
   const command = name !== undefined && Object.hasOwn(commands, name) && commands[name];
   if (!command) {
     const known = `The commands are ${Object.keys(commands).join(', ')}.`;
-    throw new UsageError(`${name ? `There is no command ${name}.` : 'Which command?'} ${known}`);
+    throw new UsageError(`${name ? `There is no command ${name}.` : 'Name a command.'} ${known}`);
   }
   if (given.some(isHelp)) return { help: true, name };
   refusePassword(name, given);

@@ -4,12 +4,12 @@ import { faultName } from '../../lib/errors.ts';
 import { operatorSettings, outputOf, serviceSettings } from '../../lib/settings.ts';
 import { Failure } from './failure.ts';
 
-/** Where the parts of a deployed service are. */
+/** The names and ARNs of a deployed service. */
 export interface DeployedService {
   readonly usersTable: string;
   readonly auditTable: string;
   readonly signingSecret: string;
-  /** Variables that commands must read as the functions do. */
+  /** Environment variables whose values commands must share with the functions. */
   readonly settings: Readonly<Record<string, string>>;
   /** Absent where the audit trail is not sealed. */
   readonly sealedTrail?: {
@@ -20,7 +20,7 @@ export interface DeployedService {
 }
 
 interface Described {
-  /** Its ARN as far as the stack that is made next by that name has it too. */
+  /** Its ARN without the part that changes when the stack is created again. */
   readonly stack: string;
   readonly outputs: ReadonlyMap<string, string>;
 }
@@ -58,7 +58,7 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     const value = outputs.get(key);
     if (!value) {
       throw new Failure(
-        `The stack ${name} is not one of this service, or not deployed to its end: it has no output ${key}.`,
+        `The stack ${name} is not one of this service, or its deployment is not complete: it has no output ${key}.`,
       );
     }
     return value;
@@ -91,8 +91,8 @@ export const findStack = async (name: string): Promise<DeployedService> => {
 const callerTimeout = 5000;
 
 /**
- * The ARN of whoever the credentials are for. Asking needs no permission.
- * @throws {Failure} when AWS does not say: no command does anything without its operator's name
+ * The ARN of the AWS identity of the credentials. This request needs no permission.
+ * @throws {Failure} when AWS does not tell: commands do nothing without the name of the operator
  */
 export const findCaller = async (): Promise<string> => {
   const client = new STSClient({
@@ -105,7 +105,7 @@ export const findCaller = async (): Promise<string> => {
     throw new Error('No ARN');
   } catch (cause) {
     throw new Failure(
-      `Nothing was done, because AWS STS does not say who you are (${faultName(cause)}), which the audit log keeps: check the network.`,
+      `Nothing was done, because AWS STS does not tell your identity (${faultName(cause)}), which the audit log needs: check the network.`,
       { cause },
     );
   } finally {

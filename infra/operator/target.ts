@@ -12,11 +12,11 @@ import {
 import { environmentDefaults, secretFile } from '../local/settings.ts';
 import { Failure } from './failure.ts';
 
-/** Which service a command is for. */
+/** The service that a command is for, as the command line names it. */
 export type TargetName =
   | { readonly stack: string }
   | { readonly folder: string }
-  /** None: the command reads files only. */
+  /** No service: the command reads files only. */
   | { readonly offline: true };
 
 /** Where a service seals its audit trail. */
@@ -24,30 +24,30 @@ export type SealedTrail =
   | {
       readonly folder: string;
       readonly isRunning: boolean;
-      /** Seconds from one window to the next, as far as it is known. */
+      /** Seconds from one window to the next, if known. */
       readonly interval?: number;
     }
   | {
       readonly bucket: string;
       readonly keyArn: string;
-      /** The stack that seals, with its region and its account. */
+      /** The ARN of the stack that seals, with its region and its account. */
       readonly stack: string;
     };
 
 /** The service that a command works on. */
 export interface Target {
-  /** Who works on it: the ARN of the AWS identity, or the account on this machine. */
+  /** The operator: the ARN of an AWS identity, or the account on this machine. */
   readonly identity: string;
-  /** Absent when the secret is a value of the service's environment, which nothing can rotate. */
+  /** Absent when the secret is given in the service's environment, where no command can rotate it. */
   readonly signingSecret?: { readonly arn: string } | { readonly file: string };
-  /** Absent when it does not. */
+  /** Absent when the service does not seal its audit trail. */
   readonly sealedTrail?: SealedTrail;
   close(): Promise<void>;
 }
 
 const secretVariables = ['JWT_SECRET', 'JWT_SECRET_FILE', 'JWT_SECRET_ID'];
 
-/** Has lib work on a service, by the variables that a deployment sets for a function. */
+/** Makes lib use a service, by the variables that a deployment sets for a function. */
 const setEnvironment = (environment: Readonly<Record<string, string>>): void => {
   for (const name of secretVariables) delete process.env[name];
   Object.assign(process.env, environment);
@@ -58,18 +58,18 @@ const isElsewhere = (endpoint: string): boolean => {
   return !['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname);
 };
 
-/** Else half of a command's work would be done on what `npm start` was told to use. */
+/** With that variable set, a command would use the stack's secret with the tables of `npm start`. */
 const refuseLocalEngine = (): void => {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   if (!endpoint || isElsewhere(endpoint)) return;
   throw new Failure(
-    `AWS_ENDPOINT_URL_DYNAMODB is ${endpoint}, which is no address of a stack's tables: unset it.`,
+    `AWS_ENDPOINT_URL_DYNAMODB is ${endpoint}, where a stack's tables cannot be: unset it.`,
   );
 };
 
 const openStack = async (name: string): Promise<Target> => {
   refuseLocalEngine();
-  // Only here, as it takes a while to load.
+  // Loaded only here, because it takes long.
   const { findCaller, findStack } = await import('./stack.ts');
   const { usersTable, auditTable, signingSecret: arn, settings, ...rest } = await findStack(name);
   const identity = await findCaller();
@@ -78,16 +78,16 @@ const openStack = async (name: string): Promise<Target> => {
   return { identity, signingSecret: { arn }, ...rest, close: async () => undefined };
 };
 
-/** Milliseconds within which a running service's engine answers. */
+/** Milliseconds within which a running service's engine must respond. */
 const silenceTimeout = 10_000;
 
-/** @throws {Failure} when a running service's engine is silent or gone: a second may not open the data */
+/** @throws {Failure} when a running service's engine does not respond: a second may not open its data */
 const requireAnswer = async (folder: string, { endpoint }: RunningService): Promise<void> => {
   try {
     await fetch(endpoint, { signal: AbortSignal.timeout(silenceTimeout) });
   } catch {
     throw new Failure(
-      `A service runs on ${folder}, but its engine at ${endpoint} does not answer: try again, or stop that service.`,
+      `A service is running on ${folder}, but its engine at ${endpoint} does not respond: try again, or stop that service.`,
     );
   }
 };
@@ -96,7 +96,7 @@ type Reachable = Omit<RunningService, 'url'>;
 
 const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
   const { endpoint, usersTable, auditTable, secretFile: file, settings } = service;
-  // A profile would outrank the credentials, and an engine on this machine takes any.
+  // A profile would take precedence over the credentials; an engine on this machine accepts any.
   delete process.env.AWS_PROFILE;
   setEnvironment({
     ...environmentDefaults,
@@ -110,21 +110,22 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
 };
 
 /**
- * What commands take the settings of a service to be that does not run, beside what their own
- * environment says. To end sessions does no harm where they are stateless; not to, where they are not.
+ * The settings that commands assume of a service that is not running, where their own environment
+ * does not set them. Ending sessions does no harm where they are stateless; where they are
+ * revocable, they must be ended.
  */
 const likelySettings = (): Readonly<Record<string, string>> => {
   const { variable } = serviceSettings.sessions;
   return process.env[variable] ? {} : { [variable]: 'revocable' };
 };
 
-/** Starts the engine on the folder of a service that does not run, for as long as the command. */
+/** Starts an engine on the folder of a service that is not running, until the command ends. */
 const startOnFolder = async (folder: string): Promise<Target> => {
   const elsewhere = process.env.AWS_ENDPOINT_URL_DYNAMODB;
   const only = elsewhere ? undefined : engineOf(folder);
   if (!elsewhere && !only) {
     throw new Failure(
-      `There is no data in ${folder}: run npm start once, or name the folder of its DATA_DIR by --local=FOLDER.`,
+      `There is no data in ${folder}: run npm start once, or name the service's DATA_DIR by --local=FOLDER.`,
     );
   }
   const engine = await startEngine({ folder, only }).catch((error: Error) => {
@@ -138,12 +139,12 @@ const startOnFolder = async (folder: string): Promise<Target> => {
   return useLocal(service, engine.stop);
 };
 
-/** Uses the engine of the service that has a folder. */
+/** Uses the engine of the running service that has locked a folder. */
 const joinService = async (folder: string): Promise<Target> => {
   const running = readRunning(folder);
   if (!running) {
     throw new Failure(
-      `Another command, or a service that is starting or stopping, uses the data in ${folder}: try again when it has ended.`,
+      `Another command, or a service that is starting or stopping, is using the data in ${folder}: try again later.`,
     );
   }
   await requireAnswer(folder, running);
@@ -154,7 +155,7 @@ const joinService = async (folder: string): Promise<Target> => {
 };
 
 const openFolder = async (folder: string): Promise<Target> => {
-  // A folder that is no service's stays as it is.
+  // Nothing is written to a folder that is not a service's.
   const isService = wasLocked(folder) || engineOf(folder) !== undefined;
   const unlock = isService ? lockFolder(folder) : () => undefined;
   if (!unlock) return joinService(folder);
@@ -169,8 +170,8 @@ const openFolder = async (folder: string): Promise<Target> => {
 };
 
 /**
- * Finds a service and has lib work on it, which must not have been used before.
- * @throws {Failure} when it is not there; the SDK's errors
+ * Finds a service and makes lib use it; lib must not have been used before in this process.
+ * @throws {Failure} when it is not found; the SDK's errors
  */
 export const openTarget = async (name: TargetName): Promise<Target> => {
   if ('offline' in name) return { identity: localAccount(), close: async () => undefined };

@@ -2,19 +2,19 @@ import { createInterface } from 'node:readline';
 import { type Readable, Writable } from 'node:stream';
 import { Failure } from './failure.ts';
 
-/** Whether the command was asked to stop, by Ctrl-C or a SIGTERM. */
+/** Tells whether the command was asked to stop, by Ctrl-C or a SIGTERM. */
 export interface Interruption {
   readonly requested: boolean;
-  /** Has signals end the process at once again. */
+  /** Lets signals end the process at once again. */
   release(): void;
 }
 
 const signals = ['SIGINT', 'SIGTERM'] as const;
 
-/** Has signals no longer end the process, so that it can finish what it has begun. */
+/** Keeps signals from ending the process, so that it can finish its current step. */
 export const catchInterruption = (): Interruption => {
   let requested = false;
-  // However often: npm passes on the Ctrl-C that the terminal has sent already.
+  // A listener for every signal, not only the first: npm passes on a Ctrl-C that has arrived before.
   const note = () => {
     requested = true;
   };
@@ -29,7 +29,7 @@ export const catchInterruption = (): Interruption => {
   };
 };
 
-/** Where progress is drawn: standard error, or what stands for it. */
+/** The stream on which progress is drawn, usually standard error. */
 export interface Screen {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
@@ -38,7 +38,7 @@ export interface Screen {
 export interface Progress {
   /** @param fraction from 0 to 1; undefined where the end is not known */
   show(fraction: number | undefined, note: string): void;
-  /** Writes a line of its own, above the bar. */
+  /** Writes a line above the bar. */
   line(text: string): void;
   end(): void;
 }
@@ -46,7 +46,7 @@ export interface Progress {
 /** Characters of the bar. */
 const width = 30;
 
-/** Milliseconds between two drawings. */
+/** Milliseconds between two updates of the bar. */
 const interval = 100;
 
 const clear = '\r\u001b[K';
@@ -56,7 +56,7 @@ const bar = (fraction: number): string => {
   return `[${full}] ${String(Math.floor(100 * fraction)).padStart(3)} %  `;
 };
 
-/** Shows how far a command has come, on a terminal only. */
+/** Shows the progress of a command, if the screen is a terminal. */
 export const startProgress = (screen: Screen, clock: () => number = Date.now): Progress => {
   let drawnAt = Number.NEGATIVE_INFINITY;
   const wipe = () => {
@@ -78,11 +78,11 @@ export const startProgress = (screen: Screen, clock: () => number = Date.now): P
 
 export interface Keyboard {
   readonly input: Readable & { readonly isTTY?: boolean };
-  /** Shows the questions, never the answers. */
+  /** Where the questions are shown, but never the answers. */
   readonly output: { write(text: string): unknown };
 }
 
-/** Bytes of standard input that are read at most; a password has 255 characters. */
+/** The most bytes of standard input that are read; a password has at most 255 characters. */
 const maxBytes = 4096;
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -100,8 +100,8 @@ const askTwice = async ({ input, output }: Keyboard): Promise<string> => {
   };
   try {
     const password = await ask('Password (not shown): ');
-    const repeated = await ask('The same again: ');
-    if (password !== repeated) throw new Failure('The two differ: nothing was done.');
+    const repeated = await ask('Repeat the password: ');
+    if (password !== repeated) throw new Failure('The two passwords differ: nothing was done.');
     return password;
   } finally {
     questions.close();
@@ -127,15 +127,17 @@ const readOneLine = async (input: Readable): Promise<string> => {
   const line = (await readAll(input)).replace(/\r?\n$/, '');
   if (line === '') throw new Failure('There is no password on standard input.');
   if (/[\r\n]/.test(line)) {
-    throw new Failure('There is more than one line on standard input: only the password belongs.');
+    throw new Failure(
+      'There is more than one line on standard input: it must contain only the password.',
+    );
   }
   return line;
 };
 
 /**
- * A new password: asked for twice at a terminal, where it is not shown; otherwise the one line of
- * standard input.
- * @throws {Failure} when there is none
+ * Reads a new password: on a terminal it is asked for twice and not shown; otherwise it is the only
+ * line of standard input.
+ * @throws {Failure} when there is no password
  */
 export const readNewPassword = (
   keyboard: Keyboard = { input: process.stdin, output: process.stderr },

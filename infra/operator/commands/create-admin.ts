@@ -11,7 +11,7 @@ import { brokenRule } from '../users.ts';
 
 const exists = () =>
   new Failure(
-    'A user with this email address exists already: promote makes it an admin, with the password it has.',
+    'A user with this email address exists already: promote makes this user an admin, with the present password.',
   );
 
 const failureOf = (error: unknown): unknown => {
@@ -20,7 +20,7 @@ const failureOf = (error: unknown): unknown => {
   return rule === undefined ? error : new Failure(`The ${rule}.`);
 };
 
-/** The admin to store, with an id of its own. */
+/** The admin to store, with a new id. */
 const prepare = async (givenEmail: string, givenName: string): Promise<StoredUser> => {
   const [email, name] = [parseEmail(givenEmail), parseName(givenName)];
   const { user } = await findUserByEmail(email);
@@ -37,7 +37,7 @@ export const run: Run = async ({ operator, operands: [email = ''], options }) =>
       { operator, action: 'CREATE', resource: 'users', resource_id: id, details },
       async () => {
         await insertUser(admin);
-        console.log(`Made the admin with id ${id}.`);
+        console.log(`Created the admin with id ${id}.`);
       },
       { check: seeAdmins },
     );

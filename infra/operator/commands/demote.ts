@@ -5,7 +5,7 @@ import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { requireUser } from '../users.ts';
 
-/** Tries the other admins in turn, as the index may list one who no longer is. */
+/** Tries the other admins in turn, because the index may list one who is no admin any more. */
 const demoteBesideAnother = async (id: number): Promise<boolean> => {
   const admins = await listAdmins();
   for (const other of admins) {
@@ -17,19 +17,19 @@ const demoteBesideAnother = async (id: number): Promise<boolean> => {
 const demote = async (id: number): Promise<void> => {
   if (!(await demoteBesideAnother(id))) {
     throw new Failure(
-      'This is the last admin, without whom nobody could manage users: make another one before, by create-admin or promote.',
+      'This is the last admin, without whom nobody could manage users: make another user an admin first, by create-admin or promote.',
     );
   }
   const sessions =
     config.sessions === 'revocable'
-      ? 'Its sessions are ended.'
-      : 'A token it has is good for a day at most.';
-  console.log(`User ${id} is no admin any more. ${sessions}`);
+      ? 'The sessions of this user are ended.'
+      : 'Tokens that were issued before keep the role until they expire, within a day.';
+  console.log(`User ${id} is no longer an admin. ${sessions}`);
 };
 
 export const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { id, role } = await requireUser(email);
-  if (role !== 'admin') throw new Failure('This user is no admin.');
+  if (role !== 'admin') throw new Failure('This user is not an admin.');
   const details = { fields: ['role'], role: { from: role, to: 'user' } };
   await recordChange(
     { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },

@@ -65,24 +65,24 @@ const parseExport = (options: Options): Export => {
   return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
 };
 
-/** Bytes, which a sealed line has as an object of numbers; whatever else it is, as it is. */
+/** Restores bytes, which a sealed line has as an object of numbers; returns other values as they are. */
 const bytesOf = (value: unknown): unknown => {
   const numbers = Object.values(Object(value));
   const isBytes = typeof value === 'object' && numbers.every(Number.isInteger);
   return isBytes ? Uint8Array.from(numbers as number[]) : value;
 };
 
-/** Makes bytes of what binary attributes hold. */
+/** Restores the bytes of binary attributes. */
 const reviveBytes = (name: string, value: unknown): unknown => {
   if (name === 'B') return bytesOf(value);
   return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
 };
 
-/** Reads a sealed line; few have what the service never writes. */
+/** Parses a sealed line. Binary attributes, which the service never writes, are rare. */
 const parseLine = (line: string) =>
   JSON.parse(line, /"BS?":[[{]/.test(line) ? reviveBytes : undefined);
 
-/** What stands in a field, as the API shows it; whatever no entry has, the table tells by its type. */
+/** A field as the API shows it; a value that the service never writes is shown with its type. */
 const plain = (value: unknown) =>
   typeof value === 'object' && value !== null ? shown(value as AttributeValue) : (value ?? null);
 
@@ -103,7 +103,7 @@ const isWanted = (filter: AuditFilter) => {
   };
 };
 
-/** What goes on while entries are gathered and written. */
+/** A running export. */
 interface Work {
   readonly entries: GatheredEntries;
   readonly progress: Progress;
@@ -115,7 +115,7 @@ const advance = ({ entries, progress, interruption }: Work, fraction: number | u
   progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
 };
 
-/** What was sealed, of a service or in a copy; undefined where nothing is. @throws {Failure} */
+/** The sealed trail of a service or of a copy; undefined without one. @throws {Failure} */
 const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail | undefined> => {
   if (typeof options.archive !== 'string') return findSealedTrail(target.sealedTrail);
   const copy = openCopy(options.archive, options['public-key']);
@@ -124,7 +124,7 @@ const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail |
   throw new Failure(`Nothing was exported: there is no digest in ${locate(options.archive)}.`);
 };
 
-/** Gathers what was sealed. It goes before what the table has, which somebody may have changed. */
+/** Collects sealed entries, which come first: those of the table may have been changed since. */
 const gatherSealed = async (
   trail: OpenedTrail,
   { since, until, ...filter }: AuditFilter,
@@ -149,7 +149,7 @@ const gatherSealed = async (
   }
 };
 
-/** Gathers what the table has besides: what is not sealed yet, or not at all. */
+/** Collects the other entries of the table, which are not sealed yet or never. */
 const gatherStored = async (filter: AuditFilter, work: Work): Promise<void> => {
   const { since = beginning, until = '~' } = filter;
   const matches = isWanted(filter);
@@ -160,7 +160,7 @@ const gatherStored = async (filter: AuditFilter, work: Work): Promise<void> => {
   }
 };
 
-/** Entries that are written at a time. */
+/** How many entries are written at once. */
 const batchSize = 1000;
 
 const writeEntries = async ({ format }: Export, work: Work, write: Write): Promise<void> => {
@@ -182,7 +182,7 @@ const writeEntries = async ({ format }: Export, work: Work, write: Write): Promi
 const explainBroken = (error: unknown): never => {
   if (!(error instanceof BrokenTrail)) throw error;
   throw new Failure(
-    `${error.message}: nothing was exported. See verify-audit; --since and --until leave a time out.`,
+    `${error.message}: nothing was exported. Run verify-audit; --since and --until can leave a time out.`,
     { cause: error },
   );
 };

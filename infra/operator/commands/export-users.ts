@@ -1,11 +1,39 @@
-import type { StoredUser } from '../../../lib/users/items.ts';
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { send } from '../../../lib/dynamodb/client.ts';
+import { config } from '../../../lib/settings.ts';
+import { type StoredUser, toUser } from '../../../lib/users/items.ts';
 import { isUnmatchable } from '../../../lib/users/password.ts';
 import { type Operator, recordIntention } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { exportTo, type Write } from '../files.ts';
-import { scanUsers } from '../import-block.ts';
 import { catchInterruption, startProgress } from '../terminal.ts';
+
+/** Items that one request reads, which are not all users. */
+const scanLimit = 500;
+
+/**
+ * All users with their password hashes, in pages, in no order. A user who is changed meanwhile is
+ * returned as before the change or as after it.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
+  let from: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await send(
+      new ScanCommand({
+        TableName: config.usersTable,
+        FilterExpression: 'begins_with(pk, :user)',
+        ExpressionAttributeValues: { ':user': 'user#' },
+        ConsistentRead: true,
+        Limit: scanLimit,
+        ExclusiveStartKey: from,
+      }),
+    );
+    yield Items.map((item) => ({ ...toUser(item), password_hash: item.password_hash as string }));
+    from = LastEvaluatedKey;
+  } while (from);
+}
 
 const lineOf = ({ id, name, email, role, created_at, password_hash: hash }: StoredUser): string => {
   const password_hash = isUnmatchable(hash) ? null : hash;
@@ -34,7 +62,7 @@ const writeAll = async (operator: Operator, write: Write): Promise<number> => {
 
 export const run: Run = async ({ operator, operands: [name = ''] }) => {
   if (name === '-' && process.stdout.isTTY) {
-    throw new Failure('Password hashes are not shown on a terminal: name a file, or use a pipe.');
+    throw new Failure('Password hashes are not printed to a terminal: name a file, or use a pipe.');
   }
   const count = await exportTo(name, (write) => writeAll(operator, write));
   console.error(`Exported ${count.toLocaleString('en')} users.`);

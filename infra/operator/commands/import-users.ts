@@ -16,10 +16,10 @@ import { catchInterruption, type Progress, startProgress } from '../terminal.ts'
 /** Bytes: several times what a line with the longest fields takes. */
 const maxBytes = 16_384;
 
-/** How far an import has come: users and lines, counted as they are dealt with. */
+/** How many users and lines have been processed. */
 interface Tally {
   imported: number;
-  /** Were there: an earlier run imported them. */
+  /** Users whom an earlier run has imported. */
   present: number;
   rejected: number;
 }
@@ -27,7 +27,7 @@ interface Tally {
 /** Why an import has ended before the last line. */
 interface Stop {
   readonly reason: string;
-  /** What the audit entry says of it. */
+  /** Details for the audit entry. */
   readonly details?: object;
 }
 
@@ -52,7 +52,7 @@ const startImport = (
   },
 });
 
-/** Imports until the end, a signal or a fault. */
+/** Imports all lines, until a signal or a fault stops it. */
 const importAll = async (
   { chunks, size }: Input,
   { operator, tally, ids }: { operator: Operator; tally: Tally; ids: IdList },
@@ -80,7 +80,7 @@ const importAll = async (
 };
 
 const summary = ({ imported, present, rejected }: Tally): string =>
-  `Imported: ${imported}. There already: ${present}. Lines rejected: ${rejected}.`;
+  `Imported: ${imported}. Imported before: ${present}. Lines rejected: ${rejected}.`;
 
 const problemOf = (
   stop: Stop | undefined,
@@ -88,12 +88,12 @@ const problemOf = (
   { listsIds }: { listsIds: boolean },
 ): string | undefined => {
   const again = `the same command again${listsIds ? ', with another file for --ids' : ''}`;
-  if (stop) return `${stop.reason} Run ${again}: who is there already is skipped.`;
+  if (stop) return `${stop.reason} Run ${again}: users who were imported already are skipped.`;
   if (rejected === 0) return undefined;
-  return `The lines above were left out: correct them and run ${again}, which skips who is there already.`;
+  return `The lines above were left out: correct them and run ${again}; users who were imported already are skipped.`;
 };
 
-/** Without an entry nothing is begun, and no file is left. */
+/** Records the beginning. If that fails, nothing is imported and no file is left. */
 const begin = async (operation: Operation, ids: IdList): Promise<void> => {
   try {
     await recordIntention({ ...operation, details: { stage: 'begun' } });

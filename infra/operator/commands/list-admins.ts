@@ -8,6 +8,6 @@ export const run: Run = async ({ operator }) => {
   for (const { id, email, name, created_at } of admins) {
     console.log([String(id), email, name, created_at].map(printable).join('\t'));
   }
-  if (admins.length === 0) console.error('There is no admin yet: create-admin makes one.');
+  if (admins.length === 0) console.error('There is no admin yet: create one by create-admin.');
   await recordOperation({ operator, action: 'READ', resource: 'users' });
 };

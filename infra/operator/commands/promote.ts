@@ -12,7 +12,7 @@ export const run: Run = async ({ operator, operands: [email = ''] }) => {
     { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },
     async () => {
       await updateUser(id, { role: 'admin' });
-      console.log(`User ${id} is an admin from its next login on.`);
+      console.log(`User ${id} is an admin from the next login on.`);
     },
     { check: seeAdmins },
   );

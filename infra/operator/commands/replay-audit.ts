@@ -8,7 +8,7 @@ import type { Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
 
-/** An entry that could not be written, as lib/audit/record.ts logs it. */
+/** An entry that could not be written, in the form in which lib/audit/record.ts logs it. */
 interface UnwrittenEntry extends EntryWrite {
   readonly entry: AuditEntry;
 }
@@ -26,21 +26,21 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** Objects in one another: as Lambda's JSON log format wraps what was logged. */
+/** How deeply the logged object may be nested: Lambda's JSON log format wraps it. */
 const maxDepth = 3;
 
 const unwrap = (value: unknown, depth = 0): Fields | undefined => {
   const parsed = typeof value === 'string' ? parseJson(value) : value;
   if (!isObject(parsed) || depth === maxDepth) return undefined;
   if (parsed.event === entryNotWritten) return parsed;
-  // A line of another event is the service's own, and its message may quote what a client sent.
+  // The service logs other events too, and their messages may quote what a client has sent.
   return 'event' in parsed ? undefined : unwrap(parsed.message, depth + 1);
 };
 
-/** Braces that are tried as the beginning of the object: a prefix may have some. */
+/** How many braces are tried as the beginning of the object: a prefix may contain braces. */
 const maxBraces = 16;
 
-/** The logged object in a line, after whatever the exporter put in front. */
+/** The logged object in a line, which may have a prefix of the program that exported it. */
 const findObject = (line: string): Fields | undefined => {
   let at = line.indexOf('{');
   for (let tried = 0; at >= 0 && tried < maxBraces; tried += 1) {
@@ -51,7 +51,7 @@ const findObject = (line: string): Fields | undefined => {
   return undefined;
 };
 
-/** Bytes: many times the longest text of an entry. The table takes 400 KB of all together. */
+/** Bytes: many times the longest text of an entry. An item of the table holds at most 400 KB. */
 const maxText = 50_000;
 
 const isText = (value: unknown): value is string =>
@@ -59,7 +59,7 @@ const isText = (value: unknown): value is string =>
 
 const isTextOrNull = (value: unknown) => value === null || value === '' || isText(value);
 
-/** As long as lib cuts it, because it is the key of an index. */
+/** At most as long as lib writes it, because it is the key of an index. */
 const isIdOrNull = (value: unknown) =>
   isTextOrNull(value) && (value === null || [...String(value)].length <= 100);
 
@@ -84,8 +84,9 @@ const rules: Readonly<Record<keyof AuditEntry, (value: unknown) => boolean>> = {
 };
 
 /**
- * The entry in a log line; undefined in a line of something else.
- * @returns `fault`, which quotes nothing, for a line that has an entry but not a whole one
+ * Parses a log line.
+ * @returns the entry in it; undefined for a line without one; a `fault`, which quotes nothing, for a
+ *   line whose entry is not complete or not valid
  */
 const parseUnwritten = (line: string): UnwrittenEntry | { readonly fault: string } | undefined => {
   if (!line.includes(entryNotWritten)) return undefined;
@@ -100,7 +101,7 @@ const parseUnwritten = (line: string): UnwrittenEntry | { readonly fault: string
   return { writeId, ...request, ...expiry, entry: Object.fromEntries(known) };
 };
 
-/** Bytes: as much as CloudWatch Logs takes of one event. */
+/** Bytes: the longest event of CloudWatch Logs. */
 const maxBytes = 1_048_576;
 
 interface Tally {
@@ -109,17 +110,17 @@ interface Tally {
   malformed: number;
 }
 
-/** Entries that one entry of a replay lists: it must not grow too long to be replayed itself. */
+/** How many entries the entry of a replay lists: it must not be too long to be replayed itself. */
 const maxListed = 200;
 
-/** What has been written and is not listed yet. */
+/** A running replay, with the entries that were written and are not listed yet. */
 interface Replay {
   readonly operator: Operator;
   readonly tally: Tally;
   listed: ReplayedEntry[];
 }
 
-/** Lists what was written, so that it is sealed although it comes late (lib/audit/README.md, Windows). */
+/** Lists what was written: only then is it sealed although it is late (lib/audit/README.md, Windows). */
 const list = async ({ operator, listed: entries }: Replay): Promise<void> =>
   recordOperation({ operator, action: 'CREATE', resource: 'audit-logs', details: { entries } });
 
@@ -132,17 +133,17 @@ const write = async (replay: Replay, { entry, ...kept }: UnwrittenEntry): Promis
   replay.listed = [];
 };
 
-/** Milliseconds within which an entry is sealed that is written now. */
+/** Milliseconds within which an entry that is written now is sealed. */
 const sealingTime = 86_400_000;
 
-/** DynamoDB would delete it, perhaps before it is sealed. */
+/** Whether DynamoDB would delete the entry soon, perhaps before it is sealed. */
 const isOver = ({ expiresAt = Number.POSITIVE_INFINITY }: EntryWrite): boolean =>
   expiresAt * 1000 < Date.now() + sealingTime;
 
 const parse = (text: string): ReturnType<typeof parseUnwritten> => {
   const found = parseUnwritten(text);
   return found && 'entry' in found && isOver(found)
-    ? { fault: 'has an entry whose time in the table is over' }
+    ? { fault: 'has an entry that has expired' }
     : found;
 };
 
@@ -159,7 +160,7 @@ const replayLine = async ({ number, text = '', fault }: Line, replay: Replay): P
   }
 };
 
-/** @returns why it has stopped before the end */
+/** @returns why the replay has stopped before the end; undefined when it has not */
 const replayAll = async (
   lines: AsyncIterable<Line>,
   replay: Replay,
@@ -172,7 +173,7 @@ const replayAll = async (
     }
     return undefined;
   } catch (error) {
-    return `Stopped at line ${at}. ${explain(error)} Run the same command again: what is written already is not written twice.`;
+    return `Stopped at line ${at}. ${explain(error)} Run the same command again: nothing is written twice.`;
   }
 };
 

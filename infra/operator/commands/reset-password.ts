@@ -4,24 +4,24 @@ import { config } from '../../../lib/settings.ts';
 import { recordChange } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { requireStoredUser } from '../users.ts';
+import { requireUser } from '../users.ts';
 
 export const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { resetUrl } = config;
   if (resetUrl === '') {
     throw new Failure(
-      'This service has no page on which a password is reset: it needs the settings mailFrom and resetUrl.',
+      'This service has no page on which users reset their passwords: it needs the settings mailFrom and resetUrl.',
     );
   }
-  const user = await requireStoredUser(email);
+  const user = await requireUser(email);
   const { id } = user;
   await recordChange(
     { operator, action: 'UPDATE', resource: 'users', resource_id: id, details: resetRequested },
     async () => {
       const token = await makeResetToken(user);
       console.log(`${resetUrl}#token=${token}`);
-      console.error(`A link for user ${id}, good for 30 minutes, once.`);
+      console.error(`This link for user ${id} is valid for 30 minutes, and only once.`);
     },
-    { check: 'Run it again: the newest link is the one that counts.' },
+    { check: 'Run the command again: only the newest link is valid.' },
   );
 };

@@ -6,14 +6,14 @@ import { Failure } from '../failure.ts';
 import { requireUser } from '../users.ts';
 
 const end = async (id: number): Promise<void> => {
-  if (!(await endSessions(id))) throw new Failure('This user was deleted just now.');
-  console.log(`The sessions of user ${id} are ended; it may log in again.`);
+  if (!(await endSessions(id))) throw new Failure('This user has just been deleted.');
+  console.log(`The sessions of user ${id} are ended; the user can log in again.`);
 };
 
 export const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (config.sessions === 'stateless') {
     throw new Failure(
-      'Sessions are stateless here: a token is good until it expires. They can be ended with the setting sessions=revocable.',
+      'Sessions are stateless in this service: a token is valid until it expires. Sessions can be ended only with the setting sessions=revocable.',
     );
   }
   const { id } = await requireUser(email);
@@ -21,6 +21,6 @@ export const run: Run = async ({ operator, operands: [email = ''] }) => {
   await recordChange(
     { operator, action: 'LOGOUT', resource: 'users', resource_id: id, details },
     () => end(id),
-    { check: 'Run it again: twice does no harm.' },
+    { check: 'Run the command again: running it twice does no harm.' },
   );
 };

@@ -11,7 +11,7 @@ import type { Target } from '../target.ts';
 type Stored = NonNullable<Target['signingSecret']>;
 type NewVersion = ReturnType<typeof makeSecretVersion>;
 
-/** Milliseconds that one request to store it may take. */
+/** Milliseconds that the request which stores the new secret may take. */
 const requestTimeout = 5000;
 
 const store = async (to: Stored, fresh: NewVersion, current: SecretVersion): Promise<void> => {
@@ -19,7 +19,7 @@ const store = async (to: Stored, fresh: NewVersion, current: SecretVersion): Pro
   const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
   const client = new SecretsManagerClient({ requestHandler });
   const { id, value } = fresh;
-  // Becomes AWSCURRENT, and the one before AWSPREVIOUS.
+  // It becomes AWSCURRENT, and the version before it AWSPREVIOUS.
   const put = { SecretId: to.arn, SecretString: value, ClientRequestToken: id };
   await client.send(new PutSecretValueCommand(put)).finally(() => client.destroy());
 };
@@ -29,29 +29,31 @@ const after = (date: Date, delay: number): string =>
 
 const tooEarly = ({ createdAt }: SecretVersion): Failure =>
   new Failure(
-    `The secret was rotated within the last day: tokens of the version before it may still be in use, and would be refused. Rotate after ${after(createdAt, retirementDelay)}, or, after a leak, with --force now.`,
+    `The secret was rotated within the last day: tokens of the version before it may still be in use, and would be refused. Rotate it after ${after(createdAt, retirementDelay)}, or, after a leak, now with --force.`,
   );
 
 const report = ({ createdAt }: NewVersion, { retiresTokens }: { retiresTokens: boolean }): void => {
   const rotatedAt = new Date(createdAt);
   console.log(`Rotated at ${after(rotatedAt, 0)}.
-The new secret signs from ${after(rotatedAt, activationDelay)} on; until then the one before does.
-Tokens of the one before are good until they expire, ${after(rotatedAt, retirementDelay)} at the latest.
+The new secret signs from ${after(rotatedAt, activationDelay)} on; until then the previous one does.
+Tokens of the previous secret are valid until they expire, ${after(rotatedAt, retirementDelay)} at the latest.
 From then on the secret can be rotated again.`);
   if (retiresTokens) {
-    console.log('Tokens of the version before those two are refused within a minute from now.');
+    console.log(
+      'Tokens of the secret before the previous one are refused within a minute from now.',
+    );
   }
 };
 
-/** What to do when it is not known whether the secret was rotated. */
-const tryWithoutForce = 'Try again without --force: where the secret was rotated, that is refused.';
+/** What to do when it is unknown whether the secret was rotated. */
+const tryWithoutForce = 'Try again without --force: this is refused if the secret was rotated.';
 const runForcedAgain =
-  'Run it again with --force until it is done: once too often logs everyone out, and does no other harm.';
+  'Run the command again with --force until it succeeds: once too often logs everyone out, and does no other harm.';
 
 export const run: Run = async ({ operator, options, target: { signingSecret } }) => {
   if (!signingSecret) {
     throw new Failure(
-      'The signing secret is not kept in the data folder: this service has it from JWT_SECRET. Set that to another value and start it again; everyone has to log in anew.',
+      'The signing secret is not in the data folder: this service reads it from JWT_SECRET. Set that to another value and restart the service; everyone has to log in again.',
     );
   }
   const { current, previous } = await readSecret();

@@ -79,7 +79,7 @@ describe('The clock of a machine', () => {
       expect(readdirSync(folder)).toEqual([]);
       expect(said.mock.calls).toEqual([
         [
-          `The clock of this machine ${reason}: nothing that has expired is removed until the service has run for 24 hours without a further jump.`,
+          `The clock of this machine ${reason}: expired data is not removed until the service has run for 24 hours without another jump.`,
         ],
       ]);
     },

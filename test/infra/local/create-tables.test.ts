@@ -47,7 +47,7 @@ describe('createTables', () => {
       const TableName = names[other];
 
       await expect(createTables(inject('engine'), { ...names, [one]: TableName })).rejects.toThrow(
-        `The table ${TableName} lacks the index ${index}, as another version of the service made it: delete the data, or set DATA_DIR to another folder.`,
+        `The table ${TableName} lacks the index ${index}, because another version of the service created it: delete the data, or set DATA_DIR to another folder.`,
       );
     },
   );

@@ -15,7 +15,7 @@ const rivals = 3;
 
 /** What the others are told, in one line, according to how far the first one has come. */
 const refusalToRivals =
-  /\(1\):\n(A service runs on|A command, or another service, uses) the data in [^\n]+\.\n$/;
+  /\(1\):\n(A service is already running on|A command or another service is using) the data in [^\n]+\.\n$/;
 
 describe('A data folder', { timeout: 180_000 }, () => {
   const own = ownEngineForThisFile();
@@ -55,7 +55,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
     const url = first.url.replace('127.0.0.1', 'localhost');
     expect([code, output]).toEqual([
       1,
-      `A service runs on the data in ${data} already (${url}): stop it, or set DATA_DIR to another folder.\n`,
+      `A service is already running on the data in ${data} (${url}): stop it, or set DATA_DIR to another folder.\n`,
     ]);
     expect(open).toEqual([]);
     await register(first.api);
@@ -88,7 +88,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
 
     expect([code, output]).toEqual([
       1,
-      'The table users lacks the index by_user_id, as another version of the service made it: delete the data, or set DATA_DIR to another folder.\n',
+      'The table users lacks the index by_user_id, because another version of the service created it: delete the data, or set DATA_DIR to another folder.\n',
     ]);
     expect(await own.isVacated()).toBe(true);
   });
@@ -101,7 +101,9 @@ describe('A data folder', { timeout: 180_000 }, () => {
     writeFileSync(file, JSON.stringify({ ...left, endpoint: inject('engine') }));
     const environment = { USERS_TABLE: left.usersTable, AUDIT_TABLE: left.auditTable };
 
-    const { status, stdout } = await operate(['list-admins', `--local=${data}`], { environment });
+    const { status, stdout } = await operate(['list-admins', `--local=${data}`], {
+      environment,
+    });
 
     expect([status, stdout]).toEqual([0, expect.stringContaining('root@example.org')]);
     expect(await own.isVacated()).toBe(true);
@@ -118,11 +120,11 @@ describe('A data folder', { timeout: 180_000 }, () => {
 
     expect([start.code, start.output]).toEqual([
       1,
-      `A command, or another service, uses the data in ${data}: wait for it to end, or set DATA_DIR to another folder.\n`,
+      `A command or another service is using the data in ${data}: wait until it ends, or set DATA_DIR to another folder.\n`,
     ]);
     expect([command.status, command.stderr]).toEqual([
       1,
-      `Another command, or a service that is starting or stopping, uses the data in ${data}: try again when it has ended.\n`,
+      `Another command, or a service that is starting or stopping, is using the data in ${data}: try again later.\n`,
     ]);
     expect(processesWith(data)).toEqual([]);
   });

@@ -109,7 +109,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
 
     await askForLink(service);
 
-    await printed(service, /(A mail is given up\.)/);
+    await printed(service, /(A mail was not sent:)/);
     expect(mailbox.mails).toEqual([]);
   });
 });

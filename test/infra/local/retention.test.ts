@@ -153,7 +153,7 @@ describe('npm start', () => {
     expect((await itemsOf(service)).map(({ id }) => Number(id))).toEqual(
       expect.arrayContaining([...ids]),
     );
-    expect(service.output().match(/^.*nothing that has expired is removed.*$/gm)).toEqual([
+    expect(service.output().match(/^.*expired data is not removed.*$/gm)).toEqual([
       expect.stringContaining('is 20 days ahead of the newest audit entry'),
     ]);
   });

@@ -32,7 +32,7 @@ describe('create-admin', () => {
     const profile = await api('GET', '/api/profile', { token });
     const { id } = profile.body.data;
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toBe(`Made the admin with id ${id}.\n`);
+    expect(stdout).toBe(`Created the admin with id ${id}.\n`);
     expect(profile.body.data).toMatchObject({ name: 'Ada Lovelace', role: 'admin' });
     expect(await lastEntry()).toMatchObject(
       operatorEntry('create-admin', {
@@ -49,7 +49,7 @@ describe('create-admin', () => {
     const { status, stderr } = await operate(['create-admin', email.toUpperCase()], 'other');
 
     expect(status).toBe(1);
-    expect(stderr).toMatch(/exists already: promote makes it an admin/);
+    expect(stderr).toMatch(/exists already: promote makes this user an admin/);
     expect(await logIn(api, { email, password })).toMatch(/^ey/);
     expect((await service.entries()).length).toBe(entriesBefore);
   });
@@ -173,7 +173,7 @@ describe('demote', () => {
 
     const { status, stderr } = await operate(['demote', email]);
 
-    expect([status, stderr]).toEqual([1, 'This user is no admin.\n']);
+    expect([status, stderr]).toEqual([1, 'This user is not an admin.\n']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { findHolders, importMark, scanUsers } from '../../../infra/operator/import-block.ts';
+import { scanUsers } from '../../../infra/operator/commands/export-users.ts';
+import { findHolders, importMark } from '../../../infra/operator/import-block.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';

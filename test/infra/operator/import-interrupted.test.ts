@@ -68,15 +68,15 @@ describe('An import that is interrupted', () => {
     const done = halfway.ids.length;
     expect(first.status).toBe(1);
     expect(first.stderr).toBe(
-      `Interrupted after line ${done}. Run the same command again: who is there already is skipped.\n`,
+      `Interrupted after line ${done}. Run the same command again: users who were imported already are skipped.\n`,
     );
-    expect(first.stdout).toBe(`Imported: ${done}. There already: 0. Lines rejected: 0.\n`);
+    expect(first.stdout).toBe(`Imported: ${done}. Imported before: 0. Lines rejected: 0.\n`);
     expect(done).toBeLessThan(count);
     expect(done % 100).toBe(0);
     expect(halfway.broken).toEqual([]);
     expect(second.status).toBe(0);
     expect(second.stdout).toBe(
-      `Imported: ${count - done}. There already: ${done}. Lines rejected: 0.\n`,
+      `Imported: ${count - done}. Imported before: ${done}. Lines rejected: 0.\n`,
     );
     expect(broken).toEqual([]);
     expect(ids).toEqual(Array.from({ length: count }, (_, i) => Number(ids[0]) + i));

@@ -31,7 +31,7 @@ const importText = async (text: string) => operate(['import-users', await file(t
 const lastEntries = async () => (await service.entries()).slice(-2);
 
 const summary = (imported: number, present: number, rejected: number) =>
-  `Imported: ${imported}. There already: ${present}. Lines rejected: ${rejected}.\n`;
+  `Imported: ${imported}. Imported before: ${present}. Lines rejected: ${rejected}.\n`;
 
 describe('import-users', () => {
   it('imports users with $2a$, $2b$ and $2y$ hashes, who can log in', async () => {
@@ -251,9 +251,10 @@ describe('import-users', () => {
       [line({ name: 'x'.repeat(101) })]: 'name must be at most 100 characters',
       [line({ password_hash: password })]: 'password_hash must be a bcrypt hash',
       [line({ password_hash: bcryptHash.replace('$04', '$05') })]:
-        "password_hash must have a cost of at most 4, the service's BCRYPT_COST: raise that (setting bcryptCost) first.",
+        "password_hash must have a cost of at most 4, the service's BCRYPT_COST: raise it (setting bcryptCost) first.",
       [line({ created_at: '12:00' })]: 'created_at must be a time',
-      [line({ created_at: '2024-03-01 12:34:56.789' })]: 'created_at must say its offset from UTC',
+      [line({ created_at: '2024-03-01 12:34:56.789' })]:
+        'created_at must end with its offset from UTC',
       [line({ created_at: '2024-03-01 12:34:56+2' })]: 'created_at must be a time',
       [line({ created_at: 1_600_000_000 })]: 'created_at must be a time',
       [line({ created_at: '2023-02-29T00:00:00Z' })]: 'created_at must be a time',
@@ -297,7 +298,7 @@ describe('import-users', () => {
     );
     const { mode } = await stat(first);
     expect([run.stdout, again.stdout]).toEqual([summary(6, 0, 1), summary(0, 6, 1)]);
-    expect(run.stderr).toContain('again, with another file for --ids, which skips');
+    expect(run.stderr).toContain('again, with another file for --ids; users');
     expect(await readFile(first, 'utf8')).toBe(expected.join(''));
     expect(await readFile(second, 'utf8')).toBe(expected.join(''));
     expect(mode & 0o777).toBe(0o600);

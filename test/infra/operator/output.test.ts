@@ -85,7 +85,7 @@ describe('A command', () => {
       output: ['pipe', 'closed pipe'],
     });
 
-    expect(stdout).toBe('Imported: 0. There already: 1. Lines rejected: 1.\n');
+    expect(stdout).toBe('Imported: 0. Imported before: 1. Lines rejected: 1.\n');
     expect(await lastEntry()).toMatchObject({
       user_agent: 'operator import-users',
       result: 'FAILURE',

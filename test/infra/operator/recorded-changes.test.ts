@@ -197,7 +197,7 @@ describe('A command on a deployed stack', () => {
     const { aws, status, stderr, entries } = await onStack(['rotate-secret'], silent);
 
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^Nothing was done, because AWS STS does not say who you are/);
+    expect(stderr).toMatch(/^Nothing was done, because AWS STS does not tell your identity/);
     expect(aws.secret).toHaveLength(1);
     expect(entries).toEqual([]);
   });
@@ -221,7 +221,7 @@ describe('A command on a deployed stack', () => {
     const { aws, status, stderr, entries } = await onStack(['rotate-secret'], refuses);
 
     expect(status).toBe(1);
-    expect(stderr).toBe('The AWS credentials do not suffice: not authorized\n');
+    expect(stderr).toBe('The AWS credentials lack a permission: not authorized\n');
     expect(aws.secret).toHaveLength(1);
     expect(entries).toMatchObject([
       operatorEntry('rotate-secret', {

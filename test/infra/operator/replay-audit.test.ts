@@ -101,7 +101,7 @@ describe('replay-audit', () => {
     const { status, stdout, stderr } = await replay(service, [line(later), line(soon)]);
 
     expect([status, stdout]).toEqual([1, summary(1, 0, 1)]);
-    expect(stderr).toContain('Line 2: has an entry whose time in the table is over.');
+    expect(stderr).toContain('Line 2: has an entry that has expired.');
     expect(await entriesBy(service, agent)).toMatchObject([{ expires_at: later }]);
   });
 

@@ -24,7 +24,7 @@ describe('reset-password', () => {
 
     expect(status).toBe(0);
     expect(stdout).toMatch(/^https:\/\/app\.example\.com\/reset#token=\d+\.[\w-]{43}\n$/);
-    expect(stderr).toBe(`A link for user ${user.id}, good for 30 minutes, once.\n`);
+    expect(stderr).toBe(`This link for user ${user.id} is valid for 30 minutes, and only once.\n`);
     expect((await setPassword(stdout)).status).toBe(204);
     expect((await setPassword(stdout)).status).toBe(400);
     expect(await logIn(api, { ...user, password: 'a new password' })).toMatch(/^ey/);

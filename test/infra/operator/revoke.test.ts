@@ -22,7 +22,9 @@ describe('revoke', () => {
     const { status, stdout, stderr } = await operate(['revoke', account.email]);
 
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toBe(`The sessions of user ${account.id} are ended; it may log in again.\n`);
+    expect(stdout).toBe(
+      `The sessions of user ${account.id} are ended; the user can log in again.\n`,
+    );
     await expectEnded(account);
     expect((await profile(await logIn(api, account))).status).toBe(200);
     expect((await service.entries()).at(-1)).toMatchObject(
@@ -41,7 +43,9 @@ describe('revoke', () => {
     const { status, stdout, stderr } = await stateless.operate(['revoke', account.email]);
 
     expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^Sessions are stateless here: .* setting sessions=revocable\.\n$/);
+    expect(stderr).toMatch(
+      /^Sessions are stateless in this service: .* setting sessions=revocable\.\n$/,
+    );
     expect(await stateless.users()).toEqual(before);
     expect(await stateless.entries()).toEqual([]);
   });
@@ -59,7 +63,7 @@ describe('Where sessions are revocable', () => {
 
     const { stdout } = await operate(['demote', account.email]);
 
-    expect(stdout).toContain('Its sessions are ended.');
+    expect(stdout).toContain('The sessions of this user are ended.');
     await expectEnded({ ...account, token });
   });
 });

@@ -103,7 +103,9 @@ describe('rotate-secret', () => {
     const afterForce = await secretsOf(service);
 
     expect([refused.status, refused.stdout]).toEqual([1, '']);
-    expect(refused.stderr).toMatch(/Rotate after 2\d{3}-[\dT:-]+Z, or, after a leak, with --force/);
+    expect(refused.stderr).toMatch(
+      /Rotate it after 2\d{3}-[\dT:-]+Z, or, after a leak, now with --force/,
+    );
     expect(afterRefusal).toEqual([second, first]);
     expect(forced.status).toBe(0);
     expect(afterForce[1]).toBe(second);
@@ -129,7 +131,7 @@ describe('rotate-secret', () => {
     const { status, stderr } = await service.operate(['rotate-secret']);
 
     expect(status).toBe(1);
-    expect(stderr).toMatch(/has it from JWT_SECRET/);
+    expect(stderr).toMatch(/reads it from JWT_SECRET/);
     expect(await service.entries()).toEqual([]);
   });
 });

@@ -85,7 +85,7 @@ describe('A command for a deployed stack', () => {
 
       expect([ended.status, ended.stderr]).toEqual([
         1,
-        `AWS_ENDPOINT_URL_DYNAMODB is ${engine}, which is no address of a stack's tables: unset it.\n`,
+        `AWS_ENDPOINT_URL_DYNAMODB is ${engine}, where a stack's tables cannot be: unset it.\n`,
       ]);
     },
   );
@@ -96,7 +96,7 @@ describe('A command for a deployed stack', () => {
     const { status, stderr } = await onStack({ ...credentials, ...region, ...endpoint });
 
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^Nothing answers at the address.*ECONNREFUSED/);
+    expect(stderr).toMatch(/^Nothing responds at the address.*ECONNREFUSED/);
   });
 
   it('names the stack and the region when there is no such stack', async () => {
@@ -161,7 +161,7 @@ describe('A command for the service on this machine', () => {
     const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
 
     expect(status).toBe(1);
-    expect(stderr).toMatch(/A table .* is not there.*run npm start once/);
+    expect(stderr).toMatch(/A table .* does not exist.*run npm start once/);
   });
 
   it('is not misled by what a service left that was killed', async () => {
@@ -191,7 +191,7 @@ describe('A command for the service on this machine', () => {
     unlock?.();
 
     expect(status).toBe(1);
-    expect(stderr).toContain(`its engine at ${endpoint} does not answer: try again`);
+    expect(stderr).toContain(`its engine at ${endpoint} does not respond: try again`);
   });
 
   it('is led by a file that only its owner reads and that a clean stop takes away', async () => {

@@ -23,7 +23,7 @@ describe('The prompt for a password', () => {
     const password = await readNewPassword(keyboard);
 
     expect(password).toBe('correct horse');
-    expect(shown()).toBe('Password (not shown): \nThe same again: \n');
+    expect(shown()).toBe('Password (not shown): \nRepeat the password: \n');
   });
 
   it('takes corrections', async () => {
@@ -42,7 +42,9 @@ describe('The prompt for a password', () => {
     const arrowUp = '\u001b[A';
     const { keyboard } = terminal('correct\r', `${arrowUp}\r`);
 
-    await expect(readNewPassword(keyboard)).rejects.toThrow('The two differ: nothing was done.');
+    await expect(readNewPassword(keyboard)).rejects.toThrow(
+      'The two passwords differ: nothing was done.',
+    );
   });
 
   it.each([
