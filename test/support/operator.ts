@@ -5,7 +5,9 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, inject, onTestFinished } from 'vitest';
+import { Readable } from 'node:stream';
+import { format } from 'node:util';
+import { afterAll, inject, onTestFinished, vi } from 'vitest';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
 import type { AcceptanceService } from './acceptance.ts';
 import { logIn } from './client.ts';
@@ -68,8 +70,75 @@ const startOperator = (
   return { process: child, ended };
 };
 
-export const operate = (args: readonly string[], surroundings?: Surroundings): Promise<Ended> =>
-  startOperator(args, surroundings).ended;
+/** Runs a command in a process of its own. */
+export const operateApart = (
+  args: readonly string[],
+  surroundings?: Surroundings,
+): Promise<Ended> => startOperator(args, surroundings).ended;
+
+/** Collects what is printed in this process, until it is restored. */
+const collectOutput = () => {
+  const output = { stdout: '', stderr: '' };
+  const printTo =
+    (stream: keyof typeof output) =>
+    (...values: unknown[]) => {
+      output[stream] += `${format(...values)}\n`;
+    };
+  const writeTo = (stream: keyof typeof output) => (text: unknown, done?: unknown) => {
+    output[stream] += text;
+    if (typeof done === 'function') done();
+    return true;
+  };
+  const spies = [
+    vi.spyOn(console, 'log').mockImplementation(printTo('stdout')),
+    vi.spyOn(console, 'error').mockImplementation(printTo('stderr')),
+    vi.spyOn(process.stdout, 'write').mockImplementation(writeTo('stdout')),
+    vi.spyOn(process.stderr, 'write').mockImplementation(writeTo('stderr')),
+  ];
+  const restore = () => {
+    for (const spy of spies) spy.mockRestore();
+  };
+  return { output, restore };
+};
+
+const operateHere = async (
+  args: readonly string[],
+  { input = '', environment }: Surroundings,
+): Promise<Ended> => {
+  const before = { ...process.env };
+  const surrounding = { ...cleanEnvironment(), ...forEveryCommand, ...environment };
+  const setEnvironment = (variables: NodeJS.ProcessEnv) => {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, variables);
+  };
+  const stdin = vi.spyOn(process, 'stdin', 'get');
+  stdin.mockReturnValue(Readable.from([Buffer.from(input)]) as typeof process.stdin);
+  setEnvironment(surrounding);
+  // As in a process of its own: modules and settings are those of no earlier command.
+  vi.resetModules();
+  const { output, restore } = collectOutput();
+  try {
+    const { runCommand } = await import('../../infra/operator/run.ts');
+    await runCommand(args);
+    return { status: Number(process.exitCode ?? 0), ...output };
+  } finally {
+    process.exitCode = undefined;
+    restore();
+    stdin.mockRestore();
+    setEnvironment(before);
+    vi.resetModules();
+  }
+};
+
+/**
+ * Runs a command in this process, one at a time: that takes a fraction of the time of a process of
+ * its own, which a command gets only when the test chooses where its output goes.
+ */
+export const operate = (
+  args: readonly string[],
+  surroundings: Surroundings = {},
+): Promise<Ended> =>
+  surroundings.output ? operateApart(args, surroundings) : operateHere(args, surroundings);
 
 /** Has something undone, last things first. */
 type AtEnd = (undo: () => Promise<void>) => void;

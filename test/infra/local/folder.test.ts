@@ -6,7 +6,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { engineOf } from '../../../infra/local/engine.ts';
 import { lockFolder } from '../../../infra/local/folder.ts';
 import { register } from '../../support/client.ts';
-import { operate } from '../../support/operator.ts';
+import { operateApart } from '../../support/operator.ts';
 import { processesWith } from './installation.ts';
 import { endGroup, ownEngineForThisFile } from './own-engine.ts';
 
@@ -101,7 +101,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
     writeFileSync(file, JSON.stringify({ ...left, endpoint: inject('engine') }));
     const environment = { USERS_TABLE: left.usersTable, AUDIT_TABLE: left.auditTable };
 
-    const { status, stdout } = await operate(['list-admins', `--local=${data}`], {
+    const { status, stdout } = await operateApart(['list-admins', `--local=${data}`], {
       environment,
     });
 
@@ -114,7 +114,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
 
     const [start, command] = await Promise.all([
       own.startInVain(),
-      operate(['list-admins', `--local=${data}`]),
+      operateApart(['list-admins', `--local=${data}`]),
     ]);
     unlock?.();
 

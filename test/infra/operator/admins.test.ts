@@ -201,7 +201,7 @@ describe('list-admins', () => {
 });
 
 describe('The last admin', async () => {
-  const { api, admin, operate, users } = await operatedServiceForThisFile();
+  const { api, admin, operate, start, users } = await operatedServiceForThisFile();
   const admins = async () => (await users()).filter(({ role }) => role === 'admin');
 
   it('stays one', async () => {
@@ -220,8 +220,8 @@ describe('The last admin', async () => {
       await operate(['promote', email]);
       await operate(['promote', admin.email]);
       const ends = await Promise.all([
-        operate(['demote', email]),
-        operate(['demote', admin.email]),
+        start(['demote', email]).ended,
+        start(['demote', admin.email]).ended,
       ]);
       rounds.push(
         ends

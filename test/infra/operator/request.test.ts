@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../infra/operator/commands.ts';
 import { commandHelp, parseRequest } from '../../../infra/operator/request.ts';
-import { operate } from '../../support/operator.ts';
+import { operate, operateApart } from '../../support/operator.ts';
 
 const names = Object.keys(commands);
 
@@ -46,7 +46,7 @@ describe('A command that was typed wrongly', () => {
     ['an unknown command', ['make-admin'], 'There is no command make-admin. The commands are'],
     ['a missing argument', ['promote', '--local'], 'promote takes EMAIL; arguments given: 0'],
   ])('ends with status 2, having done nothing: %s', async (_, args, message) => {
-    const { status, stdout, stderr } = await operate(args);
+    const { status, stdout, stderr } = await operateApart(args);
 
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
