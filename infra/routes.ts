@@ -1,8 +1,6 @@
 /**
- * The functions and the routes that lead to them, as data that the stack, the local service and
- * the tests read.
+ * The functions and their routes, as data that the stack, the local service and the tests read.
  */
-
 import { operationsInForce } from '../lib/contract/operations.ts';
 import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
 import { type ServiceValues, type ServiceVariable, sendsMail } from '../lib/settings.ts';
@@ -11,22 +9,22 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 export interface Route {
   readonly method: HttpMethod;
-  /** As API Gateway writes it: a segment in braces is a path parameter. */
+  /** In API Gateway's form: a segment in braces is a path parameter. */
   readonly path: string;
-  /** Hashes a password, which costs processor time, and so has a throttle of its own. */
+  /** The route hashes a password, which costs processor time, and so has its own throttle. */
   readonly hashesPasswords?: true;
 }
 
-/** The name that API Gateway gives a route. */
+/** API Gateway's name of a route. */
 export const routeKey = ({ method, path }: Route): string => `${method} ${path}`;
 
-/** IAM actions that a function may take, on a table itself or on indexes of it. */
+/** IAM actions that a function may take on a table or on its indexes. */
 export interface TablePermission {
   readonly table: 'users' | 'audit';
   readonly actions: readonly `dynamodb:${string}`[];
   /** Absent: the table itself. */
   readonly indexes?: readonly string[];
-  /** The settings with which it is needed, any one of them; absent: always. */
+  /** The permission is needed with any one of these settings; absent: always. */
   readonly when?: readonly Partial<ServiceValues>[];
 }
 
@@ -36,33 +34,33 @@ export interface FunctionDefinition {
   readonly entry: `functions/${string}.ts`;
   readonly routes: readonly Route[];
   readonly permissions: readonly TablePermission[];
-  /** Whether it signs or verifies tokens or cursors. */
+  /** Whether the function signs or verifies tokens or cursors. */
   readonly signingSecret: boolean;
-  /** The settings that it reads. */
+  /** The environment variables of the settings that it reads. */
   readonly variables: readonly ServiceVariable[];
-  /** Megabytes; Lambda gives processor time in proportion. */
+  /** Megabytes. Lambda gives processor time in proportion to them. */
   readonly memory: number;
-  /** Hands messages to the function that mails, where there is one. */
+  /** It hands messages over to the mail function, if there is one. */
   readonly handsOverMails?: true;
-  /** Makes users admins, and says so in its log. */
+  /** It can make users admins, and logs this. */
   readonly makesAdmins?: true;
-  /** The one that mails: no route leads to it, other functions invoke it and do not wait. */
+  /** It is the mail function, which has no route: other functions invoke it asynchronously. */
   readonly sendsMails?: true;
-  /** The page whose files it serves; see static-files.ts. */
+  /** It serves the files of this page; see static-files.ts. */
   readonly staticFiles?: 'docs';
-  /** Keeps its state in its process (functions/README.md, In-memory variant). */
+  /** It keeps its state in its process (functions/README.md, In-memory variant). */
   readonly inMemory?: true;
 }
 
 /**
- * Where passwords are hashed: at 1,769 MB Lambda gives one whole processor. Less makes every
- * login slower at the same price; bcrypt runs on one thread and cannot use more.
+ * For functions that hash passwords: at 1,769 MB Lambda gives one whole processor. Less memory makes
+ * every login slower at the same price; more is not used, because bcrypt runs on one thread.
  */
 const hashingMemory = 1769;
 
 /**
- * Everywhere else: they wait for DynamoDB, and need a processor only to start, for TLS and for
- * JSON. The in-memory variant's 10,000 users take about 15 MB of it.
+ * For all other functions: they wait for DynamoDB, and need the processor only to start, for TLS and
+ * for JSON. The 10,000 users of the in-memory variant take about 15 MB.
  */
 const waitingMemory = 512;
 
@@ -71,14 +69,14 @@ const [byCreatedAt] = usersTable.indexes;
 const stateless = [{ sessions: 'stateless' }] as const;
 const revocable = [{ sessions: 'revocable' }] as const;
 
-/** A session that can be ended is read, with its user, to authenticate a request. */
+/** Authentication reads a revocable session together with its user. */
 const readsSessions: TablePermission = {
   table: 'users',
   actions: ['dynamodb:BatchGetItem'],
   when: revocable,
 };
 
-/** What was read with the session is not read again. */
+/** With revocable sessions the user was read together with the session. */
 const readsCaller: TablePermission = {
   table: 'users',
   actions: ['dynamodb:GetItem'],
@@ -87,13 +85,13 @@ const readsCaller: TablePermission = {
 
 const writesAudit: TablePermission = { table: 'audit', actions: ['dynamodb:PutItem'] };
 
-// A transaction needs the action of each of its items.
+// A transaction needs the actions of all its items.
 const createsUsers: TablePermission = {
   table: 'users',
   actions: ['dynamodb:UpdateItem', 'dynamodb:PutItem'],
 };
 
-/** Who makes a user an admin must be one at that instant. */
+/** The transaction that makes a user an admin checks that the caller still is one. */
 const grantsRoles: TablePermission = { table: 'users', actions: ['dynamodb:ConditionCheckItem'] };
 
 export const functions: readonly FunctionDefinition[] = [
@@ -118,8 +116,7 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/auth/login.ts',
     routes: [{ method: 'POST', path: '/api/login', hashesPasswords: true }],
     permissions: [
-      // Reads the counts of failures beside the email, counts and forgets them, marks waits,
-      // refreshes hashes.
+      // Reads, increments and deletes the counts of failures, and replaces outdated hashes.
       {
         table: 'users',
         actions: [
@@ -155,7 +152,7 @@ export const functions: readonly FunctionDefinition[] = [
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
   },
-  // Before those that invoke it.
+  // The stack creates it before the functions that invoke it.
   {
     name: 'mail',
     entry: 'functions/background/send-mail.ts',
@@ -176,7 +173,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'password-resets-request',
     entry: 'functions/password-resets/request.ts',
     routes: [{ method: 'POST', path: '/api/password-resets' }],
-    // Counts requests by source address, and looks up nothing.
+    // It only counts requests by source address.
     permissions: [{ table: 'users', actions: ['dynamodb:UpdateItem'] }],
     signingSecret: false,
     variables: ['LOGIN_FAILURES_PER_ADDRESS'],
@@ -252,7 +249,7 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/users/update.ts',
     routes: [{ method: 'PUT', path: '/api/users/{id}', hashesPasswords: true }],
     permissions: [
-      // Counts of failures are read and counted for a current password, as at a login.
+      // Wrong current passwords are counted like failed logins.
       { ...readsSessions, when: [...revocable, { currentPassword: 'required' }] },
       {
         table: 'users',
@@ -309,7 +306,7 @@ export const functions: readonly FunctionDefinition[] = [
         actions: ['dynamodb:Query'],
         indexes: auditTable.indexes.map(({ name }) => name),
       },
-      // The entry of an export; of a query too, and its mark, where entries are full.
+      // For the entry of an export; with full detail, also for the entry of a query and its mark.
       writesAudit,
       { table: 'users', actions: ['dynamodb:PutItem'], when: [{ auditDetail: 'full' }] },
     ],
@@ -356,7 +353,7 @@ export const functions: readonly FunctionDefinition[] = [
   },
 ];
 
-/** Runs on a schedule, where the audit trail is sealed; no route leads to it. */
+/** Runs on a schedule where the audit trail is sealed, and has no route. */
 export const auditSealer: FunctionDefinition = {
   name: 'seal-audit',
   entry: 'functions/background/seal-audit.ts',
@@ -367,7 +364,7 @@ export const auditSealer: FunctionDefinition = {
   ],
   signingSecret: false,
   variables: ['AUDIT_ARCHIVE_DAYS'],
-  // The first window of a table that is there already holds all of it, compressed.
+  // The first window holds the whole existing table, compressed.
   memory: 1024,
 };
 
@@ -375,7 +372,7 @@ const isNeeded = ({ when }: TablePermission, settings: Readonly<Record<string, u
   when?.some((values) => Object.entries(values).every(([name, of]) => settings[name] === of)) ??
   true;
 
-/** The functions that are there, by the settings in force, with the routes and permissions that are. */
+/** The functions that the settings turn on, each with the routes and permissions that they need. */
 export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
   const inForce = new Set(operationsInForce(settings).map(({ route }) => route));
   return functions
@@ -387,17 +384,17 @@ export const functionsInForce = (settings: ServiceValues): readonly FunctionDefi
     .filter(({ routes, sendsMails }) => (sendsMails ? sendsMail(settings) : routes.length > 0));
 };
 
-/** The function that mails, where there is one. */
+/** The mail function, if the settings turn it on. */
 export const mailFunction = (settings: ServiceValues): FunctionDefinition | undefined =>
   functionsInForce(settings).find(({ sendsMails }) => sendsMails);
 
-/** What a browser on another origin may send and read. The origins are a setting. */
+/** What pages of other origins may send and read. The origins are a setting. */
 export const cors = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   requestHeaders: [
     'authorization',
     'content-type',
-    // The tracing libraries of browsers add these to every request of a page.
+    // Tracing libraries in browsers add these to every request.
     'traceparent',
     'tracestate',
     'baggage',
@@ -405,6 +402,6 @@ export const cors = {
     'x-amzn-trace-id',
   ],
   responseHeaders: ['apigw-requestid', 'error-code', 'link', 'retry-after', 'x-request-id'],
-  /** Seconds for which a browser may keep the answer to a preflight request. */
+  /** Seconds for which a browser may cache the response to a preflight request. */
   maxAge: 3600,
 } as const;

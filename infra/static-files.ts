@@ -1,7 +1,7 @@
 /**
- * Makes the files that pages load: compressed once, under names that change with their content. The
- * stack puts them beside the code of the function that serves them, the service on one machine
- * keeps them among what its packages have cached.
+ * Prepares the files that pages load: compressed once, under names that change with their content.
+ * The stack puts them beside the code of the function that serves them; the local service reads them
+ * from a cache folder in node_modules.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -55,8 +55,8 @@ const write = (folder: string, files: readonly NamedFile[]): void => {
 };
 
 /**
- * The folder of the files of all pages, as STATIC_FILES names it. It is made when it is not there
- * yet, or one of the sources has changed, which takes some seconds.
+ * The folder of the files of all pages, which STATIC_FILES names. It is created when it does not exist
+ * or a source has changed, which takes some seconds.
  */
 export const staticFilesFolder = (): string => {
   const all = Object.entries(pages).map(([page, paths]) => [page, paths.map(readNamed)] as const);
@@ -71,7 +71,7 @@ export const staticFilesFolder = (): string => {
   try {
     renameSync(unfinished, folder);
   } catch (error) {
-    // Another process has made it meanwhile.
+    // Another process has created it meanwhile.
     if (!existsSync(folder)) throw error;
     rmSync(unfinished, { recursive: true });
   }

@@ -16,10 +16,10 @@ import type { Tables } from './table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Under the 30 s after which the gateway gives up, so that the function's own answer arrives. */
+/** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
 const gatewayTimeout = Duration.seconds(20);
 
-/** What every function of the stack is given. */
+/** What all functions of the stack share. */
 export interface SharedFunctionProps {
   readonly tables: Tables;
   readonly signingSecret: Secret;
@@ -31,26 +31,26 @@ export interface SharedFunctionProps {
 
 export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly definition: FunctionDefinition;
-  /** How many run at once; absent: as many as come. */
+  /** How many instances run at the same time; absent: as many as there are requests. */
   readonly reservedConcurrency?: number | undefined;
-  /** What differs where a schedule has it run. */
+  /** What differs for a function that runs on a schedule. */
   readonly scheduled?: {
     readonly description: string;
     readonly timeout: Duration;
     readonly bundling: BundlingOptions;
     readonly environment: Readonly<Record<string, string>>;
   };
-  /** The function that mails, where there is one. */
+  /** The mail function, if there is one. */
   readonly mail?: ServiceFunction | undefined;
 }
 
-/** Where a function is invoked (Lambda's API reference, Invoke). */
+/** The URL that invokes a function (Lambda's API reference, Invoke). */
 const invocationUrl = ({ lambda }: ServiceFunction): string => {
   const { region, urlSuffix } = Stack.of(lambda);
   return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
 };
 
-/** Tables' names, the secret's address and settings: what the definition asks for, no more. */
+/** The names of tables, the ARN of the secret and the settings that the definition asks for. */
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const { definition, tables, signingSecret, variables, mail } = props;
   const used = new Set(definition.permissions.map(({ table }) => table));
@@ -59,7 +59,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
     .map(({ name, variable }) => [variable, tables[name].tableName]);
   const ofSettings = definition.variables
     .map((name) => [name, variables[name]] as const)
-    // What is none is left out.
+    // A setting without a value is left out.
     .filter(([, value]) => value !== '');
   return {
     ...Object.fromEntries([...ofTables, ...ofSettings]),
@@ -87,7 +87,7 @@ const readingSecret = ({ signingSecret }: ServiceFunctionProps) =>
 const invoking = ({ lambda }: ServiceFunction) =>
   new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [lambda.functionArn] });
 
-/** From one address alone. It is verified in SES by itself, or its domain is. */
+/** Allows mails from one address only. Either the address or its domain is verified in SES. */
 const sendingMail = (stack: Stack, from: string) =>
   new PolicyStatement({
     actions: ['ses:SendEmail'],
@@ -97,7 +97,7 @@ const sendingMail = (stack: Stack, from: string) =>
     conditions: { StringEquals: { 'ses:FromAddress': from } },
   });
 
-/** The permissions of a definition: named actions on the ARNs of what it uses. */
+/** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
 const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {
   const { definition, variables, mail } = props;
   return [
@@ -108,7 +108,7 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
   ];
 };
 
-/** Keeps the messages that a function has failed on three times, with why. */
+/** The queue of messages on which a function has failed three times, with the errors. */
 const createUnsent = (scope: Construct): Queue => {
   const queue = new Queue(scope, 'Unsent', {
     encryption: QueueEncryption.SQS_MANAGED,
@@ -117,28 +117,28 @@ const createUnsent = (scope: Construct): Queue => {
   });
   Validations.of(queue).acknowledge({
     id: 'AwsSolutions-SQS3',
-    reason: 'It is the dead-letter queue of a function.',
+    reason: 'This queue is itself the dead-letter queue of a function.',
   });
   return queue;
 };
 
-/** How Lambda invokes a function again that others do not wait for. */
+/** How Lambda repeats asynchronous invocations that have failed. */
 const retrying = (unsent: Queue) => ({
   retryAttempts: 2,
-  // What is asked for later is asked for anew.
+  // After an hour the user has asked for another mail.
   maxEventAge: Duration.hours(1),
   onFailure: new SqsDestination(unsent),
 });
 
 const describe = ({ routes, sendsMails }: FunctionDefinition): string =>
-  sendsMails ? 'Mails' : routes.map(({ method, path }) => `${method} ${path}`).join(', ');
+  sendsMails ? 'Sends mails' : routes.map(({ method, path }) => `${method} ${path}`).join(', ');
 
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
   readonly definition: FunctionDefinition;
   readonly lambda: NodejsFunction;
   readonly logGroup: LogGroup;
-  /** Of one that is invoked by others, which do not wait for it. */
+  /** The queue of failed messages of a function that is invoked asynchronously. */
   readonly unsent: Queue | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -172,7 +172,7 @@ export class ServiceFunction extends Construct {
     for (const statement of statements) this.lambda.addToRolePolicy(statement);
     Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'X-Ray knows no resources: PutTraceSegments and PutTelemetryRecords take only *.',
+      reason: 'PutTraceSegments and PutTelemetryRecords of X-Ray support no resource but *.',
     });
   }
 }

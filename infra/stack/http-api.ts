@@ -21,8 +21,8 @@ import { cors, type Route, routeKey } from '../routes.ts';
 import type { ServiceFunction } from './function.ts';
 
 /**
- * One line of JSON for each request. Neither headers nor the query, which may hold secrets. The
- * client's own text comes first: a quotation mark in it cannot replace a later field.
+ * One line of JSON for each request, without headers and query, which may contain secrets. The path
+ * comes first, because a quotation mark in it then cannot replace another field.
  */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
@@ -52,7 +52,7 @@ const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
   new HttpApi(stack, 'Api', {
     apiName: stack.stackName,
     createDefaultStage: false,
-    // A domain of its own is the only way in: the other one leads around whatever stands before it.
+    // With a domain of its own, the default endpoint would bypass whatever protects that domain.
     disableExecuteApiEndpoint: settings.domainName !== undefined,
     corsPreflight: {
       allowOrigins: originsIn(settings.corsOrigins),
@@ -72,7 +72,7 @@ const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
   );
 };
 
-/** Throttles some routes more tightly than their stage, which must be made after them. */
+/** Throttles some routes more than their stage, which must be created after them. */
 const throttleRoutes = (
   stage: HttpStage,
   routes: readonly { route: HttpRoute; definition: Route }[],
@@ -99,13 +99,13 @@ const outputsOf = (api: HttpApi, domain: DomainName | undefined) =>
   domain
     ? {
         ApiUrl: `https://${domain.name}`,
-        // What a DNS record of the domain must lead to.
+        // The target of the domain's DNS record.
         DomainTarget: domain.regionalDomainName,
         DomainTargetZoneId: domain.regionalHostedZoneId,
       }
     : { ApiUrl: api.apiEndpoint };
 
-/** The HTTP API in front of the functions, with its one stage. */
+/** Creates the HTTP API in front of the functions, with its only stage. */
 export const createHttpApi = (
   stack: Stack,
   settings: DeploymentSettings,
@@ -132,7 +132,7 @@ export const createHttpApi = (
   Validations.of(api).acknowledge({
     id: 'AwsSolutions-APIG4',
     reason:
-      'The functions verify the bearer token: the specification sets the body of each 401, which an authorizer cannot answer, and register, login and /api/v1 are public.',
+      'The functions verify the bearer token: the specification sets the body of each 401, which an authorizer cannot return, and register, login and /api/v1 are public.',
   });
   return { api, outputs: outputsOf(api, domain) };
 };

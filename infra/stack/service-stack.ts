@@ -16,20 +16,20 @@ import { createLogMetrics } from './monitoring/metrics.ts';
 import { createTable, type Tables, takeOverTable } from './table.ts';
 
 /**
- * The secret that signs tokens and cursors, generated when it is deployed.
- * @param keep whether it outlives the stack
+ * Creates the secret that signs tokens and cursors, with a random value.
+ * @param keep whether it is kept when the stack is deleted
  */
 const createSigningSecret = (scope: Construct, { keep }: { keep: boolean }): Secret => {
   const secret = new Secret(scope, 'SigningSecret', {
     description: 'Signs the tokens of the service; rotated by an operator',
-    // Letters and digits: 381 bits in 64 bytes, where HS256 asks for 32 bytes.
+    // 64 letters and digits have 381 bits of entropy; HS256 requires 256.
     generateSecretString: { passwordLength: 64, excludePunctuation: true },
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
   Validations.of(secret).acknowledge({
     id: 'AwsSolutions-SMG4',
     reason:
-      'Rotated by an operator command, after which both versions verify for a day. A rotation function would need the right to write the secret, which nothing deployed has.',
+      'An operator command rotates it; both versions verify tokens for a day. A rotation function would need the permission to write the secret, which no function has.',
   });
   return secret;
 };
@@ -66,13 +66,13 @@ const tablesOf = (
   };
 };
 
-/** Where the messages are on which the function that mails has failed. */
+/** The queue of messages on which the mail function has failed. */
 const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<string, string>> => {
   const queue = functions.find(({ unsent }) => unsent)?.unsent;
   return queue ? { UnsentMailsQueueUrl: queue.queueUrl } : {};
 };
 
-/** What the operator's commands must know of the settings; what is none is no output. */
+/** Settings that the operator's commands need; one without a value is no output. */
 const settingsForOperators = (settings: DeploymentSettings) =>
   Object.fromEntries(
     operatorSettings
@@ -80,7 +80,7 @@ const settingsForOperators = (settings: DeploymentSettings) =>
       .filter(([, value]) => value !== ''),
   );
 
-/** The service in AWS. In production, whatever holds data outlives the stack. */
+/** The service on AWS. In production, all data is kept when the stack is deleted. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, settings: DeploymentSettings) {
     const keep = settings.stage === 'production';

@@ -16,8 +16,8 @@ const keyTypes = { S: AttributeType.STRING, N: AttributeType.NUMBER };
 const attribute = ({ name, type }: KeyAttribute) => ({ name, type: keyTypes[type] });
 
 /**
- * The table of a definition, with its indexes.
- * @param keep whether it outlives the stack, and refuses to be deleted by hand
+ * Creates the table of a definition, with its indexes.
+ * @param keep whether it is kept when the stack is deleted, and protected against deletion
  */
 export const createTable = (
   scope: Construct,
@@ -48,11 +48,11 @@ export const createTable = (
 };
 
 /**
- * A table that is there already, made by another stack or restored from one's backup.
+ * Uses an existing table, which another stack has created or which was restored from a backup.
  *
- * What stands in the template under the id of an own table is a resource of another type that
- * makes nothing. CloudFormation refuses to update a resource to another type, so that neither a
- * stack with tables of its own leaves them for others, nor this one those for new, empty ones.
+ * In the template, a resource of another type, which creates nothing, takes the id of the stack's own
+ * table. CloudFormation refuses to change the type of a resource: so a stack cannot replace its own
+ * tables by existing ones, nor existing ones by new, empty tables.
  */
 export const takeOverTable = (scope: Construct, id: string, tableName: string): ITable => {
   const place = new Construct(scope, id);

@@ -1,10 +1,10 @@
 /**
- * Stands in for @aws-sdk/credential-provider-node in the bundles. Lambda gives a function the
- * credentials of its role in three reserved environment variables (Lambda developer guide,
- * "Defined runtime environment variables"). Where they come from a container's endpoint instead,
- * with SnapStart, Node.js is not among the runtimes. What else the SDK looks for them in (profiles,
- * SSO, web identity, instance metadata) is never reached, and is 140 of 363 KB of GET profile and
- * 20 ms of 71 for its import.
+ * Replaces @aws-sdk/credential-provider-node in the bundles. Lambda gives a function the credentials
+ * of its role in three reserved environment variables (Lambda developer guide, "Defined runtime
+ * environment variables"); only with SnapStart, which Node.js does not support, they come from a
+ * container's endpoint. The other sources of the SDK (profiles, SSO, web identity, instance metadata)
+ * are never used. Leaving them out saves 140 of 371 KB of GET profile, and 13 of 87 ms of processor
+ * time of its cold start.
  */
 import type { AwsCredentialIdentity, AwsCredentialIdentityProvider } from '@smithy/types';
 
@@ -19,10 +19,10 @@ const fromEnvironment = async (): Promise<AwsCredentialIdentity> => {
   return {
     accessKeyId: variable('AWS_ACCESS_KEY_ID'),
     secretAccessKey: variable('AWS_SECRET_ACCESS_KEY'),
-    // Always there in Lambda, not in every emulator of it.
+    // Lambda always sets it; some emulators do not.
     ...(sessionToken ? { sessionToken } : {}),
   };
 };
 
-/** The only name that the SDK's clients import of the package. */
+/** The only export of the package that the SDK's clients import. */
 export const defaultProvider = (): AwsCredentialIdentityProvider => fromEnvironment;

@@ -4,21 +4,21 @@ import type { FunctionDefinition } from '../../routes.ts';
 import { staticFilesFolder } from '../../static-files.ts';
 
 /**
- * How esbuild makes one file of a function and what it imports. `npm run bench:cold` sets what
- * comes out beside NodejsFunction's defaults; the milliseconds here are of the same measurement.
- * test/infra/stack/bundles.test.ts runs every bundle and looks into it.
+ * How esbuild bundles a function and its imports into one file. `npm run bench:cold` compares the
+ * result with NodejsFunction's defaults, and measured the milliseconds below.
+ * test/infra/stack/bundles.test.ts runs every bundle and checks its content.
  *
- * The format is the default, CommonJS: an ES module that imports from node:http makes Node run the
- * getters of everything in there, and so load undici, which nothing here uses: 25 ms.
+ * The format is the default, CommonJS: when an ES module imports from node:http, Node runs all getters
+ * of that module and so loads undici, which no function uses. That takes 25 ms.
  */
 export const bundling: BundlingOptions = {
   bundleAwsSDK: true,
-  // Of ES modules, unlike CommonJS ones, esbuild leaves out what is not used: 254 KB, 55 ms.
+  // esbuild can leave unused code out of ES modules, but not out of CommonJS: saves 254 KB, 55 ms.
   mainFields: ['module', 'main'],
-  // Names are shortened too, also in logged stacks: to keep them would cost 18 KB and 5 ms.
+  // This shortens names in logged stacks too: keeping them would cost 18 KB and 5 ms.
   minify: true,
   logLevel: LogLevel.WARNING,
-  // Node loads web streams when the SDK asks whether a stream is one of them. None ever is.
+  // Node loads web streams when the SDK asks whether a stream is one, which is never the case.
   define: { ReadableStream: 'undefined' },
   esbuildArgs: {
     '--alias': [
@@ -26,12 +26,12 @@ export const bundling: BundlingOptions = {
       '@aws-sdk/middleware-endpoint-discovery=./infra/stack/bundling/endpoint-discovery.ts',
       '@smithy/core/event-streams=./infra/stack/bundling/event-streams.ts',
     ],
-    // `require` in place of `import()`, by which the SDK imports node:http: see above.
+    // Replaces `import()` by `require`: the SDK would import node:http as an ES module, see above.
     '--supported:dynamic-import': 'false',
   },
 };
 
-/** For functions that nobody waits for: with all of the SDK that they import. */
+/** Bundles functions for which no client waits with the whole SDK that they import. */
 export const backgroundBundling: BundlingOptions = {
   bundleAwsSDK: true,
   mainFields: ['module', 'main'],
@@ -39,7 +39,7 @@ export const backgroundBundling: BundlingOptions = {
   logLevel: LogLevel.WARNING,
 };
 
-/** How a function is bundled: the files of its page lie in a folder beside the code. */
+/** The bundling of a function. The files of its page are put into a folder beside the code. */
 export const bundlingOf = ({ staticFiles: page }: FunctionDefinition): BundlingOptions => {
   if (!page) return bundling;
   const copyFiles = (folder: string) => [

@@ -6,9 +6,9 @@ import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { DeploymentSettings } from '../../deployment-settings.ts';
 
 /**
- * An encrypted topic that mails alarms to the address in the settings, if there is one; its
- * holder must confirm the subscription.
- * The key is our own because CloudWatch may not use the one that AWS manages for SNS.
+ * Creates an encrypted topic that mails alarms to the address in the settings, if there is one. The
+ * recipient must confirm the subscription. The topic has a key of its own, because CloudWatch may not
+ * use the key that AWS manages for SNS.
  */
 export const createAlarmTopic = (
   stack: Stack,

@@ -23,6 +23,7 @@ import {
   unsentMails,
 } from './metrics.ts';
 
+/** The resources that the alarms and the dashboard watch. */
 export interface Watched {
   readonly api: HttpApi;
   readonly functions: readonly ServiceFunction[];
@@ -34,22 +35,21 @@ export interface Watched {
 
 interface AlarmDefinition {
   readonly name: string;
-  /** What it means and where to look, for whoever is woken by it. */
+  /** What the alarm means and where to look, for the engineer on call. */
   readonly description: string;
   readonly metric: IMetric;
   /** The alarm is raised from this value on. */
   readonly threshold: number;
-  /** Of the last three periods, how many must be over it; 1: the last one. */
+  /** How many of the last three periods must reach the threshold; default: only the last one. */
   readonly periods?: 2 | 3;
-  /** It is raised by silence too. */
-  readonly raisedBySilence?: true;
+  /** Missing data raises the alarm too. */
+  readonly raisedByMissingData?: true;
 }
 
 const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
   {
     name: 'ServerErrors',
-    description:
-      "One request in a hundred is answered 5xx. See the fault lines in the functions' logs.",
+    description: "One response in a hundred is a 5xx. See the fault lines in the functions' logs.",
     metric: serverErrorRate(api),
     threshold: 1,
     periods: 2,
@@ -57,19 +57,19 @@ const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
   {
     name: 'Latency',
     description:
-      'The slowest of a hundred requests takes 3 s: longer than a cold start with a hash.',
+      'One request in a hundred takes over 3 s, which is longer than a cold start with a hash.',
     metric: api.metricLatency({ statistic: 'p99', period }),
     threshold: 3000,
     periods: 3,
   },
 ];
 
-/** One for each function: it says which, and an alarm on a sum takes ten metrics at most. */
+/** One alarm for each function, which it names; an alarm on a sum takes at most ten metrics. */
 const functionAlarms = ({ functions, sealer }: Watched): AlarmDefinition[] =>
   [...functions, ...(sealer ? [sealer] : [])].flatMap(({ node, definition, lambda }) => {
     const errors: AlarmDefinition = {
       name: `${node.id}Errors`,
-      description: `The function ${definition.name} crashed, timed out or ran out of memory: a 500 that it answers itself is none of these.`,
+      description: `The function ${definition.name} crashed, timed out or ran out of memory. A 500 that the function returns itself does not count.`,
       metric: lambda.metricErrors({ period }),
       threshold: 1,
     };
@@ -79,18 +79,18 @@ const functionAlarms = ({ functions, sealer }: Watched): AlarmDefinition[] =>
       metric: lambda.metricThrottles({ period }),
       threshold: 1,
     };
-    // The in-memory variant is throttled by design when it has a concurrency of its own.
+    // The in-memory variant is throttled by design when it has a reserved concurrency.
     return definition.inMemory ? [errors] : [errors, throttles];
   });
 
 const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
   tableDefinitions.flatMap((definition) =>
-    // Reads and writes apart, because an alarm takes ten metrics.
+    // Reads and writes have separate alarms, because an alarm takes at most ten metrics.
     tableUses.map((use) => ({
       name: `${definition.name === 'users' ? 'UsersTable' : 'AuditTable'}${use}Throttles`,
-      description: `DynamoDB throttles ${use.toLowerCase()}s of the ${definition.name} table or an index of it: a hot key, or growth faster than on-demand capacity follows.`,
+      description: `DynamoDB throttles ${use.toLowerCase()}s of the ${definition.name} table or one of its indexes: a key is used too often, or traffic grows faster than on-demand capacity.`,
       metric: sum(`Throttled ${use.toLowerCase()}s`, tableThrottles(tables, definition, use)),
-      // A few are retried by the SDK and seen by nobody.
+      // The SDK retries a few, which no user notices.
       threshold: 10,
     })),
   );
@@ -98,23 +98,23 @@ const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
 const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   {
     name: 'UnwrittenAuditEntries',
-    description: `An audit entry could not be stored. It is whole in the log, as ${entryNotWritten}, and must be replayed.`,
+    description: `An audit entry could not be stored. The log has the complete entry, as ${entryNotWritten}: replay it by replay-audit.`,
     metric: logMetrics.unwrittenAuditEntries,
     threshold: 1,
   },
   {
     name: 'AdminMade',
     description:
-      'A user was made an admin through the API. The log of the function names both by their ids, as admin-made; the audit trail has the rest. If nobody meant to, demote the user.',
+      'A user was made an admin through the API. The log of the function has the ids of both users, as admin-made; see the audit trail for the rest. If this was not intended, demote the user.',
     metric: logMetrics.adminsMade,
     threshold: 1,
   },
   {
     name: 'FailedLogins',
     description:
-      'At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeed (200): someone is guessing passwords. Other responses count on neither side. See the source addresses in the access log.',
+      'At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeeded (200): someone is guessing passwords. Other responses are not counted. See the source addresses in the access log.',
     metric: new MathExpression({
-      label: 'Refused logins, percent of those refused or successful, when 50 or more',
+      label: 'Refused logins, percent of refused and successful ones, if 50 or more',
       period,
       expression: 'IF(failed >= 50, 100 * failed / logins, 0)',
       usingMetrics: { failed: logMetrics.failedLogins, logins: logMetrics.logins },
@@ -129,14 +129,14 @@ const sealAlarms = ({ sealer, logMetrics }: Watched): AlarmDefinition[] =>
         {
           name: 'AuditTrailBroken',
           description:
-            'The audit trail is not what was sealed. The log of the function seal-audit names entries and files, as audit-trail-broken; the command verify-audit tells all.',
+            'The audit trail differs from what was sealed. The log of the function seal-audit names entries and files, as audit-trail-broken; the command verify-audit finds all.',
           metric: logMetrics.brokenAuditTrails,
           threshold: 1,
         },
         {
           name: 'AuditSealBehind',
           description:
-            'The audit trail was not sealed for two windows: whoever may write to the table can change newer entries unseen. See the log of the function seal-audit.',
+            'The audit trail was not sealed for two windows: changes of newer entries in the table cannot be detected. See the log of the function seal-audit.',
           metric: new MathExpression({
             label: 'Windows that were not sealed',
             period,
@@ -148,7 +148,7 @@ const sealAlarms = ({ sealer, logMetrics }: Watched): AlarmDefinition[] =>
           }),
           threshold: 1,
           periods: 3,
-          raisedBySilence: true,
+          raisedByMissingData: true,
         },
       ]
     : [];
@@ -159,18 +159,18 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
   return [
     {
       name: 'UnsentMails',
-      description: `Mails were not sent: messages are in the queue UnsentMailsQueueUrl, or are lost where the log of users-update or password-resets-set has ${noticeNotHandedOver}. See the log of the function mail, and SES.`,
+      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost if the log of users-update or password-resets-set has ${noticeNotHandedOver}. See the log of the function mail, and SES.`,
       metric: sum('Mails that were not sent', metrics),
       threshold: 1,
     },
   ];
 };
 
-/** The alarms of the service, sent to a topic if there is one. */
+/** Creates the alarms of the service, which go to a topic if there is one. */
 export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | undefined): Alarm[] =>
   [gatewayAlarms, functionAlarms, tableAlarms, securityAlarms, mailAlarms, sealAlarms]
     .flatMap((define) => define(watched))
-    .map(({ name, description, metric, threshold, periods = 1, raisedBySilence }) => {
+    .map(({ name, description, metric, threshold, periods = 1, raisedByMissingData }) => {
       const alarm = new Alarm(stack, `${name}Alarm`, {
         alarmName: `${stack.stackName}-${name}`,
         alarmDescription: description,
@@ -179,8 +179,8 @@ export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | und
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: periods === 1 ? 1 : 3,
         datapointsToAlarm: periods,
-        // Elsewhere: no requests, no data, no reason to wake anybody.
-        treatMissingData: raisedBySilence
+        // For most alarms, missing data means that there were no requests.
+        treatMissingData: raisedByMissingData
           ? TreatMissingData.BREACHING
           : TreatMissingData.NOT_BREACHING,
       });

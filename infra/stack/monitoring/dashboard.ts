@@ -76,7 +76,7 @@ const mailGraphs = ({ functions, logMetrics }: Watched) => {
   return metrics.length > 0 ? [graph('Mails that were not sent', metrics)] : [];
 };
 
-/** One page with the alarms on top and, below, the measurements that explain them. */
+/** Creates a page with the alarms on top and the metrics that explain them below. */
 export const createDashboard = (stack: Stack, watched: Watched, alarms: Alarm[]): Dashboard =>
   new Dashboard(stack, 'Dashboard', {
     widgets: [

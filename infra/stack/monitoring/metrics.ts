@@ -1,4 +1,4 @@
-/** What the alarms watch and the dashboard shows, of what AWS measures by itself. */
+/** The metrics of the alarms and the dashboard: those of AWS, and those made from the logs. */
 import { Duration, type Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
@@ -16,7 +16,7 @@ import type { Tables } from '../table.ts';
 
 export const period = Duration.minutes(5);
 
-/** The sum of metrics of which some have no data: a function that nobody calls, say. */
+/** The sum of metrics, some of which may have no data, because a function was not called. */
 export const sum = (label: string, metrics: readonly IMetric[]): MathExpression =>
   new MathExpression({
     label,
@@ -25,7 +25,7 @@ export const sum = (label: string, metrics: readonly IMetric[]): MathExpression 
     usingMetrics: Object.fromEntries(metrics.map((metric, i) => [`m${i}`, metric])),
   });
 
-/** Mails that will not be sent by themselves any more; none where the service sends no mails. */
+/** Mails that are not retried any more; no metrics where the service sends no mails. */
 export const unsentMails = (
   functions: readonly ServiceFunction[],
   { lostNotices }: { lostNotices: Metric },
@@ -44,16 +44,16 @@ export const unsentMails = (
       : [],
   );
 
-/** Percent of requests that the service failed to answer. */
+/** The percentage of responses that are a 5xx. */
 export const serverErrorRate = (api: HttpApi): MathExpression =>
   new MathExpression({
-    label: 'Requests answered 5xx, percent',
+    label: 'Responses that are 5xx, percent',
     period,
     expression: 'IF(requests > 0, 100 * failed / requests, 0)',
     usingMetrics: { requests: api.metricCount(), failed: api.metricServerError() },
   });
 
-/** What a table may be throttled in. */
+/** The uses of a table that DynamoDB throttles separately. */
 export const tableUses = ['Read', 'Write'] as const;
 
 /** Throttled reads, or writes, of a table and of each of its indexes. */
@@ -74,16 +74,15 @@ export const tableThrottles = (
     }),
   );
 
-// What the alarms watch and the dashboard shows, of what the logs say.
-
+/** Metrics made from the access log and the logs of functions. */
 export interface LogMetrics {
-  /** That succeeded or were refused. */
+  /** Logins that succeeded or were refused. */
   readonly logins: Metric;
   readonly failedLogins: Metric;
   readonly adminsMade: Metric;
   readonly unwrittenAuditEntries: Metric;
   readonly brokenAuditTrails: Metric;
-  /** Of changes, which could not be handed to the function that mails. */
+  /** Notices of changes that could not be handed over to the mail function. */
   readonly lostNotices: Metric;
 }
 
@@ -97,15 +96,15 @@ const writesAudit = ({ definition }: ServiceFunction) =>
   );
 
 /**
- * Wrong password, unknown email, too many attempts. A 400 is a malformed request, not an attempt:
- * it costs nothing, and whoever guesses passwords could send as many as make the refusals few.
+ * Wrong password, unknown email, too many attempts. A 400 is a malformed request and does not count:
+ * otherwise an attacker could lower the percentage of refusals by sending many of them.
  */
 const refusals = ['401', '404', '429'];
 const outcomes = ['200', ...refusals];
 
 /**
- * The events that lib/audit/record.ts and lib/mail/notice.ts log. A plain search: Lambda puts a prefix before the JSON
- * of a line, which a JSON pattern would not match.
+ * The events that lib/audit/record.ts and lib/mail/notice.ts log. The filter searches for text: a
+ * JSON pattern would not match, because Lambda puts a prefix before the JSON of a line.
  */
 const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);
 const lostNotice = FilterPattern.allTerms(noticeNotHandedOver);
@@ -116,7 +115,7 @@ const adminMade = FilterPattern.allTerms('admin-made');
 /** The event that lib/audit/seal/round.ts logs. */
 const brokenAuditTrail = FilterPattern.allTerms('audit-trail-broken');
 
-/** Makes metrics of lines in the access log and in the logs of functions. */
+/** Creates metrics from the access log and from the logs of functions. */
 export const createLogMetrics = (
   stack: Stack,
   {

@@ -127,7 +127,7 @@ describe('An alarm', () => {
   it('is raised when at least 50 logins, and half of those that succeed or are refused, are refused', () => {
     expect(properties('FailedLogins').Threshold).toBe(50);
     expect(properties('FailedLogins').AlarmDescription).toContain(
-      'refused (401, 404, 429), and no fewer than succeed (200)',
+      'refused (401, 404, 429), and no fewer than succeeded (200)',
     );
     expect(expression('FailedLogins')).toBe('IF(failed >= 50, 100 * failed / logins, 0)');
     // A malformed request (400), which costs nothing, must not outweigh what was refused.
