@@ -2,8 +2,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure } from './failure.ts';
 
-/** Resolves a file name. npm changes to the folder of package.json: names are relative to the
- * folder in which npm was called. */
+/** Resolves a file name from the folder in which npm was called: npm changes to another one. */
 export const locate = (name: string): string => {
   const { npm_lifecycle_event: script, INIT_CWD: caller } = process.env;
   return resolve(script === 'operator' && caller ? caller : process.cwd(), name);

@@ -101,6 +101,7 @@ const collectOutput = () => {
   return { output, restore };
 };
 
+/** Runs a command in this process. */
 const operateHere = async (
   args: readonly string[],
   { input = '', environment }: Surroundings,
