@@ -1,4 +1,5 @@
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { access, type FileHandle, open, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Failure } from './failure.ts';
 
@@ -27,15 +28,20 @@ export interface Input {
   readonly size: number;
 }
 
-/** Opens a file to read it. @param name of the file, or - for standard input @throws {Failure} */
+/** Opens the file only when it is read, so that a command which ends before leaves none open. */
+async function* chunksOf(file: string): AsyncGenerator<Buffer> {
+  yield* createReadStream(file);
+}
+
+/** Finds a file to read. @param name of the file, or - for standard input @throws {Failure} */
 export const openInput = async (name: string): Promise<Input> => {
   if (name === '-') return { chunks: process.stdin, size: 0 };
   const file = locate(name);
   try {
-    const handle = await open(file);
-    const status = await handle.stat();
+    await access(file, constants.R_OK);
+    const status = await stat(file);
     if (status.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-    return { chunks: handle.createReadStream(), size: status.size };
+    return { chunks: chunksOf(file), size: status.size };
   } catch (error) {
     throw cannotOpen(file, error);
   }
