@@ -5,7 +5,7 @@ import { DomainError } from '../../lib/errors.ts';
 import { selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
-import { noticeChange } from '../../lib/mail/notice.ts';
+import { noticeChange } from '../../lib/mail/hand-over.ts';
 import { config } from '../../lib/settings.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
 import { changeDetails } from '../../lib/users/audit-details.ts';

@@ -4,8 +4,7 @@ import { DomainError, faultName } from '../errors.ts';
 import { entryNotWritten, logError } from '../log.ts';
 import { config } from '../settings.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
-import { timeToLive } from './retention.ts';
-import { type EntryWrite, insertEntry } from './store.ts';
+import { type EntryWrite, insertEntry, timeToLive } from './store.ts';
 
 /** Milliseconds by which a slow audit store may delay a response. */
 const recordingTimeout = () => storageTime(1000);

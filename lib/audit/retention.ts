@@ -1,17 +1,8 @@
 /** How long entries stay in the table, and their windows in the archive. */
 import { leastRetention } from '../settings.ts';
-import { seconds } from '../time.ts';
 
-/** Seconds, and milliseconds. */
-const secondsOfDay = 86_400;
-const day = secondsOfDay * 1000;
-
-/** What a write of an entry has of its time to live: nothing where entries stay for ever. */
-export const timeToLive = (
-  { created_at }: { readonly created_at: string },
-  days: number,
-): { readonly expiresAt?: number } =>
-  days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * secondsOfDay };
+/** Milliseconds. */
+const day = 86_400_000;
 
 /**
  * Whether an entry may have left the table by then. A time to live that is shorter than any that

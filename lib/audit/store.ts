@@ -4,6 +4,7 @@ import { isConditionFailure, send } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { auditTable, createdAtKey, type IndexDefinition } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
+import { seconds } from '../time.ts';
 import type { Action, AuditEntry } from './entry.ts';
 
 /** A number of any size: as such where a double holds it exactly, otherwise as text. */
@@ -67,6 +68,16 @@ export interface EntryWrite {
   /** Seconds since 1970, from when on DynamoDB may delete the entry; absent: it stays. */
   readonly expiresAt?: number | undefined;
 }
+
+/** Seconds. */
+const day = 86_400;
+
+/** The time to live with which an entry is written; none where entries stay for ever. */
+export const timeToLive = (
+  { created_at }: Pick<AuditEntry, 'created_at'>,
+  days: number,
+): Pick<EntryWrite, 'expiresAt'> =>
+  days === 0 ? {} : { expiresAt: seconds(new Date(created_at)) + days * day };
 
 /** An entry as the table holds it. */
 export const toItem = (entry: AuditEntry, { writeId, requestId, expiresAt }: EntryWrite) => ({

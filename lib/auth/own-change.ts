@@ -4,9 +4,9 @@ import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
-import type { ChangeContext } from '../users/read-then-write.ts';
 import { parseCurrentPassword, type UserChanges } from '../users/schema.ts';
 import { findStoredUser } from '../users/store.ts';
+import type { ChangeContext } from '../users/update.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';
 

@@ -3,7 +3,7 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Claims } from '../auth/token.ts';
 import type { StoredUser } from '../users/items.ts';
-import type { ChangeContext } from '../users/read-then-write.ts';
+import type { ChangeContext } from '../users/update.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -4,8 +4,7 @@ import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
 import { failuresOf } from '../auth/login-protection.ts';
 import { DomainError } from '../errors.ts';
-import { handOver } from '../mail/hand-over.ts';
-import { noticeChange, type Source } from '../mail/notice.ts';
+import { handOver, noticeChange, type Source } from '../mail/hand-over.ts';
 import { hashPassword } from '../users/password.ts';
 import { findReset, useReset } from './store.ts';
 

@@ -1,9 +1,61 @@
-import { transact } from '../dynamodb/client.ts';
+/** Changes of a user by what was read of it, while others may change it too. */
+
+import { storageTime, transact } from '../dynamodb/client.ts';
+import { DomainError, namedError, withUnknownOutcome } from '../errors.ts';
 import { config } from '../settings.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
-import { type ChangeContext, readThenWrite } from './read-then-write.ts';
-import { releaseEmail, type UserUpdate, writeUpdate } from './update.ts';
+import { findStoredUser } from './store.ts';
+import {
+  type ChangeContext,
+  releaseEmail,
+  type UserUpdate,
+  type Written,
+  writeUpdate,
+} from './update.ts';
 import type { User } from './user.ts';
+
+/** Milliseconds for which writers that race for one user, one of them a round, try again. */
+const contentionTimeout = () => storageTime(3000);
+
+/** Rounds that a writer has, however slow the machine is. */
+const minRounds = 3;
+
+/**
+ * Reads a user and writes by what was read, again for as long as others change it in between.
+ * @returns the user as it was before the first attempt, and as it was read for the last one
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and whatever `write` throws
+ */
+const readThenWrite = async (
+  id: number,
+  write: (user: StoredUser) => Promise<Written>,
+  { permission }: ChangeContext = {},
+): Promise<{ before: User; read: User }> => {
+  const deadline = performance.now() + contentionTimeout();
+  let unsure: User | undefined;
+  let known = permission?.user;
+  const readAgain = async () => {
+    const read = await findStoredUser(id);
+    if (!read) throw new DomainError('USER_NOT_FOUND');
+    await permission?.check(read);
+    return read;
+  };
+  const tryOnce = async () => {
+    const read = known ?? (await readAgain());
+    known = undefined;
+    const written = await write(read);
+    if (written === 'unknown') unsure ??= read;
+    return written === 'written' ? { before: unsure ?? read, read } : undefined;
+  };
+  try {
+    for (let round = 0; round < minRounds || performance.now() < deadline; round += 1) {
+      const done = await tryOnce();
+      if (done) return done;
+    }
+    throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+  } catch (error) {
+    throw unsure ? withUnknownOutcome(error) : error;
+  }
+};
 
 /**
  * Changes the given fields of a user, and the email item with the email. A new password or another

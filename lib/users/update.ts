@@ -5,9 +5,24 @@ import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } from './items.ts';
-import type { ChangeContext, Written } from './read-then-write.ts';
 import { endingSessions } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
+
+/** Who changes a user. */
+export interface ChangeContext {
+  /** Id of the caller, who must be an admin at that instant to make another one; absent: an operator. */
+  readonly caller?: number;
+  /** Given where what permits the change must still hold when it is written. */
+  readonly permission?: {
+    /** As it was read and checked. */
+    readonly user: StoredUser;
+    /** Checks it again, when it was read again. */
+    readonly check: (user: StoredUser) => Promise<void>;
+  };
+}
+
+/** Whether a write was made; not, because the user changed meanwhile; or perhaps it changed it. */
+export type Written = 'written' | 'conflict' | 'unknown';
 
 /** What an update may write. */
 export interface UserUpdate {

@@ -7,10 +7,9 @@ import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
 import { collect } from '../../lib/audit/archive/spool.ts';
 import type { EntrySource } from '../../lib/audit/archive/table.ts';
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
-import { timeToLive } from '../../lib/audit/retention.ts';
 import { sealWindow } from '../../lib/audit/seal/sealer.ts';
 import type { Sealing } from '../../lib/audit/seal/sealing.ts';
-import { toItem } from '../../lib/audit/store.ts';
+import { timeToLive, toItem } from '../../lib/audit/store.ts';
 import type { Finding, Verification, Verified } from '../../lib/audit/verify/verification.ts';
 import { verifyTrail } from '../../lib/audit/verify/verify.ts';
 

@@ -103,7 +103,7 @@ const refusals = ['401', '404', '429'];
 const outcomes = ['200', ...refusals];
 
 /**
- * The events that lib/audit/record.ts and lib/mail/notice.ts log. The filter searches for text: a
+ * The events that lib/audit/record.ts and lib/mail/hand-over.ts log. The filter searches for text: a
  * JSON pattern would not match, because Lambda puts a prefix before the JSON of a line.
  */
 const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);

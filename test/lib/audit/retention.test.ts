@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { expiryBound, hasExpired, keptSince, timeToLive } from '../../../lib/audit/retention.ts';
+import { expiryBound, hasExpired, keptSince } from '../../../lib/audit/retention.ts';
+import { timeToLive } from '../../../lib/audit/store.ts';
 
 const created_at = '2026-11-21T09:05:00.500Z';
 const created = Date.parse(created_at);

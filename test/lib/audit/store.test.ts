@@ -3,13 +3,13 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AuditEntry, actions, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
-import { timeToLive } from '../../../lib/audit/retention.ts';
 import {
   type AuditFilter,
   insertEntry,
   listEntries,
   matching,
   shown,
+  timeToLive,
   toItem,
 } from '../../../lib/audit/store.ts';
 import { useOwnTables } from '../../support/own-tables.ts';

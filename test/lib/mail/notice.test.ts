@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { noticeChange } from '../../../lib/mail/notice.ts';
+import { noticeChange } from '../../../lib/mail/hand-over.ts';
 import type { User } from '../../../lib/users/user.ts';
 import { startMailbox } from '../../support/mailbox.ts';
 
