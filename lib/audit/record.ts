@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { storageTime } from '../dynamodb/client.ts';
+import { retry, storageTime } from '../dynamodb/client.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { entryNotWritten, logError } from '../log.ts';
 import { config } from '../settings.ts';
@@ -31,12 +31,14 @@ export const writeEntry = async (
   entry: AuditEntry,
   { deadline, ...write }: EntryWrite & { deadline?: number },
 ): Promise<AuditEntry> => {
-  for (let draw = 0; draw < maxDraws; draw += 1) {
+  const insertDrawn = async (draw: number) => {
     const limit = deadline && { timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
     const drawn = drawId(entry, write.writeId, draw);
-    if (await insertEntry(drawn, { ...write, ...limit })) return drawn;
-  }
-  throw new Error('No free audit id');
+    return (await insertEntry(drawn, { ...write, ...limit })) ? drawn : undefined;
+  };
+  const written = await retry(insertDrawn, { attempts: maxDraws });
+  if (!written) throw new Error('No free audit id');
+  return written;
 };
 
 const timeToLiveOf = (entry: AuditEntry) => timeToLive(entry, config.auditRetentionDays);

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { auditTable, createdAtKey, type IndexDefinition } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
@@ -93,7 +93,7 @@ export const toItem = (entry: AuditEntry, { writeId, requestId, expiresAt }: Ent
  * @returns false when another entry has the id
  * @throws {DomainError} STORAGE_FAULT
  */
-export const insertEntry = async (
+export const insertEntry = (
   entry: AuditEntry,
   { timeout, ...write }: EntryWrite & { timeout?: number },
 ): Promise<boolean> => {
@@ -103,13 +103,7 @@ export const insertEntry = async (
     ConditionExpression: 'attribute_not_exists(id) OR write_id = :write_id',
     ExpressionAttributeValues: { ':write_id': write.writeId },
   });
-  try {
-    await send(command, timeout === undefined ? {} : { timeout });
-    return true;
-  } catch (error) {
-    if (isConditionFailure(error)) return false;
-    throw error;
-  }
+  return sendIf(command, timeout === undefined ? {} : { timeout });
 };
 
 /** What entries are wanted. Conditions that are absent are none; the others all hold. */

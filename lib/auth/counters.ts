@@ -4,6 +4,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import {
   conditionItem,
   isConditionFailure,
+  retry,
   send,
   sendIf,
   storageTime,
@@ -121,7 +122,7 @@ const maxRounds = 8;
 /** Counts an attempt. @returns seconds to wait; 0 when it was counted */
 const countOne = async ({ pk, limit, count: seen }: SeenCounter, now: Date): Promise<number> => {
   let count = seen;
-  for (let round = 0; round < maxRounds; round += 1) {
+  const waitOrCount = async () => {
     const wait = waitOf(count, now);
     if (wait > 0) return wait;
     const command = new UpdateCommand({
@@ -136,9 +137,11 @@ const countOne = async ({ pk, limit, count: seen }: SeenCounter, now: Date): Pro
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
       count = conditionItem<Count>(error);
+      return undefined;
     }
-  }
-  return Math.max(1, waitOf(count, now));
+  };
+  const wait = await retry(waitOrCount, { attempts: maxRounds });
+  return wait ?? Math.max(1, waitOf(count, now));
 };
 
 /**

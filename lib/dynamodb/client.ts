@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type AttributeValue,
+  BatchGetItemCommand,
   type CancellationReason,
   type ConditionalCheckFailedException,
   DynamoDBClient,
@@ -15,7 +17,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
-import { DomainError } from '../errors.ts';
+import { DomainError, namedError } from '../errors.ts';
 import { config } from '../settings.ts';
 
 /**
@@ -153,6 +155,58 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
       await pause(wait);
     }
   }
+};
+
+/**
+ * Makes an attempt again and again, for as long as it returns undefined.
+ * @param attempts how many are made at least
+ * @param until when further ones end, in milliseconds of performance.now(); absent: none are made
+ * @returns undefined when no attempt succeeded
+ */
+export const retry = async <T>(
+  attempt: (number: number) => Promise<T | undefined>,
+  { attempts, until = 0 }: { readonly attempts: number; readonly until?: number },
+): Promise<T | undefined> => {
+  for (let number = 0; number < attempts || performance.now() < until; number += 1) {
+    const result = await attempt(number);
+    if (result !== undefined) return result;
+  }
+  return undefined;
+};
+
+/** An item, or its key, as DynamoDB has it: the document client would convert it at a higher cost. */
+export type StoredItem = Record<string, AttributeValue>;
+
+/** Requests for the items that DynamoDB left out of a response, which it may when it is busy. */
+const maxBatchRequests = 3;
+
+/**
+ * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some out.
+ * @param limits milliseconds for each request
+ * @returns those that there are, in any order
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const readItems = async (
+  table: string,
+  keys: readonly StoredItem[],
+  limits: { timeout?: number } = {},
+): Promise<readonly StoredItem[]> => {
+  if (keys.length === 0) return [];
+  const found: StoredItem[] = [];
+  let missing = [...keys];
+  const readMissing = async () => {
+    const RequestItems = { [table]: { Keys: missing, ConsistentRead: true } };
+    const { Responses, UnprocessedKeys } = await send(
+      new BatchGetItemCommand({ RequestItems }),
+      limits,
+    );
+    found.push(...(Responses?.[table] ?? []));
+    missing = UnprocessedKeys?.[table]?.Keys ?? [];
+    return missing.length === 0 ? found : undefined;
+  };
+  const all = await retry(readMissing, { attempts: maxBatchRequests });
+  if (!all) throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
+  return all;
 };
 
 /** Whether a {@link send} failed because its condition did not hold. */

@@ -39,9 +39,8 @@ export type MailMessage = ResetMessage | NoticeMessage;
 // again when it fails. The SDK's client of Lambda is as large as all else in a bundle; what signs a
 // request is in there already.
 
-/** Milliseconds for one attempt, and attempts: if its message comes twice, a link is mailed once. */
+/** Milliseconds for one attempt. */
 const requestTime = 1000;
-const maxAttempts = 2;
 
 /** The client of this process; absent until something is handed over. */
 let http: NodeHttpHandler | undefined;
@@ -95,13 +94,12 @@ const invoke = async (body: string): Promise<void> => {
  */
 export const handOver = async (message: MailMessage): Promise<void> => {
   const body = JSON.stringify(message);
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await invoke(body);
-    } catch (cause) {
-      if (attempt === maxAttempts) throw new DomainError('MAIL_FAULT', { cause });
-    }
-  }
+  await invoke(body)
+    // A second attempt, and no more. If the message comes twice, a link is mailed once.
+    .catch(() => invoke(body))
+    .catch((cause: unknown) => {
+      throw new DomainError('MAIL_FAULT', { cause });
+    });
 };
 
 /** Which request does something, and where it comes from. */

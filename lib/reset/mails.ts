@@ -7,7 +7,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { resetRequested } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { exceedsNoticeLimit } from '../auth/limits.ts';
-import { sendIf } from '../dynamodb/client.ts';
+import { retry, sendIf } from '../dynamodb/client.ts';
 import { faultName, namedError } from '../errors.ts';
 import { describeFault, logError, mailNotSent } from '../log.ts';
 import type { MailMessage, NoticeMessage, ResetMessage } from '../mail/hand-over.ts';
@@ -87,15 +87,17 @@ export const makeMailedToken = async (
   requestId: string,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<string | undefined> => {
-  for (let round = 0; round < maxRounds; round += 1) {
+  const tryToClaim = async () => {
     const item: StoredReset = (await getItem(resetKey(user.id))) ?? {};
     const mails = mailsWith(item, requestId, seconds(now));
-    if (!mails) return undefined;
+    if (!mails) return 'nothing to mail';
     const seen = { claim: item.claim, mails, now: seconds(now) };
     const token = await claimMail(user, requestId, seen);
-    if (token) return token;
-  }
-  throw namedError('MailUnderWay');
+    return token === undefined ? undefined : { token };
+  };
+  const claimed = await retry(tryToClaim, { attempts: maxRounds });
+  if (!claimed) throw namedError('MailUnderWay');
+  return claimed === 'nothing to mail' ? undefined : claimed.token;
 };
 
 const updateMail = async (

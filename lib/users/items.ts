@@ -1,8 +1,7 @@
 /** The items of the users table that belong to users, and how they are read. */
-import { BatchGetItemCommand, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { send } from '../dynamodb/client.ts';
-import { DomainError, namedError } from '../errors.ts';
+import { readItems, send } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { emailKey, type User } from './user.ts';
@@ -55,38 +54,19 @@ export interface ItemKey {
   readonly pk: string;
 }
 
-/** As DynamoDB takes it: the document client's commands, which convert it, cost more. */
 const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });
-
-/** Requests for what DynamoDB left out of an answer, which it may when it is busy. */
-const maxBatchRounds = 3;
 
 /**
  * Reads items as last written: at most 100, in one request unless DynamoDB leaves some out.
- * @param limits milliseconds for each request, where it is not to take as long as others
+ * @param limits milliseconds for each request, where the default is too long
  * @returns the items in the order of their keys, undefined where there is none
  * @throws {DomainError} STORAGE_FAULT
  */
 export const getItems = async (keys: readonly ItemKey[], limits: { timeout?: number } = {}) => {
-  const found = new Map<string, Record<string, unknown>>();
-  let missing = keys.map(storedKey);
-  for (let round = 0; round < maxBatchRounds && missing.length > 0; round += 1) {
-    const { Responses, UnprocessedKeys } = await send(
-      new BatchGetItemCommand({
-        RequestItems: { [config.usersTable]: { Keys: missing, ConsistentRead: true } },
-      }),
-      limits,
-    );
-    for (const stored of Responses?.[config.usersTable] ?? []) {
-      const item = unmarshall(stored);
-      found.set(item.pk, item);
-    }
-    missing = (UnprocessedKeys?.[config.usersTable]?.Keys ?? []) as typeof missing;
-  }
-  if (missing.length > 0) {
-    throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
-  }
-  return keys.map(({ pk }) => found.get(pk));
+  const stored = await readItems(config.usersTable, keys.map(storedKey), limits);
+  const items = stored.map((item) => unmarshall(item));
+  const byKey = new Map(items.map((item) => [item.pk as string, item]));
+  return keys.map(({ pk }) => byKey.get(pk));
 };
 
 /** Reads one item as last written. @throws {DomainError} STORAGE_FAULT */

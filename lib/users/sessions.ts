@@ -3,7 +3,7 @@
  * the number that stood on the user item when it was issued, and is good while it stands there.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { isConditionFailure, send } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
 import { userKey } from './items.ts';
 
@@ -27,18 +27,12 @@ export const endingSessions = <Update extends ItemUpdate>(update: Update) =>
  * @returns false when there is no such user
  * @throws {DomainError} STORAGE_FAULT
  */
-export const endSessions = async (id: number): Promise<boolean> => {
-  try {
-    const command = new UpdateCommand({
+export const endSessions = (id: number): Promise<boolean> =>
+  sendIf(
+    new UpdateCommand({
       TableName: config.usersTable,
       Key: userKey(id),
       ConditionExpression: 'attribute_exists(pk)',
       ...endingSessions({ UpdateExpression: '' }),
-    });
-    await send(command);
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return false;
-  }
-};
+    }),
+  );
