@@ -10,10 +10,10 @@ import { config } from '../../lib/settings.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
 import { changeDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';
-import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { parseUserChanges } from '../../lib/users/schema.ts';
-import { parseUserId, type User } from '../../lib/users/user.ts';
+import type { Permission } from '../../lib/users/update.ts';
+import { parseUserId } from '../../lib/users/user.ts';
 
 const changeBy = (request: AuthenticatedRequest) =>
   ({
@@ -23,38 +23,33 @@ const changeBy = (request: AuthenticatedRequest) =>
     resource_id: parseUserId(request.pathParameters?.id),
   }) as const;
 
-/** While the directory is open, whoever made a user may change it. */
+/** Users may change themselves, admins everybody, and others, while the directory is open, those whom they made. */
 const access = selfOrAdminOr(async (request) => {
   if (config.userDirectory === 'closed') throw new DomainError('FORBIDDEN');
   const change = changeBy(request);
   return recordingFaults(change, () => checkMaker(change.resource_id, change.user_id));
 });
 
-/** The permission of whoever made a user, as long as a role in the body still is that of the user. */
-const alsoHeldTo = (parse: (user: User) => void, permission: AuthenticatedRequest['permission']) =>
-  permission && {
-    ...permission,
-    check: async (user: StoredUser) => {
-      await permission.check(user);
-      parse(user);
-    },
-  };
+/** The permission of whoever made a user. A role that the body sends back must stay that of the user. */
+const makerPermission = ({ permission, body }: AuthenticatedRequest): Permission | undefined =>
+  permission && body.role !== undefined
+    ? { ...permission, endsWith: { ...permission.endsWith, role: 'FORBIDDEN' } }
+    : permission;
 
 /** PUT /api/users/{id} */
 export const handler = endpoint(contract.updateUser, access, async (request) => {
   const { body, claims } = request;
-  const parse = (user?: User) => parseUserChanges(body, claims.role, user?.role);
-  const changes = parse(request.permission?.user);
+  const changes = parseUserChanges(body, claims.role, request.permission?.user.role);
   const change = changeBy(request);
   const { resource_id: id, user_id: caller } = change;
   const own = { id, changes, currentPassword: body.currentPassword, sourceIp: change.ip_address };
   const permission =
     id === caller
       ? await recordingFaults(change, () => checkOwnChange(own, request.caller))
-      : alsoHeldTo(parse, request.permission);
+      : makerPermission(request);
   const { password, ...rest } = changes;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-  const context = { caller, ...(permission ? { permission } : {}) };
+  const context = { caller, permission, mailsLinks: config.mailFunctionUrl !== '' };
   const { before, after } = await recordingFaults(change, () =>
     updateUser(id, { ...rest, ...hashed }, context),
   );

@@ -1,4 +1,4 @@
-/** What permits a change beside the token or the role, and must hold until it is written. */
+/** What permits a change of a user to callers who are no admins. */
 
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
@@ -6,25 +6,28 @@ import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
 import { parseCurrentPassword, type UserChanges } from '../users/schema.ts';
 import { findStoredUser } from '../users/store.ts';
-import type { ChangeContext } from '../users/update.ts';
+import type { Permission } from '../users/update.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';
 
-/** A change that a user asks for of itself. */
+/** A change that users ask for of themselves. */
 export interface OwnChange {
   readonly id: number;
   readonly changes: UserChanges;
-  /** What the body says that its password is. */
+  /** The field `currentPassword` of the body. */
   readonly currentPassword: unknown;
   readonly sourceIp: string;
 }
 
-/** Whether it takes the current password; an address that is sent back as it is is no change. */
-const takesPassword = ({ email }: StoredUser, { changes }: OwnChange): boolean =>
-  changes.password !== undefined || (changes.email !== undefined && changes.email !== email);
+/** @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
+const findExisting = async (id: number): Promise<StoredUser> => {
+  const user = await findStoredUser(id);
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  return user;
+};
 
-/** Counts a wrong one like a failed login. */
-const requirePassword = async (user: StoredUser, change: OwnChange): Promise<void> => {
+/** Requires the current password. A wrong one counts as a failed login. */
+const requirePassword = async (user: StoredUser, change: OwnChange): Promise<string> => {
   const password = parseCurrentPassword(change.currentPassword);
   const counters = await loginCounters(user.email, change.sourceIp);
   const seen = await requireNoWaitNow(counters);
@@ -33,52 +36,43 @@ const requirePassword = async (user: StoredUser, change: OwnChange): Promise<voi
     throw new DomainError('CURRENT_PASSWORD_WRONG');
   }
   await requireNoWaitNow(counters);
+  return password;
 };
 
-const isRequired = ({ changes: { password, email } }: OwnChange): boolean =>
-  config.currentPassword === 'required' && (password !== undefined || email !== undefined);
-
 /**
- * Checks that a user may change itself: its session, where sessions are revocable, and its current
- * password, where that is required.
- * @param caller the user, where authentication has read it
- * @returns what the change must be held to; undefined where neither is checked
- * @throws {DomainError} TOKEN_INVALID, USER_NOT_FOUND, CURRENT_PASSWORD_REQUIRED,
- *   TOO_MANY_ATTEMPTS, CURRENT_PASSWORD_WRONG, STORAGE_FAULT
+ * Checks that users may change themselves: their session, where sessions are revocable, and their
+ * current password, where a new password or another address requires it.
+ * @param caller the user, if authentication has read it
+ * @returns undefined where neither is checked
+ * @throws {DomainError} USER_NOT_FOUND, CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS,
+ *   CURRENT_PASSWORD_WRONG, STORAGE_FAULT
  */
 export const checkOwnChange = async (
   change: OwnChange,
   caller: StoredUser | undefined,
-): Promise<ChangeContext['permission']> => {
-  const required = isRequired(change);
-  if (!caller && !required) return undefined;
-  const check = async (user: StoredUser) => {
-    if (caller && user.session_number !== caller.session_number) {
-      throw new DomainError('TOKEN_INVALID');
-    }
-    if (required && takesPassword(user, change)) await requirePassword(user, change);
-  };
-  const user = caller ?? (await findStoredUser(change.id));
-  if (!user) throw new DomainError('USER_NOT_FOUND');
-  await check(user);
-  return { user, check };
+): Promise<Permission | undefined> => {
+  const { password, email } = change.changes;
+  const mayRequirePassword =
+    config.currentPassword === 'required' && (password !== undefined || email !== undefined);
+  if (!caller && !mayRequirePassword) return undefined;
+  const user = caller ?? (await findExisting(change.id));
+  const session = caller ? ({ session_number: 'TOKEN_INVALID' } as const) : {};
+  if (!mayRequirePassword) return { user, endsWith: session };
+  if (password === undefined && email === user.email) {
+    // The address is sent back as it is, which requires no password for as long as it stays.
+    return { user, endsWith: { ...session, email: 'CURRENT_PASSWORD_REQUIRED' } };
+  }
+  return { user, endsWith: session, currentPassword: await requirePassword(user, change) };
 };
 
 /**
- * Checks that a caller may change a user because it made that user, and the user has no password or
- * address of anybody else since: whoever made it could log in as it anyway.
- * @returns what the change must be held to
+ * Checks that a caller created a user, and may therefore change it. This permission ends when
+ * anybody else gives the user a password or an address: until then the caller could log in as that
+ * user anyway.
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
-export const checkMaker = async (
-  id: number,
-  caller: number,
-): Promise<NonNullable<ChangeContext['permission']>> => {
-  const check = async ({ made_by }: StoredUser) => {
-    if (made_by !== caller) throw new DomainError('FORBIDDEN');
-  };
-  const user = await findStoredUser(id);
-  if (!user) throw new DomainError('USER_NOT_FOUND');
-  await check(user);
-  return { user, check };
+export const checkMaker = async (id: number, caller: number): Promise<Permission> => {
+  const user = await findExisting(id);
+  if (user.made_by !== caller) throw new DomainError('FORBIDDEN');
+  return { user, endsWith: { made_by: 'FORBIDDEN' } };
 };

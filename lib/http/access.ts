@@ -5,6 +5,7 @@ import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { toUser } from '../users/items.ts';
 import { findUser } from '../users/store.ts';
+import type { Permission } from '../users/update.ts';
 import type { User } from '../users/user.ts';
 import type { Access } from './endpoint.ts';
 import type { AuthenticatedRequest, IncomingEvent, Middleware } from './request.ts';
@@ -74,7 +75,7 @@ const mayRead = (request: AuthenticatedRequest) =>
   config.userDirectory === 'open' || isSelfOrAdmin(request);
 
 /** What permits a request; it throws for those that nothing permits. */
-type Permit = (request: AuthenticatedRequest) => Promise<AuthenticatedRequest['permission']>;
+type Permit = (request: AuthenticatedRequest) => Promise<Permission>;
 
 /**
  * Lets a user itself and admins pass, and leaves at `event.permission` what permits others. Rejects

@@ -3,7 +3,7 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Claims } from '../auth/token.ts';
 import type { StoredUser } from '../users/items.ts';
-import type { ChangeContext } from '../users/update.ts';
+import type { Permission } from '../users/update.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -12,7 +12,7 @@ export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   body?: unknown;
   claims?: Claims;
   caller?: StoredUser;
-  permission?: ChangeContext['permission'];
+  permission?: Permission;
 };
 
 export type Middleware = MiddlewareObj<IncomingEvent>;
@@ -30,7 +30,7 @@ export type AuthenticatedRequest = ApiRequest & {
   /** The caller as stored, where sessions are revocable: to check its session was to read it. */
   readonly caller?: StoredUser;
   /** What permits the request, where neither the path's id nor the role does. */
-  readonly permission?: ChangeContext['permission'];
+  readonly permission?: Permission;
 };
 
 /** Which request it is, and where from, for audit entries: by the gateway, never by a header. */

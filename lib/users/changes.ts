@@ -1,12 +1,14 @@
-/** Changes of a user by what was read of it, while others may change it too. */
+/** Changes and deletions of users, whom others may change at the same time. */
 
-import { storageTime, transact } from '../dynamodb/client.ts';
-import { DomainError, namedError, withUnknownOutcome } from '../errors.ts';
+import { retry, storageTime, transact } from '../dynamodb/client.ts';
+import { DomainError, type ErrorCode, namedError, withUnknownOutcome } from '../errors.ts';
 import { config } from '../settings.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
+import { verifyPassword } from './password.ts';
 import { findStoredUser } from './store.ts';
 import {
   type ChangeContext,
+  type Permission,
   releaseEmail,
   type UserUpdate,
   type Written,
@@ -14,44 +16,72 @@ import {
 } from './update.ts';
 import type { User } from './user.ts';
 
-/** Milliseconds for which writers that race for one user, one of them a round, try again. */
+/** Milliseconds for which writers that race for one user try again; one of them succeeds each time. */
 const contentionTimeout = () => storageTime(3000);
 
-/** Rounds that a writer has, however slow the machine is. */
-const minRounds = 3;
+/** Attempts that a writer has, however slow the machine is. */
+const minAttempts = 3;
 
 /**
- * Reads a user and writes by what was read, again for as long as others change it in between.
+ * Requires that a permission still holds for a user who was read again.
+ * @throws {DomainError} the error of the permission, or CURRENT_PASSWORD_WRONG
+ */
+const requirePermission = async (
+  user: StoredUser,
+  { user: permitted, endsWith, currentPassword }: Permission,
+): Promise<void> => {
+  const fields = Object.entries(endsWith) as [keyof typeof endsWith, ErrorCode][];
+  for (const [field, code] of fields) {
+    if (user[field] !== permitted[field]) throw new DomainError(code);
+  }
+  if (currentPassword === undefined || user.password_hash === permitted.password_hash) return;
+  // The hash may be another one of the same password.
+  if (!(await verifyPassword(currentPassword, user.password_hash))) {
+    throw new DomainError('CURRENT_PASSWORD_WRONG');
+  }
+};
+
+/** @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
+const readUser = async (id: number): Promise<StoredUser> => {
+  const user = await findStoredUser(id);
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  return user;
+};
+
+/** The user as the permission was checked by; for a further attempt the user is read again. */
+const readPermitted = async (
+  id: number,
+  permission: Permission | undefined,
+  attempt: number,
+): Promise<StoredUser> => {
+  if (permission && attempt === 0) return permission.user;
+  const user = await readUser(id);
+  if (permission) await requirePermission(user, permission);
+  return user;
+};
+
+/**
+ * Reads a user and writes a change of what was read, again for as long as others change the user
+ * in between.
  * @returns the user as it was before the first attempt, and as it was read for the last one
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and whatever `write` throws
+ * @throws {DomainError} STORAGE_FAULT, and what the two functions throw
  */
 const readThenWrite = async (
-  id: number,
+  readOnce: (attempt: number) => Promise<StoredUser>,
   write: (user: StoredUser) => Promise<Written>,
-  { permission }: ChangeContext = {},
 ): Promise<{ before: User; read: User }> => {
-  const deadline = performance.now() + contentionTimeout();
   let unsure: User | undefined;
-  let known = permission?.user;
-  const readAgain = async () => {
-    const read = await findStoredUser(id);
-    if (!read) throw new DomainError('USER_NOT_FOUND');
-    await permission?.check(read);
-    return read;
-  };
-  const tryOnce = async () => {
-    const read = known ?? (await readAgain());
-    known = undefined;
+  const tryOnce = async (attempt: number) => {
+    const read = await readOnce(attempt);
     const written = await write(read);
     if (written === 'unknown') unsure ??= read;
     return written === 'written' ? { before: unsure ?? read, read } : undefined;
   };
   try {
-    for (let round = 0; round < minRounds || performance.now() < deadline; round += 1) {
-      const done = await tryOnce();
-      if (done) return done;
-    }
-    throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+    const until = performance.now() + contentionTimeout();
+    const done = await retry(tryOnce, { attempts: minAttempts, until });
+    if (!done) throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+    return done;
   } catch (error) {
     throw unsure ? withUnknownOutcome(error) : error;
   }
@@ -61,8 +91,8 @@ const readThenWrite = async (
  * Changes the given fields of a user, and the email item with the email. A new password or another
  * role ends all sessions of the user.
  * @returns the user before and after the change
- * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT, and whatever the
- *   context's check throws
+ * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT, and the errors of the
+ *   permission
  */
 export const updateUser = async (
   id: number,
@@ -72,7 +102,10 @@ export const updateUser = async (
   const isNone = Object.keys(update).length === 0;
   const write = async (user: StoredUser) =>
     isNone ? 'written' : writeUpdate(user, update, context);
-  const { before, read } = await readThenWrite(id, write, context);
+  const { before, read } = await readThenWrite(
+    (attempt) => readPermitted(id, context.permission, attempt),
+    write,
+  );
   return { before, after: toUser({ ...read, ...update }) };
 };
 
@@ -82,7 +115,7 @@ export const updateUser = async (
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
 export const deleteUser = async (id: number): Promise<User> => {
-  const { read } = await readThenWrite(id, async (user) => {
+  const write = async (user: StoredUser) => {
     const failed = await transact([
       {
         Delete: {
@@ -101,6 +134,7 @@ export const deleteUser = async (id: number): Promise<User> => {
       releaseEmail(user),
     ]);
     return failed.length === 0 ? 'written' : 'conflict';
-  });
+  };
+  const { read } = await readThenWrite(() => readUser(id), write);
   return toUser({ ...read });
 };

@@ -1,27 +1,37 @@
 /** How an update of a user is written: on the condition that the user still is as it was read. */
+
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, type ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } from './items.ts';
 import { endingSessions } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
-/** Who changes a user. */
+/** What permits a change of a user to a caller who is no admin. It must hold when it is written. */
+export interface Permission {
+  /** The user, as read when the permission was checked. */
+  readonly user: StoredUser;
+  /** Fields of the user with whose change the permission ends, and the error that says so. */
+  readonly endsWith: Readonly<
+    Partial<Record<'email' | 'role' | 'session_number' | 'made_by', ErrorCode>>
+  >;
+  /** The password that the user must have; absent where the change does not require one. */
+  readonly currentPassword?: string;
+}
+
+/** Who changes a user, and what else the change depends on. */
 export interface ChangeContext {
   /** Id of the caller, who must be an admin at that instant to make another one; absent: an operator. */
   readonly caller?: number;
-  /** Given where what permits the change must still hold when it is written. */
-  readonly permission?: {
-    /** As it was read and checked. */
-    readonly user: StoredUser;
-    /** Checks it again, when it was read again. */
-    readonly check: (user: StoredUser) => Promise<void>;
-  };
+  /** Absent where the caller is an admin or an operator, or nothing but the token permits the change. */
+  readonly permission?: Permission | undefined;
+  /** Whether the service mails links for password resets, which a change of address makes void. */
+  readonly mailsLinks?: boolean;
 }
 
-/** Whether a write was made; not, because the user changed meanwhile; or perhaps it changed it. */
+/** What is known of a write: it was made; the user had changed, and it was not; or neither. */
 export type Written = 'written' | 'conflict' | 'unknown';
 
 /** What an update may write. */
@@ -57,11 +67,11 @@ const assignments = (user: StoredUser, update: UserUpdate, { caller }: ChangeCon
   };
 };
 
-/** What must be unchanged since a user was read for the answer to an update to be true. */
-const answered = ['name', 'email', 'role'] as const;
+/** Fields that responses show: they must be unchanged since the user was read. */
+const shown = ['name', 'email', 'role'] as const;
 
-/** And for a user, or whoever made it, to be still permitted to change it. */
-const permitting = [...answered, 'password_hash', 'session_number', 'made_by'] as const;
+/** The fields that must be unchanged where a {@link Permission} was checked by them. */
+const permitting = [...shown, 'password_hash', 'session_number', 'made_by'] as const;
 
 /** A new password, even the same one, and another role end the sessions of before. */
 const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdate) =>
@@ -69,7 +79,7 @@ const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdat
 
 /** The update of a user item under the condition that it still is as it was read. */
 const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
-  const names: readonly (typeof permitting)[number][] = context.permission ? permitting : answered;
+  const names: readonly (typeof permitting)[number][] = context.permission ? permitting : shown;
   const present = names.filter((name) => user[name] !== undefined);
   const held = names.map((name) =>
     present.includes(name) ? `#${name} = :current_${name}` : `attribute_not_exists(#${name})`,
@@ -114,9 +124,12 @@ const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: C
   return [];
 };
 
-/** What voids the link that was mailed to an address with the change of it, as it may come back. */
-const voidingLink = (user: User, { email = user.email }: UserUpdate) =>
-  email === user.email || config.mailFunctionUrl === '' ? [] : [{ Update: voidingReset(user.id) }];
+/** Voids the link that was mailed to an address which is given up: the user may take it again. */
+const voidingLink = (
+  user: User,
+  { email = user.email }: UserUpdate,
+  { mailsLinks }: ChangeContext,
+) => (mailsLinks && email !== user.email ? [{ Update: voidingReset(user.id) }] : []);
 
 /** Writes an update that leaves the email item as it is, together with what goes with it. */
 const updateAndRequire = async (
@@ -127,7 +140,7 @@ const updateAndRequire = async (
   const [userChanged, grantorIsNoAdmin] = await transact([
     { Update: updateWhileAsRead(user, update, context) },
     ...requireGrantor(user, update, context),
-    ...voidingLink(user, update),
+    ...voidingLink(user, update, context),
   ]);
   if (userChanged) return 'conflict';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
@@ -161,7 +174,7 @@ const updateInPlace = (
   context: ChangeContext,
 ): Promise<Written> => {
   const endsPermission = context.permission && endsSessions(user, update);
-  const others = [...requireGrantor(user, update, context), ...voidingLink(user, update)];
+  const others = [...requireGrantor(user, update, context), ...voidingLink(user, update, context)];
   return endsPermission || others.length > 0
     ? updateAndRequire(user, update, context)
     : updateAlone(user, update, context);
@@ -185,7 +198,7 @@ const updateWithEmail = async (
       },
     },
     ...requireGrantor(user, update, context),
-    ...voidingLink(user, update),
+    ...voidingLink(user, update, context),
   ]);
   if (userChanged || addressChanged) return 'conflict';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');

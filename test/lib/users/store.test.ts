@@ -2,6 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
+import { hashPassword } from '../../../lib/users/password.ts';
 import {
   allocateUserId,
   findStoredUser,
@@ -175,6 +176,61 @@ describe('A write whose answer is lost', () => {
     expect((await updateUser(user.id, change)).after).toEqual({ ...shown(user), ...change });
 
     expect(await findUser(user.id)).toEqual({ ...shown(user), ...change });
+  });
+});
+
+describe('A change that a permission holds to what was read', () => {
+  /** Changes a field of the user as another writer does, after the permission was checked. */
+  const overwrite = (id: number, field: string, value: string | number) =>
+    client.send(
+      new UpdateCommand({
+        TableName: table,
+        Key: { pk: `user#${id}` },
+        UpdateExpression: 'SET #field = :value',
+        ExpressionAttributeNames: { '#field': field },
+        ExpressionAttributeValues: { ':value': value },
+      }),
+    );
+
+  it.each([
+    ['email', 'other@example.org', 'CURRENT_PASSWORD_REQUIRED'],
+    ['role', 'admin', 'FORBIDDEN'],
+    ['session_number', 1, 'TOKEN_INVALID'],
+    ['made_by', 2, 'FORBIDDEN'],
+  ] as const)('is refused when its %s has changed', async (field, value, ended) => {
+    const user = await inserted();
+    await overwrite(user.id, field, value);
+
+    const permission = { user, endsWith: { [field]: ended } };
+    const change = updateUser(user.id, { name: 'Late' }, { permission });
+
+    await expect(change).rejects.toEqual(code(ended));
+    expect(await findUser(user.id)).toMatchObject({ name: user.name });
+    await overwrite(user.id, field, user[field] ?? 0);
+  });
+
+  it('is made when another field has changed', async () => {
+    const user = await inserted();
+    await overwrite(user.id, 'name', 'Early');
+
+    const permission = { user, endsWith: { role: 'FORBIDDEN' } } as const;
+    const { before } = await updateUser(user.id, { name: 'Late' }, { permission });
+
+    expect(before.name).toBe('Early');
+    expect(await findUser(user.id)).toMatchObject({ name: 'Late' });
+  });
+
+  it('is made with a new hash of the same password, and refused with one of another', async () => {
+    const user = await inserted();
+    const permission = { user, endsWith: {}, currentPassword: 'the password' };
+    const change = (name: string) => updateUser(user.id, { name }, { permission });
+
+    await overwrite(user.id, 'password_hash', await hashPassword('the password'));
+    expect((await change('First')).after.name).toBe('First');
+
+    await overwrite(user.id, 'password_hash', await hashPassword('another one'));
+    await expect(change('Second')).rejects.toEqual(code('CURRENT_PASSWORD_WRONG'));
+    expect(await findUser(user.id)).toMatchObject({ name: 'First' });
   });
 });
 
