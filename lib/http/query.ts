@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
 import type { AuditFilter } from '../audit/store.ts';
 import { type SigningKey, signingKeys } from '../auth/signing-secret.ts';
-import { jsonQuery, listAuditLogs, maxTextLimit } from '../contract/audit-logs.ts';
+import { jsonQuery, listAuditLogs, maxTextLimit, textForms } from '../contract/audit-logs.ts';
 import { maxLimit } from '../contract/parameters.ts';
 import { type FieldFault, invalidParameter } from '../errors.ts';
 import { validate } from '../validation.ts';
@@ -118,13 +118,15 @@ export const nextPageLink = async (
   return { Link: `<${rawPath}?${query}>; rel="next"` };
 };
 
-/** What a client may ask for: JSON, or entries as text in some format. */
-const offer = ['application/json', 'application/x-ndjson', 'text/csv'] as const;
-const formats = {
-  'application/json': undefined,
-  'application/x-ndjson': 'ndjson',
-  'text/csv': 'csv',
-} as const;
+/** The form of text that an Accept header prefers; undefined: JSON. */
+const preferredForm = (accept: string | undefined) => {
+  const forms = Object.entries(textForms).map(
+    ([form, { contentType }]) =>
+      [contentType.replace(/;.*/, ''), form as keyof typeof textForms] as const,
+  );
+  const byMediaType = new Map(forms);
+  return byMediaType.get(preferredType(accept, ['application/json', ...byMediaType.keys()]));
+};
 
 /** What a list of audit entries is of, for its cursors: one spelling for one meaning. */
 const scopeOf = ({ userId, action, ...filter }: AuditFilter, order: 'asc' | 'desc'): string => {
@@ -144,7 +146,7 @@ const scopeOf = ({ userId, action, ...filter }: AuditFilter, order: 'asc' | 'des
  * @throws {DomainError} PARAMETER_INVALID
  */
 export const parseAuditQuery = (request: ApiRequest) => {
-  const format = formats[preferredType(request.headers.accept, offer)];
+  const format = preferredForm(request.headers.accept);
   const query = format ? listAuditLogs.query : jsonQuery;
   const { limit, cursor, order = 'desc', ...filter } = parseExactQuery({ query }, request);
   const { since, until } = filter;
