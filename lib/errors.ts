@@ -1,6 +1,6 @@
 /**
- * Every way in which an operation can be refused or fail, by a stable code, and the one table
- * that says what each of them is in HTTP. Domain code throws by code and knows no status.
+ * Every way in which an operation can be refused or can fail, by a stable code, and the one table
+ * that maps each code to HTTP. Domain code throws a code and knows no status.
  */
 
 /** The name of the one further field of a 500 body (functions/README.md, Errors). */
@@ -11,7 +11,7 @@ export type StorageFault = readonly [message: string, field: FaultField];
 
 interface HttpError {
   readonly status: number;
-  /** Absent where the error itself says which field or parameter broke which rule. */
+  /** Absent where the error's own message says which field or parameter breaks which rule. */
   readonly message?: string;
   readonly field?: FaultField;
 }
@@ -26,7 +26,7 @@ const table = {
     status: 400,
     message: 'Content-Type must be application/json',
   },
-  // As API Gateway says it of 10 MB.
+  // The message of API Gateway for a body of more than 10 MB.
   BODY_TOO_LARGE: { status: 413, message: 'Request Entity Too Large' },
   BODY_ENCODING: { status: 400, message: 'Request body is not valid UTF-8' },
   BODY_MALFORMED: { status: 400, message: 'Request body is not valid JSON' },
@@ -58,7 +58,7 @@ const table = {
   INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials' },
   USER_NOT_REGISTERED: { status: 404, message: 'User is not registered' },
   USER_NOT_FOUND: { status: 404, message: 'User not found' },
-  // As API Gateway says it of an unknown path.
+  // The message of API Gateway for an unknown path.
   FILE_NOT_FOUND: { status: 404, message: 'Not Found' },
   EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
   EMAIL_EXISTS: { status: 409, message: 'Email already exists' },
@@ -80,7 +80,7 @@ const table = {
     message: 'Error requesting password reset',
     field: 'err',
   },
-  /** Its message and field are the operation's own: see `storageFault` in lib/http/endpoint.ts. */
+  /** Each operation has its own message and field: see `storageFault` in lib/http/endpoint.ts. */
   STORAGE_FAULT: { status: 500, field: 'err' },
   UNEXPECTED_FAULT: {
     status: 500,
@@ -116,17 +116,17 @@ export interface FieldFault {
 /**
  * An operation that was refused, or that a fault ended.
  *
- * `message` is fit for the caller only where the table has none; a fault keeps what caused it in
- * `cause`, which never reaches an answer: see {@link faultName}.
+ * `message` is shown to the caller only where the table has none. The cause of a fault is kept in
+ * `cause`, which is never part of a response: see {@link faultName}.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
-  /** Seconds after which it is worth trying again. */
+  /** Seconds after which the caller may try again. */
   readonly retryAfter: number | undefined;
   /** All faults of the body that was refused. */
   readonly faults: readonly FieldFault[];
-  /** Whether a write was sent of which it is not known if it was made. */
+  /** Whether a write was sent, and it is not known whether it was made. */
   readonly mayHaveHappened: boolean;
 
   constructor(
@@ -149,7 +149,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The same error, of a change that may have been made by an attempt before. */
+/** The same error, for a change that an earlier attempt may have made. */
 export const withUnknownOutcome = (error: unknown): unknown =>
   error instanceof DomainError
     ? new DomainError(error.code, {
@@ -168,7 +168,7 @@ export const invalidField = (name: string, rule: string): DomainError =>
 export const invalidParameter = (name: string, rule: string): DomainError =>
   new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });
 
-/** A cause that the code names, not the SDK. */
+/** A cause that this code names, rather than the SDK. */
 export const namedError = (name: string): Error => Object.assign(new Error(), { name });
 
 const safeName = /^[\w.:-]{1,64}$/;

@@ -8,7 +8,7 @@ const logAt =
   };
 
 export const logError = logAt('error');
-/** For what is no fault, but somebody should know. */
+/** Logs what is no fault, but what somebody should know. */
 export const logWarning = logAt('warn');
 
 const stackFrames = (error: Error): string[] =>
@@ -18,8 +18,8 @@ const stackFrames = (error: Error): string[] =>
     .map((line) => line.trim());
 
 /**
- * What a log may say of a fault. An error of our own or of an AWS service speaks for itself; any
- * other error's message may quote a request, so only its name and place are kept.
+ * The fields of a log line about a fault. The message is logged only if the error is our own or
+ * comes from an AWS service: any other message may quote a request.
  */
 export const describeFault = (error: unknown): Record<string, unknown> => {
   const cause = error instanceof DomainError && error.cause ? error.cause : error;
@@ -28,7 +28,7 @@ export const describeFault = (error: unknown): Record<string, unknown> => {
     $fault?: 'client' | 'server';
     $metadata?: { requestId?: string };
   };
-  // The SDK gives metadata to every error, also to one that quotes an answer it could not parse.
+  // The SDK gives metadata to every error, also to one that quotes a response it could not parse.
   const quotable = side !== undefined || cause.name === 'ConfigError';
   return {
     fault: faultName(error),
@@ -38,12 +38,14 @@ export const describeFault = (error: unknown): Record<string, unknown> => {
   };
 };
 
-/** The events of log lines, which alarms look for. */
+// The events of log lines. Alarms look for them.
 
-/** Word of a change could not be handed to the function that mails. */
+/** The notice of a change could not be handed to the function that mails. */
 export const noticeNotHandedOver = 'mail-not-handed-over';
 
-/** A mail could not be sent; it is tried again, or kept where those are that were not sent. */
+/**
+ * A mail could not be sent. Lambda tries it again, and at last keeps it in the queue of failures.
+ */
 export const mailNotSent = 'mail-not-sent';
 
 /**

@@ -1,9 +1,9 @@
 /**
- * What the schemas of bodies and parameters are made with. A rule says whether a value keeps it,
- * what a client is told, and the keywords by which the OpenAPI document says it.
+ * The parts of schemas of bodies and parameters. A rule has a check, the message for the client,
+ * and the JSON Schema keywords for the OpenAPI document.
  *
- * What makes a schema is marked as free of side effects, so that a bundle leaves out the schemas
- * that its function does not use.
+ * The functions that make schemas are marked as free of side effects, so that a bundle leaves out
+ * the schemas that its function does not use.
  */
 import * as v from 'valibot';
 import { DomainError, type ErrorCode, type FieldFault, type FieldFaultCode } from './errors.ts';
@@ -22,7 +22,7 @@ interface RuleOptions {
   readonly keywords?: () => Keywords;
 }
 
-/** A rule for text. Message and keywords are asked for when needed: they may depend on a setting. */
+/** A rule for text. Message and keywords are functions because they may depend on a setting. */
 // @__NO_SIDE_EFFECTS__
 export const rule = ({ code, holds, message, keywords = () => ({}) }: RuleOptions) => ({
   ...v.check<string, () => string>(holds, message),
@@ -44,7 +44,7 @@ export const atMost = (maximum: number) =>
     keywords: () => ({ maxLength: maximum }),
   });
 
-/** @param minimum asked for at each check */
+/** @param minimum called at each check, because it may depend on a setting */
 // @__NO_SIDE_EFFECTS__
 export const atLeast = (minimum: () => number) =>
   rule({
@@ -92,7 +92,7 @@ export const validate = <Schema extends v.GenericSchema>(
   return success ? { output } : { faults: issues.map(toFault) };
 };
 
-/** Whether a field is absent, null or empty. Of a password, white space counts. */
+/** Whether a field is absent, null or empty. A password may consist of white space. */
 const isMissing = (field: string, value: unknown) =>
   value == null ||
   (typeof value === 'string' && (field === 'password' ? value : value.trim()) === '');
@@ -105,7 +105,7 @@ const isRequired = ({ type }: v.ObjectEntries[string]) => !/optional|nullish/.te
 const lacks = ({ entries }: BodySchema, field: string, body: Fields) =>
   isRequired(entries[field] as v.ObjectEntries[string]) && isMissing(field, body[field]);
 
-/** All faults of a body, in the order of its schema. A field that has none is not missing. */
+/** All faults of a body, in the order of its schema. A field without a fault is not missing. */
 export const faultsIn = (schema: BodySchema, body: Fields, found: readonly FieldFault[]) =>
   Object.keys(schema.entries).flatMap((field): readonly FieldFault[] => {
     const own = found.filter((fault) => fault.field === field);
@@ -128,7 +128,7 @@ export const parseBody = <Schema extends BodySchema>(
   if ('output' in validated) return validated.output;
   const faults = faultsIn(schema, body, validated.faults);
   const [first] = faults;
-  // A role that nobody has is told before a field that is missing.
+  // An unknown role is reported before a missing field.
   const tellsMissing = first?.field !== 'role' && faults.some(({ code }) => code === 'REQUIRED');
   if (tellsMissing) throw new DomainError(whenMissing, { faults });
   throw new DomainError('FIELD_INVALID', { message: `${first?.field} ${first?.rule}`, faults });

@@ -18,7 +18,7 @@ export const handler = endpoint(contract.logOut, authenticatedEvenIfDeleted, asy
     resource_id: claims.id,
     ...(scope ? { details: { scope } } : {}),
   } as const;
-  // A user who is gone has no session to end.
+  // A deleted user has no other sessions to end.
   const end = () => (scope ? endSessions(claims.id) : endSession(bearerToken(request), claims));
   await recordingFaults(logout, async () => void (await end()));
   await record({ ...logout, result: 'SUCCESS' });

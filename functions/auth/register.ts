@@ -16,7 +16,7 @@ export const handler = endpoint(contract.register, anyone, async (request) => {
 
   const attempt = { ...source, action: 'CREATE' } as const;
   const user = await recordingFaults(attempt, () => prepareUser(newUser, 'user'));
-  // Before the user is stored, so that its failure leaves nothing behind.
+  // The token is issued before the user is stored, so that a failure leaves nothing behind.
   const token = await issueToken(user);
   const details = creationDetails(user);
   const creation = { ...attempt, user_id: user.id, resource_id: user.id, details };

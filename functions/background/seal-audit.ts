@@ -17,7 +17,9 @@ const openSealing = async (): Promise<Sealing> => ({
 /** Kept from run to run of this process. */
 let sealing: Sealing | undefined;
 
-/** On a schedule: seals the audit entries of the time that is over (lib/audit/README.md, Windows). */
+/**
+ * Runs on a schedule and seals the audit entries of past windows (lib/audit/README.md, Windows).
+ */
 export const handler = async (): Promise<void> => {
   try {
     sealing ??= await openSealing();

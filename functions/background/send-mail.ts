@@ -3,7 +3,9 @@ import { describeFault, logError, mailNotSent } from '../../lib/log.ts';
 import type { MailMessage } from '../../lib/mail/hand-over.ts';
 import { mail } from '../../lib/reset/mails.ts';
 
-/** Invoked by other functions, which do not wait for it. What it throws has it invoked again. */
+/**
+ * Other functions invoke this one and do not wait for it. When it throws, Lambda invokes it again.
+ */
 export const handler = async (message: MailMessage): Promise<void> => {
   try {
     await mail(message);

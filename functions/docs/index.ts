@@ -6,7 +6,7 @@ import type { ApiRequest, Handler } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
 import { pagePolicy, renderPage } from './page.ts';
 
-/** The URL that the gateway was called by; it says so itself, in AWS always of HTTPS. */
+/** The URL under which the gateway was called. In AWS that is always HTTPS. */
 const serverOf = ({ headers, requestContext: { domainName } }: ApiRequest): string =>
   `${/^https\b/i.test(headers['x-forwarded-proto'] ?? '') ? 'https' : 'http'}://${domainName}`;
 
@@ -27,6 +27,6 @@ const file = endpoint(contract.getDocsFile, anyone, (request) =>
 
 const handlers: Readonly<Record<string, Handler>> = { '/openapi.json': document, '/docs': page };
 
-/** GET and HEAD /openapi.json and /docs, GET /docs/{file}: one function, since they belong together. */
+/** GET and HEAD /openapi.json and /docs, GET /docs/{file}: one function serves all of them. */
 export const handler: Handler = (event, context) =>
   (handlers[event.rawPath] ?? file)(event, context);

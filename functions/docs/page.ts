@@ -7,7 +7,7 @@ import { errorCodes, httpErrors } from '../../lib/errors.ts';
 import type { FileNames } from '../../lib/http/kept.ts';
 import type { ServiceValues } from '../../lib/settings.ts';
 
-/** The Content-Security-Policy of the page. Swagger UI sets styles of its elements by itself. */
+/** The Content-Security-Policy of the page. Swagger UI sets inline styles. */
 export const pagePolicy = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'"],
   ...["connect-src 'self'", "img-src 'self' data:"],
@@ -22,7 +22,7 @@ const html = (text: string): string =>
     .replace(/`([^`]*)`/g, '<code>$1</code>');
 
 /**
- * The list of error codes that the service can answer with. The `type` of problem details is
+ * The list of error codes that the service can respond with. The `type` of problem details is
  * `/docs#CODE`, which leads to a row of it (functions/README.md, Problem details).
  */
 const errorRows = (settings: ServiceValues): string => {

@@ -8,7 +8,7 @@ import { listUsers } from '../../lib/users/store.ts';
 
 const scope = 'users';
 
-const onlyItself = async (request: AuthenticatedRequest) => {
+const onlyTheCaller = async (request: AuthenticatedRequest) => {
   const user = await findUserFor(request, request.claims.id);
   return { statusCode: 200, body: user ? [user] : [] };
 };
@@ -18,7 +18,7 @@ export const handler = endpoint(contract.listUsers, authenticated, async (reques
   const query = parseQuery(contract.listUsers, request.queryStringParameters);
   const { after } = await pageOf(query, scope);
   if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
-    return onlyItself(request);
+    return onlyTheCaller(request);
   }
   const { users, next } = await listUsers({ limit: query.limit, after });
   return {

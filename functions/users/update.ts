@@ -23,14 +23,20 @@ const changeBy = (request: AuthenticatedRequest) =>
     resource_id: parseUserId(request.pathParameters?.id),
   }) as const;
 
-/** Users may change themselves, admins everybody, and others, while the directory is open, those whom they made. */
+/**
+ * Users may change themselves, admins everybody, and others, while the directory is open, those
+ * whom they created.
+ */
 const access = selfOrAdminOr(async (request) => {
   if (config.userDirectory === 'closed') throw new DomainError('FORBIDDEN');
   const change = changeBy(request);
   return recordingFaults(change, () => checkMaker(change.resource_id, change.user_id));
 });
 
-/** The permission of whoever made a user. A role that the body sends back must stay that of the user. */
+/**
+ * The permission of whoever created the user. If the body sends the role back, it must stay the
+ * user's role.
+ */
 const makerPermission = ({ permission, body }: AuthenticatedRequest): Permission | undefined =>
   permission && body.role !== undefined
     ? { ...permission, endsWith: { ...permission.endsWith, role: 'FORBIDDEN' } }

@@ -1,6 +1,7 @@
 /**
  * The six endpoints of /api/v1/users, whose users are in the memory of this process
- * (functions/README.md, In-memory variant). They are one function: separate ones would share no memory.
+ * (functions/README.md, In-memory variant). One function serves them all, because functions do not
+ * share memory.
  */
 import type * as v from 'valibot';
 import type { memoryUser } from '../../lib/contract/named-schemas.ts';
@@ -13,14 +14,14 @@ import { foldCase, parseUserId } from '../../lib/users/user.ts';
 
 type MemoryUser = Readonly<v.InferOutput<typeof memoryUser>>;
 
-/** Users: the memory is bounded. */
+/** The most users that the memory holds. */
 const capacity = 10_000;
 
 const users = new Map<number, MemoryUser>();
 const idsByEmail = new Map<string, number>();
 let lastId = 0;
 
-/** @throws {DomainError} EMAIL_EXISTS when a user other than the holder has the address */
+/** @throws {DomainError} EMAIL_EXISTS when another user than the holder has the address */
 const requireFreeEmail = (email: string, holder?: number): void => {
   const id = idsByEmail.get(foldCase(email));
   if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');
@@ -47,7 +48,7 @@ const change = (user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser => {
   return put(changed);
 };
 
-/** Anyone, but only on a user who exists: this is checked before the body. */
+/** Anyone may call, but the user must exist, which is checked before the body. */
 const anyoneOnKnownUser = {
   ...anyone,
   checks: [{ before: ({ event }) => void userAt(event.pathParameters) }],

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 
-/** What an audit entry can say was done. */
+/** The actions of audit entries. */
 export const actions = ['CREATE', 'READ', 'UPDATE', 'DELETE', 'LOGIN', 'LOGOUT', 'EXPORT'] as const;
 export type Action = (typeof actions)[number];
 
-/** What an entry says of a request for a password reset, whose link was mailed or printed. */
+/** The details of a request for a password reset, whose link was mailed or printed. */
 export const resetRequested = { fields: [], by: 'reset', requested: true } as const;
 
 export const results = ['SUCCESS', 'FAILURE'] as const;
@@ -14,8 +14,8 @@ const sensitiveKeys = new Set(['password', 'token', 'secret', 'creditCard', 'api
 const isEmpty = (value: unknown) => value === undefined || value === null || value === '';
 
 /**
- * Replaces the sensitive top-level values of a details object (functions/README.md, What is audited).
- * Anything but an object is returned unchanged.
+ * Replaces the sensitive top-level values of a details object (functions/README.md, What is
+ * audited). Anything but an object is returned unchanged.
  */
 export const redact = (details: unknown): unknown => {
   if (typeof details !== 'object' || details === null || Array.isArray(details)) return details;
@@ -45,7 +45,7 @@ export interface AuditEntry {
   readonly created_at: string;
 }
 
-/** What the caller of {@link makeEntry} knows of an action; the rest is null or generated. */
+/** An action as the caller of {@link makeEntry} knows it; the rest is null or generated. */
 export interface AuditedAction {
   readonly user_id?: number | undefined;
   readonly action: Action;
@@ -53,7 +53,7 @@ export interface AuditedAction {
   readonly resource_id?: string | number | undefined;
   readonly ip_address?: string | undefined;
   readonly user_agent?: string | undefined;
-  /** Of the request that did it; kept beside the entry, and no part of it. */
+  /** The id of the request. It is stored beside the entry, and is no part of it. */
   readonly request_id?: string | undefined;
   readonly result: (typeof results)[number];
   readonly details?: unknown;
@@ -76,15 +76,15 @@ const idsPerMillisecond = 4096;
 /** Milliseconds that have ids under 2^53: until the year 2095. */
 const idPeriod = 2 ** 53 / idsPerMillisecond;
 
-/** Milliseconds since ids began. By a wrong clock, before or after their period, they come round. */
+/** Milliseconds since ids began. A wrong clock, before or after the period, wraps around. */
 const timeOfId = (now: Date): number => {
   const time = (now.getTime() - idEpoch) % idPeriod;
   return time < 0 ? time + idPeriod : time;
 };
 
 /**
- * A safe integer, not negative, without a counter: the millisecond, then a random tail. It is
- * ordered by time as long as the clock shows a time from 2026 to 2095.
+ * An id without a counter: a safe integer, not negative, of the millisecond and a random tail. Ids
+ * are ordered by time as long as the clock shows a time from 2026 to 2095.
  * @param random an integer from 0 up to, not including, its argument
  */
 export const makeAuditId = (now: Date, random: (below: number) => number = randomInt): number =>

@@ -3,7 +3,7 @@ import type { AuditEntry } from './entry.ts';
 import { type AuditPage, attributes } from './store.ts';
 
 interface Format<E> {
-  /** What stands before the entries. */
+  /** The text before the entries. */
   readonly head: string;
   readonly line: (entry: E) => string;
 }
@@ -33,37 +33,37 @@ const formatsOf = <Column extends string>(columns: readonly Column[]) => {
 
 const formats = formatsOf(attributes);
 
-/** An entry as an operator gets it, with what is known beside it. */
+/** An entry as operators export it, with what is stored beside it. */
 export interface ExportedEntry extends AuditEntry {
   readonly request_id: string | null;
-  /** When the window begins that sealed it; null where none has. */
+  /** The begin of the window that sealed it; null if it is not sealed. */
   readonly window: string | null;
-  /** Whether it was sealed in a later window than that of its time; null where it is not sealed. */
+  /** Whether a later window than that of its time sealed it; null if it is not sealed. */
   readonly late: boolean | null;
 }
 
-/** The forms in which an operator gets entries. */
+/** The forms in which operators export entries. */
 export const exportFormats = formatsOf([...attributes, 'request_id', 'window', 'late']);
 
-/** The whole of a response in each form that the API answers in. */
+/** The text of a whole response in each form. */
 const pageFormats = {
   json: { head: '{"data":[', line: JSON.stringify, between: ',', end: ']}' },
   ndjson: { ...formats.ndjson, between: '', end: '' },
   csv: { ...formats.csv, between: '', end: '' },
 } as const satisfies Record<string, Format<AuditEntry> & Record<'between' | 'end', string>>;
 
-/** Bytes of a text in JSON, in which a function hands it to API Gateway: 6 MB are the limit. */
+/** Bytes of a text as JSON, which a function returns to API Gateway: the limit is 6 MB. */
 const weightOf = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** The most that a character has of them. */
+/** The most bytes that a character can take. */
 const heaviest = 6;
 
 /** Bytes of the entries: 4 MB, less what stands around them. */
 const maxWeight = 3_999_000;
 
-/** How many lines 4 MB take; always one. */
+/** How many lines fit into 4 MB; at least one. */
 const countFitting = (lines: readonly string[]): number => {
-  // Nearly always, and much faster.
+  // This suffices nearly always, and is much faster.
   if (heaviest * lines.reduce((sum, line) => sum + line.length, 0) < maxWeight) return lines.length;
   let weight = 0;
   const tooMany = lines.findIndex((line) => {
@@ -77,11 +77,11 @@ const countFitting = (lines: readonly string[]): number => {
 export interface WrittenPage {
   readonly text: string;
   readonly count: number;
-  /** The place to go on after; absent when nothing remains. */
+  /** The place after which the next page begins; undefined when nothing remains. */
   readonly next: string | undefined;
 }
 
-/** Writes a page of entries in a format, as far as 4 MB take them. */
+/** Writes as many entries of a page in a format as fit into 4 MB. */
 export const writePage = (
   format: keyof typeof pageFormats,
   { entries, next, nextAfter }: AuditPage,

@@ -1,4 +1,4 @@
-/** Entries of queries of the audit log (functions/README.md, What is audited). */
+/** Audit entries about queries of the audit log (functions/README.md, What is audited). */
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf, storageTime } from '../dynamodb/client.ts';
@@ -9,13 +9,13 @@ import type { AuditedAction } from './entry.ts';
 import { record } from './record.ts';
 import type { AuditFilter } from './store.ts';
 
-/** Seconds within which the queries of one caller by one filter leave one entry. */
+/** Seconds within which the queries of one caller with one filter leave one entry. */
 const period = 60 * 60;
 
-/** Milliseconds that the mark of a query may take, before its entry is written. */
+/** Milliseconds that marking a query may take, before its entry is written. */
 const markingTimeout = () => storageTime(1000);
 
-/** The key of the mark of a caller and a filter, of which times are no part. */
+/** The key of the mark of a caller and a filter, without the times of the filter. */
 const markKey = (caller: number, { userId, action, result, resourceId }: AuditFilter) => {
   const filter = JSON.stringify([userId, action, result, resourceId]);
   const digest = createHash('sha256').update(filter).digest('base64url');
@@ -23,21 +23,21 @@ const markKey = (caller: number, { userId, action, result, resourceId }: AuditFi
 };
 
 /**
- * Marks that a query leaves an entry, by a conditional write, so that of many at once, in whichever
- * copies of the function, one does.
- * @returns false when another one left an entry within the period; true when that cannot be told
+ * Marks by a conditional write that a query leaves an entry, so that of many queries at once only
+ * one does, whichever instances of the function they run in.
+ * @returns false when another query has left an entry within the period; true when that is unknown
  */
 const markRead = async (key: { readonly pk: string }, now: number): Promise<boolean> => {
   const mark = randomUUID();
   const command = new PutCommand({
     TableName: config.usersTable,
     Item: { ...key, mark, expires_at: now + period },
-    // By its own mark an attempt is recognised whose response was lost.
+    // The mark recognises an earlier attempt whose response was lost.
     ConditionExpression:
       'attribute_not_exists(pk) OR mark = :mark OR expires_at <= :now OR expires_at > :farthest',
     ExpressionAttributeValues: {
       ...{ ':mark': mark, ':now': now },
-      // One that ends later was made before the clock was set back.
+      // A mark that ends later was made before the clock was set back.
       ':farthest': now + period + clockSkew,
     },
   });
@@ -55,8 +55,8 @@ type Reader = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'> & 
 };
 
 /**
- * Records a query of the audit log, where AUDIT_DETAIL is full: the first of a caller by a filter,
- * and again after an hour. Never throws.
+ * Records a query of the audit log where AUDIT_DETAIL is full: the first one of a caller with a
+ * filter, and another one after an hour. Never throws.
  */
 export const recordRead = async (
   reader: Reader,

@@ -9,10 +9,15 @@ import { type EntryWrite, insertEntry, timeToLive } from './store.ts';
 /** Milliseconds by which a slow audit store may delay a response. */
 const recordingTimeout = () => storageTime(1000);
 
-/** Draws of an id; two entries of one millisecond collide once in 4,096. */
+/**
+ * Attempts to find a free id: two entries of one millisecond have the same id once in 4,096 times.
+ */
 const maxDraws = 5;
 
-/** The entry under the id of a draw: a function of the write id, so that a replay draws the same. */
+/**
+ * The entry with the id of a draw. It depends only on the write id, so that a replay draws the same
+ * ids.
+ */
 const drawId = (entry: AuditEntry, writeId: string, draw: number): AuditEntry => {
   if (draw === 0) return entry;
   const tail = createHash('sha256').update(`${writeId}#${draw}`).digest().readUInt32BE();
@@ -20,8 +25,8 @@ const drawId = (entry: AuditEntry, writeId: string, draw: number): AuditEntry =>
 };
 
 /**
- * Writes an entry under its id, or under another one of its millisecond when that is taken. The
- * same entry and write id leave one entry however often they are written.
+ * Writes an entry under its id, or under another id of the same millisecond when that is taken. The
+ * same entry and write id leave one entry, however often they are written.
  * @param deadline in milliseconds of performance.now(), which no setting of the clock changes;
  *   absent: as long as the store takes
  * @returns the entry with the id that it has
@@ -52,16 +57,16 @@ export const newWrite = (entry: AuditEntry): EntryWrite => ({
   ...timeToLiveOf(entry),
 });
 
-/** The line from which `replay-audit` of infra/operator writes an entry that could not be written. */
+/** Logs an entry that could not be written, for the operator's command `replay-audit`. */
 export const logUnwritten = (error: unknown, write: EntryWrite, entry?: AuditEntry): void =>
   logError(entryNotWritten, { fault: faultName(error), ...write, entry });
 
-/** An action; what it was done to is users unless it says otherwise. */
+/** An action; the resource is `users` by default. */
 type RecordedAction = Omit<AuditedAction, 'resource'> & Partial<Pick<AuditedAction, 'resource'>>;
 
 /**
- * Records what was done, by whom, from where. Never throws and takes a second at most, as
- * far as STORAGE_PATIENCE is 1: an entry that cannot be written is logged whole, to be replayed.
+ * Records an action. Never throws, and takes a second at most when STORAGE_PATIENCE is 1. An entry
+ * that cannot be written is logged whole, to be replayed.
  */
 export const record = async (action: RecordedAction): Promise<void> => {
   let write: EntryWrite = { writeId: randomUUID(), requestId: action.request_id };
@@ -76,7 +81,7 @@ export const record = async (action: RecordedAction): Promise<void> => {
   }
 };
 
-/** What the entry of an operation that a fault ended says of it. */
+/** The details of the entry of an operation that a fault ended. */
 export const faultDetails = (
   error: unknown,
   { mayHaveHappened }: { mayHaveHappened: boolean },
@@ -86,9 +91,9 @@ export const faultDetails = (
 });
 
 /**
- * Runs an operation; if the store fails, or the change may have been made all the same, records a
- * FAILURE that says so before the error goes on its way.
- * @param action what is recorded of the failure
+ * Runs an operation. If the store fails, or the change may have been made despite an error, records
+ * a FAILURE and throws the error.
+ * @param action the action of the recorded failure
  */
 export const recordingFaults = async <T>(
   action: Omit<AuditedAction, 'resource' | 'result' | 'details'> & {

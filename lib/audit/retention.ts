@@ -1,13 +1,13 @@
-/** How long entries stay in the table, and their windows in the archive. */
+/** How long entries stay in the table, and how long their windows stay in the archive. */
 import { leastRetention } from '../settings.ts';
 
 /** Milliseconds. */
 const day = 86_400_000;
 
 /**
- * Whether an entry may have left the table by then. A time to live that is shorter than any that
- * can be set counts for nothing: somebody else wrote it.
- * @param expires_at seconds since 1970, as the table and lines have it
+ * Whether DynamoDB may have deleted an entry by then. A time to live that is shorter than the
+ * shortest setting is ignored: somebody else wrote it.
+ * @param expires_at seconds since 1970, as in the table and in lines
  * @param now milliseconds since 1970
  */
 export const hasExpired = (
@@ -18,12 +18,12 @@ export const hasExpired = (
   expires_at * 1000 <= now &&
   expires_at * 1000 > Date.parse(String(created_at)) + leastRetention * day - 1000;
 
-/** A time before which all entries may have expired that can: none stays for a shorter time. */
+/** The time such that only entries before it can have expired. */
 export const expiryBound = (now: number): string =>
   new Date(now - leastRetention * day).toISOString();
 
 /**
- * The time from which on all windows must be in the archive, those that end later included.
+ * The time since which all windows must be in the archive, including the window of that time.
  * @param days 0: all windows must; the result is then undefined
  */
 export const keptSince = (days: number, now: number): string | undefined =>

@@ -7,15 +7,15 @@ import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import type { Action, AuditEntry } from './entry.ts';
 
-/** A number of any size: as such where a double holds it exactly, otherwise as text. */
+/** A number of any size: as a number if a double holds it exactly, otherwise as text. */
 const numberOf = (text: string): number | string => {
   const number = Number(text);
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : text;
 };
 
-/** What is in a list, a map or a set, as JSON has it. */
+/** The JSON value of a stored attribute. */
 const jsonOf = (value: AttributeValue): unknown => {
-  // The SDK may lose the value of a name such as __proto__.
+  // The SDK may lose the value under a name such as __proto__.
   const { S, N, B, L, M, SS, NS, BS, BOOL }: AttributeValue = Object(value);
   if (N !== undefined) return numberOf(N);
   if (B) return Buffer.from(B).toString('base64');
@@ -27,8 +27,9 @@ const jsonOf = (value: AttributeValue): unknown => {
 };
 
 /**
- * An attribute of an entry as it is shown. Those that the service writes are shown as they are;
- * others, which somebody wrote past it, in the form of functions/README.md, Odd entries.
+ * An attribute of an entry as responses show it. Attributes that the service wrote are shown as
+ * they are. Those that somebody wrote past the service may have any type: see functions/README.md,
+ * Odd entries.
  */
 export const shown = (value: AttributeValue | undefined): string | number | null => {
   if (value === undefined) return null;
@@ -45,7 +46,10 @@ const [byCreatedAt, byUserId, byAction, byUserIdAndAction, byResourceId, failure
 const shardCount = 8;
 export const shards = Array.from({ length: shardCount }, (_, shard) => String(shard));
 
-/** The index keys of an entry, a function of the entry alone. An absent key leaves an index out. */
+/**
+ * The index keys of an entry, which depend on the entry alone. Without its key, an entry is not in
+ * an index.
+ */
 export const indexKeys = (entry: AuditEntry): Readonly<Record<string, string>> => {
   const { id, user_id, action, resource_id, result, created_at } = entry;
   const shard = String(id % shardCount);
@@ -59,13 +63,13 @@ export const indexKeys = (entry: AuditEntry): Readonly<Record<string, string>> =
   };
 };
 
-/** What is kept of a write beside the entry, and no response shows. */
+/** What is stored of a write beside the entry. No response shows it. */
 export interface EntryWrite {
-  /** Tells it apart from another write that drew the same id. */
+  /** Distinguishes the write from another one that drew the same id. */
   readonly writeId: string;
-  /** Of the request that is recorded: it leads to the request's log line. */
+  /** The id of the recorded request, which leads to its log line. */
   readonly requestId?: string | undefined;
-  /** Seconds since 1970, from when on DynamoDB may delete the entry; absent: it stays. */
+  /** The time, in seconds since 1970, after which DynamoDB may delete the entry; absent: never. */
   readonly expiresAt?: number | undefined;
 }
 
@@ -106,25 +110,28 @@ export const insertEntry = (
   return sendIf(command, timeout === undefined ? {} : { timeout });
 };
 
-/** What entries are wanted. Conditions that are absent are none; the others all hold. */
+/** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;
-  /** Of a user: nothing else that entries are about has an id. */
+  /** The id of a user: no other resource has ids. */
   readonly resourceId?: string | undefined;
-  /** Inclusive; as `created_at` is written. */
+  /** Inclusive, in the form of `created_at`. */
   readonly since?: string | undefined;
-  /** Exclusive; the same. */
+  /** Exclusive, in the same form. */
   readonly until?: string | undefined;
 }
 
-/** The partitions of an index that hold what a filter wants; undefined where it is not for it. */
+/**
+ * An index, and its partitions that hold the entries of a filter; undefined if it does not serve
+ * the filter.
+ */
 type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[] | undefined];
 
 /**
- * Which index answers which filter: the first that is for it. It has every entry that the filter
- * wants, and few others; the time is part of its sort key, the rest is left to {@link matching}.
+ * Which index serves which filter: the first one that does. It holds every entry of the filter and
+ * few others. The time is part of its sort key; {@link matching} checks the other conditions.
  */
 const plans: readonly Plan[] = [
   [byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],
@@ -146,13 +153,16 @@ const planFor = (filter: AuditFilter) => {
   throw new Error('No index is for the filter');
 };
 
-/** Whether a value is what is wanted; somebody who writes past the service may mistake its type. */
+/**
+ * Whether a value is the wanted one. An entry that somebody wrote past the service may have another
+ * type.
+ */
 const isSame = (value: unknown, wanted: string | number | undefined): boolean =>
   wanted === undefined ||
   value === wanted ||
   (value !== null && value !== undefined && String(value) === String(wanted));
 
-/** Whether an entry keeps all conditions but those of time. */
+/** Whether an entry meets all conditions but those of time. */
 export const matching =
   ({ userId, action, result, resourceId }: AuditFilter) =>
   (entry: Partial<AuditEntry>): boolean =>
@@ -164,21 +174,21 @@ export const matching =
 /** Entries that one request reads at most, wanted or not. */
 const mostRead = 2000;
 
-/** What an entry is answered with, in this order: no keys of indexes, nothing of its write. */
+/** The attributes that responses show, in this order: no index keys, and nothing of the write. */
 export const attributes: readonly (keyof AuditEntry)[] = [
   ...(['id', 'user_id', 'action', 'resource', 'resource_id'] as const),
   ...(['ip_address', 'user_agent', 'result', 'details', 'created_at'] as const),
 ];
 
-/** Some entries of a list; those that the service did not write may be odd ({@link shown}). */
+/** A page of entries. Those that the service did not write may be odd ({@link shown}). */
 export interface AuditPage extends Omit<Page, 'entries'> {
   readonly entries: readonly AuditEntry[];
 }
 
 /**
- * One page of the entries that match a filter. It may be short, even empty, where few of the
- * entries that were read match, or some are very long.
- * @param after the place to begin after, as the page before gave it in `next`
+ * One page of the entries that match a filter. It may be short, even empty, if few of the entries
+ * that were read match, or if some are very long.
+ * @param after the place after which the page begins: `next` of the page before
  * @throws {DomainError} STORAGE_FAULT
  */
 export const listEntries = async (
@@ -192,7 +202,7 @@ export const listEntries = async (
     table: config.auditTable,
     ...planFor(filter),
     order: order === 'asc' ? 'oldest first' : 'newest first',
-    // Every sort key goes on after the time that it begins with.
+    // Every sort key begins with the time.
     from: filter.since,
     to: filter.until,
     matches: matching(filter),

@@ -1,4 +1,4 @@
-/** Counts of what is limited, and how long one has to wait. */
+/** Counts of limited attempts, and the waits that follow from them. */
 import { clockSkew, seconds } from '../time.ts';
 
 /** Seconds within which attempts add up. */
@@ -18,13 +18,13 @@ export interface Count {
   readonly expires_at: number;
 }
 
-/** No count lasts longer: one that seems to was made before the clock was set back. */
+/** No count lasts longer: one that seems to last longer was made before the clock was set back. */
 const longestLife = longestBackOff + window + clockSkew;
 
 const isLive = (count: Count | undefined, now: number): count is Count =>
   count !== undefined && count.expires_at > now && count.expires_at <= now + longestLife;
 
-/** Seconds that remain to wait; 0 when there is nothing to wait for. */
+/** Seconds that remain to wait; 0 when there is no wait. */
 export const waitOf = (count: Count | undefined, now: Date): number =>
   isLive(count, seconds(now))
     ? Math.min(longestBackOff, Math.max(0, (count.blocked_until ?? 0) - seconds(now)))
@@ -36,7 +36,8 @@ export const isUnmarkedWait = (count: Count | undefined, now: Date): count is Co
 
 /**
  * The update that marks a wait once it has refused somebody.
- * @param by who marks it, and may do so again: the response to a first attempt may be lost
+ * @param by the id of this marking, by which a second attempt is recognised if the first response
+ *   was lost
  */
 export const marking = ({ blocked_until }: Count, by: string) => ({
   UpdateExpression: 'SET marked_wait = :wait, marked_by = :by',

@@ -25,8 +25,8 @@ const groups = (address: string): string[] => {
 };
 
 /**
- * What one party holds of the address space: an IPv4 address, or the /64 of an IPv6 address, of
- * which any customer of any provider has 2^64.
+ * The part of the address space that one party holds: an IPv4 address, or the /64 network of an
+ * IPv6 address, because each customer of a provider has 2^64 of those.
  */
 export const networkOf = (address: string): string => {
   if (!isIPv6(address) || address.includes('.')) return address;
@@ -34,8 +34,8 @@ export const networkOf = (address: string): string => {
   return `${prefix.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 };
 
-// * Counts what may be abused when repeated, and makes who overdoes it wait: longer each time, never
-// for good. Each count is one conditional update; nobody is refused because the store of counts
+// Attempts that could be abused are counted. Past a limit the caller must wait: longer each time,
+// but never for good. Each count is one conditional update. No request fails because counting
 // fails.
 
 /** Milliseconds that counting may delay a response. */
@@ -45,23 +45,23 @@ export const countingTimeout = () => storageTime(1000);
 export interface Counter {
   readonly pk: string;
   readonly limit: number;
-  /** Of one account, whose successful login has it forgotten. */
+  /** Whether it counts for an account: a successful login then deletes the count. */
   readonly ofAccount?: true;
 }
 
-/** A counter, and what it was seen to hold; undefined where nothing was counted, or not looked at. */
+/** A counter, and its count as it was read; undefined if there is none, or if it was not read. */
 export interface SeenCounter extends Counter {
   readonly count: Count | undefined;
 }
 
-/** Counters with what was read under their keys, in their order. */
+/** Counters with the items that were read under their keys, in the same order. */
 export const countsOf = (
   counters: readonly Counter[],
   items: readonly (object | undefined)[],
 ): readonly SeenCounter[] =>
   counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
 
-/** Runs what only protects: its fault is logged, and fails no request. */
+/** Runs a protective measure. Its fault is logged, and the request goes on. */
 export const logAndIgnoreErrors = async <T>(
   work: () => Promise<T>,
   event = 'attempt-not-counted',
@@ -85,7 +85,7 @@ export const requireNoWait = (
   { now = new Date() }: { now?: Date } = {},
 ): void => requireNone(seen.map(({ count }) => waitOf(count, now)));
 
-/** Marks a wait. @returns whether nobody else has */
+/** Marks a wait. @returns false when somebody else has marked it */
 const markWait = (pk: string, count: Count): Promise<boolean> => {
   const command = new UpdateCommand({
     TableName: config.usersTable,
@@ -96,8 +96,10 @@ const markWait = (pk: string, count: Count): Promise<boolean> => {
 };
 
 /**
- * Marks the waits that refuse an attempt. Each wait is marked once, however many attempts it refuses.
- * @returns the counters whose waits refuse this attempt first; without those that cannot be marked
+ * Marks the waits that refuse an attempt. Each wait is marked once, however many attempts it
+ * refuses.
+ * @returns the counters whose waits this attempt is the first to meet, without those that could not
+ *   be marked
  */
 export const markWaits = async (
   seen: readonly SeenCounter[],
@@ -113,9 +115,8 @@ export const markWaits = async (
 };
 
 /**
- * Between what was seen and now, a count may have gone on from starting to counting to waiting, or
- * been forgotten. Who has still not counted after this many rounds must wait: a guess that is not
- * counted is not answered.
+ * Attempts at counting. Others may change or delete a count after it was read. An attempt that
+ * could still not be counted must wait: no guess is checked that is not counted.
  */
 const maxRounds = 8;
 
@@ -147,7 +148,7 @@ const countOne = async ({ pk, limit, count: seen }: SeenCounter, now: Date): Pro
 /**
  * Counts one attempt.
  * @param seen the counters of the attempt, with what was read of them before
- * @throws {DomainError} TOO_MANY_ATTEMPTS when others have meanwhile used up a limit
+ * @throws {DomainError} TOO_MANY_ATTEMPTS when others have reached a limit meanwhile
  */
 export const countAttempt = async (
   seen: readonly SeenCounter[],
@@ -159,16 +160,19 @@ export const countAttempt = async (
   requireNone(waits.map((wait = 0) => wait));
 };
 
-/** Counts one occurrence. @returns whether it is one too many; not when that cannot be told */
+/**
+ * Counts one occurrence.
+ * @returns whether it exceeds the limit; false when it could not be counted
+ */
 export const exceeds = async (pk: string, limit: number, now: Date): Promise<boolean> => {
   const wait = await logAndIgnoreErrors(() => countOne({ pk, limit, count: undefined }, now));
   return wait !== undefined && wait > 0;
 };
 
 /**
- * Reads counters, before a password is checked and again after: others may have used up a limit
- * meanwhile.
- * @returns what they hold now; nothing when they cannot be read
+ * Reads counters before a password is checked, and again after that: others may have reached a
+ * limit meanwhile.
+ * @returns the counters with their counts, which are undefined if they cannot be read
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
 export const requireNoWaitNow = async (

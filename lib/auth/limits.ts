@@ -1,4 +1,4 @@
-/** Limits of what anybody may do without logging in: registrations, and what has mails sent. */
+/** Limits for registrations and for mails, which need no login. */
 import { createHash } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
@@ -15,7 +15,7 @@ import {
 } from './counters.ts';
 
 /**
- * Counts a registration, where registrations are limited, as they are not by default.
+ * Counts a registration where registrations are limited, which is off by default.
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */
 export const countRegistration = async (
@@ -31,9 +31,9 @@ export const countRegistration = async (
 const resetsPerAddress = 20;
 
 /**
- * Counts a request for a password reset, unless source addresses are not the clients' own, which
- * LOGIN_FAILURES_PER_ADDRESS=0 says.
- * @returns whether it is one too many
+ * Counts a request for a password reset, except with LOGIN_FAILURES_PER_ADDRESS=0, which says that
+ * the source addresses are not those of the clients.
+ * @returns whether it exceeds the limit
  */
 export const exceedsResetLimit = async (
   sourceIp: string,
@@ -42,14 +42,17 @@ export const exceedsResetLimit = async (
   config.loginFailuresPerAddress > 0 &&
   (await exceeds(`attempts#reset#address#${networkOf(sourceIp)}`, resetsPerAddress, now));
 
-/** Mails of one kind to one address within 15 minutes, whoever has it in between. */
+/** Notices to one address within 15 minutes, whichever accounts have the address. */
 const noticesPerAddress = 10;
 
-/** The same of one account within an hour, whatever its addresses. */
+/** Notices for one account within an hour, whichever addresses it has. */
 const noticesPerUser = 10;
 const hour = 60 * 60;
 
-/** Counts a message of a user in this hour, once however often it comes. @returns false past the limit */
+/**
+ * Counts a message for a user in this hour, once however often it comes.
+ * @returns false past the limit
+ */
 const countNotice = (
   { user_id, request_id }: Pick<NoticeMessage, 'user_id' | 'request_id'>,
   now: number,
@@ -69,8 +72,9 @@ const countNotice = (
 };
 
 /**
- * Counts a mail that nobody asked for: who changes an account to and fro has others mailed.
- * @returns whether it is one too many for its account, or for the address
+ * Counts a notice, which its recipient did not ask for: by changing an account again and again,
+ * somebody could flood others with mails.
+ * @returns whether it exceeds the limit of its account or of the address
  */
 export const exceedsNoticeLimit = async (
   message: Pick<NoticeMessage, 'email' | 'user_id' | 'request_id'>,

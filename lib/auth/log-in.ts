@@ -19,11 +19,11 @@ import { issueToken } from './token.ts';
 /** Where a login comes from. */
 type Source = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
 
-/** Who logs in, or why nobody does. */
+/** The user who logs in, or the reason why the login fails. */
 const authenticate = async (user: StoredUser | undefined, password: string) => {
   const known = user !== undefined;
-  // Where the response must not tell, neither may the time: an unknown account costs a hash too,
-  // and one whose hash was made at a lower cost as much.
+  // Where responses must not reveal whether an account exists, their time must not either: a login
+  // to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
   const raisesWork = config.loginAnswers === 'uniform';
   const hash = () => user?.password_hash ?? unmatchableHash();
   const matches = (known || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
@@ -41,7 +41,7 @@ const refusal = (reason: 'wrong_password' | 'unknown_email') =>
 /** The details of a failure. */
 const because = (reason: string) => ({ result: 'FAILURE', details: { reason } }) as const;
 
-/** Records the first login that a wait refuses; those after it write nothing, however many come. */
+/** Records the first login that a wait refuses. Later ones write nothing, however many come. */
 const recordFirstRefusals = async (
   attempt: Omit<AuditedAction, 'resource' | 'result'>,
   seen: readonly SeenCounter[],
@@ -83,7 +83,7 @@ export const logIn = async (
   const { user, reason } = await authenticate(found, password);
   const recordFailure = (why: string) => record({ ...attempt, ...because(why) });
   if (!user) {
-    // The refusal waits for the entry: what a function has under way freezes with its response.
+    // The refusal waits for the entry, because Lambda freezes a function after its response.
     const [, counted] = await Promise.allSettled([recordFailure(reason), countAttempt(seen)]);
     throw counted.status === 'rejected' ? counted.reason : refusal(reason);
   }

@@ -15,7 +15,7 @@ import {
 } from './counters.ts';
 import { signingKeys } from './signing-secret.ts';
 
-/** The address that was typed is kept only as a keyed digest: people type passwords there. */
+/** The address is stored only as a keyed digest, because people mistakenly type passwords there. */
 const accountCounter = async (email: string): Promise<Counter> => {
   const [{ keyObject }] = await signingKeys();
   const account = createHmac('sha256', keyObject).update(`login.v1:${emailKey(email)}`);
@@ -23,11 +23,17 @@ const accountCounter = async (email: string): Promise<Counter> => {
   return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
 };
 
-/** What of an account's failed logins is counted, to be forgotten; undefined where it cannot be told. */
+/**
+ * The counter of an account's failed logins, to be deleted; undefined if the signing secret cannot
+ * be read.
+ */
 export const failuresOf = (email: string): Promise<Counter | undefined> =>
   logAndIgnoreErrors(() => accountCounter(email));
 
-/** The counters of a login, without those that are switched off or cannot be told. */
+/**
+ * The counters of a login, without those that are switched off or have no key for want of the
+ * secret.
+ */
 export const loginCounters = async (email: string, sourceIp: string): Promise<Counter[]> => {
   const ofAccount = await logAndIgnoreErrors(() => accountCounter(email));
   const pk = `attempts#login#address#${networkOf(sourceIp)}`;
@@ -35,7 +41,7 @@ export const loginCounters = async (email: string, sourceIp: string): Promise<Co
   return [...(ofAccount ? [ofAccount] : []), ofAddress].filter(({ limit }) => limit > 0);
 };
 
-/** Deletes a count, unless it has reached its limit since. */
+/** Deletes a count, unless it has reached its limit meanwhile. */
 const forget = async ({ pk }: Counter, now: Date): Promise<void> => {
   const command = new DeleteCommand({
     TableName: config.usersTable,
@@ -46,7 +52,7 @@ const forget = async ({ pk }: Counter, now: Date): Promise<void> => {
   await sendIf(command, { timeout: countingTimeout() });
 };
 
-/** Forgets an account's failed logins after a successful one, if there were any. */
+/** Deletes the count of an account's failed logins after a successful one, if there is a count. */
 export const forgetFailures = async (
   seen: readonly SeenCounter[],
   { now = new Date() }: { now?: Date } = {},

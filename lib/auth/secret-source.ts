@@ -11,7 +11,7 @@ export interface SecretVersion {
 
 export interface SecretVersions {
   readonly current: SecretVersion;
-  /** The one before; absent when the secret was never rotated. */
+  /** The version before; absent if the secret was never rotated. */
   readonly previous?: SecretVersion;
 }
 
@@ -44,7 +44,7 @@ const parseVersions = (text: string): readonly StoredVersion[] => {
   }
 };
 
-/** A file that holds a JSON array of versions, newest first: the local service's. */
+/** Reads a file with a JSON array of versions, newest first, which the local service has. */
 const fromFile = async (file: string): Promise<SecretVersions> => {
   const versions = parseVersions(await readFile(file, 'utf8'));
   const [current, previous] = versions.map(({ id, value, createdAt }) => ({
@@ -56,10 +56,12 @@ const fromFile = async (file: string): Promise<SecretVersions> => {
   return previous ? { current, previous } : { current };
 };
 
-/** Milliseconds that one request to Secrets Manager may take, and silence within its answer. */
+/**
+ * Milliseconds that one request to Secrets Manager may take, and the silence within its response.
+ */
 const requestTimeout = 1000;
 
-// Two attempts and no more: what is cached serves on when they fail.
+// Only two attempts: when they fail, the cached secret stays in use.
 const openClient = () =>
   new SecretsManagerClient({
     maxAttempts: 2,
@@ -76,13 +78,13 @@ let secretsManager: SecretsManagerClient | undefined;
 
 const readStage = async (id: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS') => {
   secretsManager ??= openClient();
-  const answer = await secretsManager.send(
+  const response = await secretsManager.send(
     new GetSecretValueCommand({ SecretId: id, VersionStage: stage }),
   );
   return {
-    id: answer.VersionId ?? stage,
-    value: checked(answer.SecretString, 'JWT_SECRET_ID'),
-    createdAt: answer.CreatedDate ?? new Date(0),
+    id: response.VersionId ?? stage,
+    value: checked(response.SecretString, 'JWT_SECRET_ID'),
+    createdAt: response.CreatedDate ?? new Date(0),
   };
 };
 
@@ -108,12 +110,15 @@ const fromSecretsManager = async (
 };
 
 /**
- * Reads the signing secret from where the environment says: its value (JWT_SECRET), a file of
- * versions (JWT_SECRET_FILE) or Secrets Manager (JWT_SECRET_ID, a name or an ARN).
- * @param known what an earlier call returned; saves a request while it is still the newest
- * @param isPreviousRetired whether no valid token is signed by the version before; saves a request
- * @throws {ConfigError} when none is set or the secret is too short; the SDK's or the file
- *   system's errors when it cannot be read
+ * Reads the signing secret from the source that the environment names: the value itself
+ * (JWT_SECRET), a file of versions (JWT_SECRET_FILE) or Secrets Manager (JWT_SECRET_ID, a name or
+ * an ARN).
+ * @param known the result of an earlier call; it saves a request while it is still the newest
+ *   version
+ * @param isPreviousRetired whether no token of the previous version is valid any more, which saves
+ *   a request
+ * @throws {ConfigError} when none is set or the secret is too short; the SDK's or the file system's
+ *   errors when it cannot be read
  */
 export const readSecret = async (
   known?: SecretVersions,

@@ -6,26 +6,29 @@ import { readSecret, type SecretVersion, type SecretVersions } from './secret-so
 export interface SigningKey {
   /** For HMACs with node:crypto. */
   readonly keyObject: KeyObject;
-  /** For tokens: the form that jose does not import again each time. */
+  /** For tokens: a form that jose need not import each time. */
   readonly cryptoKey: webcrypto.CryptoKey;
 }
 
 /** The keys in force: the first signs, all of them verify. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 
-/** Milliseconds for which what was read is used before it is read again. */
+/** Milliseconds after which the secret is read again. */
 const refreshInterval = 60_000;
 
 /**
- * Milliseconds after its creation from which a new version signs. By then everyone has read it
- * and can verify what it signed: twice the refresh interval, for clocks and slow reads.
+ * Milliseconds after its creation from which on a new version signs. By then every function has
+ * read it and can verify its signatures: twice the refresh interval, to allow for clocks and slow
+ * reads.
  */
 export const activationDelay = 2 * refreshInterval;
 
 /** Seconds for which a token is valid: one day (functions/README.md, Tokens). */
 export const tokenLifetime = 24 * 60 * 60;
 
-/** Milliseconds after a rotation until the last token that the previous version signed is dead. */
+/**
+ * Milliseconds after a rotation until the last token that the previous version signed has expired.
+ */
 export const retirementDelay = activationDelay + refreshInterval + tokenLifetime * 1000;
 
 const importKey = ({ value }: SecretVersion): SigningKey => {
@@ -43,7 +46,7 @@ const keyOf = (version: SecretVersion): SigningKey => {
   return key;
 };
 
-/** A moment, in milliseconds, as two clocks show it. */
+/** A moment in milliseconds, by two clocks. */
 export interface Moment {
   /** Since 1970. This clock may be set back. */
   readonly wall: number;
@@ -53,22 +56,24 @@ export interface Moment {
 
 const present = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
 
-/** Milliseconds from one moment to another, by the clock that shows more of them. */
+/** Milliseconds from one moment to another, by the clock that shows more. */
 const elapsed = (from: Moment, to: Moment): number =>
   Math.max(to.wall - from.wall, to.monotonic - from.monotonic);
 
-/** When a version was made that is seen now for the first time. */
+/** The moment at which a version was created that is read now for the first time. */
 const creation = ({ createdAt }: SecretVersion, now: Moment): Moment => {
   const wall = createdAt.getTime();
   return { wall, monotonic: now.monotonic - Math.max(0, now.wall - wall) };
 };
 
-/** Whether nothing that the version before one of this age signed is valid still. */
+/**
+ * Whether no token of the previous version is valid any more, when the current one has this age.
+ */
 const isPreviousRetired = (age: number): boolean => age >= retirementDelay;
 
 /**
- * Which keys sign and verify at a moment, so that a rotation logs nobody out: first both verify
- * and the old one signs, then the new one signs, and a day later the old one is forgotten.
+ * The keys that sign and verify at a moment, so that a rotation logs nobody out: first both verify
+ * and the old one signs, then the new one signs, and a day later the old one is dropped.
  * @param age milliseconds since the current version was made
  */
 export const keysInForce = ({ current, previous }: SecretVersions, age: number): SigningKeys => {
@@ -78,15 +83,15 @@ export const keysInForce = ({ current, previous }: SecretVersions, age: number):
     : [keyOf(current), keyOf(previous)];
 };
 
-/** What was read, and when its current version was made. */
+/** The versions that were read, and when the current one was created. */
 interface Known {
   readonly versions: SecretVersions;
   readonly created: Moment;
 }
 
 /**
- * Keeps the secret at hand and reads it again every {@link refreshInterval}. While it cannot be
- * read, what was read last serves on; before anything was read, the error is the caller's.
+ * Caches the secret and reads it again every {@link refreshInterval}. When it cannot be read, the
+ * last version stays in use; if there is none, the error is thrown.
  */
 export const cachedKeys = (
   read: (known?: SecretVersions) => Promise<SecretVersions>,
@@ -104,8 +109,8 @@ export const cachedKeys = (
       const created =
         current.id === known?.versions.current.id ? known.created : creation(current, clock());
       known = { versions, created };
-      // Secrets Manager is eventually consistent: right after a rotation, the version before may
-      // not be what was read, and would be relied on for as long as this process lives.
+      // Secrets Manager is eventually consistent: right after a rotation, a wrong version may be
+      // read as the previous one. It must not be kept for as long as this process lives.
       isSettled = elapsed(created, clock()) >= activationDelay;
     } catch (error) {
       if (!known) throw error;

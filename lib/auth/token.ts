@@ -9,7 +9,7 @@ import { getItems, type ItemKey, type StoredUser, toStoredUser, userKey } from '
 import { isUserId, type Role, roles } from '../users/user.ts';
 import { type SigningKeys, signingKeys, tokenLifetime } from './signing-secret.ts';
 
-/** What a token says of its holder (functions/README.md, Tokens). Times are seconds since 1970. */
+/** The claims of a token (functions/README.md, Tokens). Times are seconds since 1970. */
 export interface Claims {
   readonly id: number;
   readonly email: string;
@@ -19,13 +19,15 @@ export interface Claims {
 }
 
 /**
- * What the header says of a session, where one can be ended: its number, and what makes two tokens
- * of one second differ. Verifiers ignore parameters that they do not know (RFC 7515, section 4).
+ * The parameters of the header for a session that can be ended: its number, and a nonce, so that
+ * two tokens of the same second differ. Verifiers ignore unknown parameters (RFC 7515, section 4).
  */
 const sessionHeader = ({ session_number: session = 0 }: Pick<StoredUser, 'session_number'>) =>
   config.sessions === 'stateless' ? {} : { session, nonce: randomBytes(16).toString('base64url') };
 
-/** The session number that a verified token has; one of before sessions had numbers has 0. */
+/**
+ * The session number of a verified token; 0 for one that was issued while sessions were stateless.
+ */
 const sessionOf = (token: string): unknown => {
   const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
   const { session = 0 }: { session?: unknown } = JSON.parse(header);
@@ -34,7 +36,7 @@ const sessionOf = (token: string): unknown => {
 
 /**
  * Issues a signed bearer token (RFC 7519, HS256) that is valid for {@link tokenLifetime}.
- * @param user as read before its password was checked, so that no later change is missed
+ * @param user as read before the password was checked, so that no later change is missed
  * @throws {DomainError} TOKEN_FAULT when there is no usable signing secret
  */
 export const issueToken = async (
@@ -55,8 +57,8 @@ export const issueToken = async (
 };
 
 /**
- * A signature of 32 bytes as it is issued: the last character holds four bits. The decoder passes
- * over padding, white space and unused bits; a signature has one spelling.
+ * Whether a signature of 32 bytes is spelt as it is issued: the last character holds four bits. The
+ * decoder ignores padding, white space and unused bits, which would allow several spellings.
  */
 const isSpeltAsIssued = (token: string): boolean => /\.[\w-]{42}[AEIMQUYcgkosw048]$/.test(token);
 
@@ -70,8 +72,7 @@ const verifyWith = async (keys: SigningKeys, token: string, now: Date): Promise<
     try {
       return (await jwtVerify(token, cryptoKey, options)).payload;
     } catch (error) {
-      // Whether it has expired is decided below, to the second and only once the claims are
-      // known to be well formed.
+      // The expiry is checked below, to the second, once the claims are known to be well formed.
       if (error instanceof errors.JWTExpired) return error.payload;
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
     }
@@ -88,8 +89,8 @@ const isClaims = (payload: JWTPayload): payload is JWTPayload & Claims =>
 
 /**
  * Verifies a bearer token (functions/README.md, Tokens) and returns its claims.
- * @throws {DomainError} TOKEN_EXPIRED for a token that is sound in everything but its age;
- *   TOKEN_INVALID for every other flaw; what {@link signingKeys} throws
+ * @throws {DomainError} TOKEN_EXPIRED for a token whose only flaw is its age, TOKEN_INVALID for any
+ *   other flaw, and what {@link signingKeys} throws
  */
 export const verifyToken = async (
   token: string,
@@ -105,16 +106,14 @@ export const verifyToken = async (
   return { id, email, role, iat, exp };
 };
 
-// One session, where sessions are revocable (functions/README.md, Sessions): a token and its end.
-
-/** The key of the item that tells a token which was logged out. The token itself is not kept. */
+/** The key of the item that marks a token as logged out. The token itself is not stored. */
 const loggedOutKey = (token: string): ItemKey => ({
   pk: `logged-out#${createHash('sha256').update(token).digest('base64url')}`,
 });
 
 /**
  * Reads the user of a verified token, provided that its session has not been ended.
- * @returns undefined when there is no such user any more
+ * @returns undefined when the user was deleted
  * @throws {DomainError} TOKEN_INVALID when the session was ended, STORAGE_FAULT
  */
 export const findSessionUser = async (
@@ -128,7 +127,7 @@ export const findSessionUser = async (
   return user;
 };
 
-/** Ends the session of a token, which is kept in mind until it expires. */
+/** Ends the session of a token, by an item that lasts until the token expires. */
 export const endSession = async (token: string, { exp }: Pick<Claims, 'exp'>): Promise<void> => {
   const Item = { ...loggedOutKey(token), expires_at: exp };
   await send(new PutCommand({ TableName: config.usersTable, Item }));

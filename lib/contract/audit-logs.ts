@@ -54,13 +54,13 @@ const filters = {
   ),
 };
 
-/** Entries in a response as text: the most, and how many when the caller does not say. */
+/** The most entries in a response as text, and the default. */
 export const maxTextLimit = 1000;
 
 /** The parameters of a request for JSON, the usual form. */
 export const jsonQuery = { ...filters, ...pageParameters };
 
-/** The forms of text in which entries can be had. */
+/** The forms of text, by their names in lib/audit/formats.ts. */
 export const textForms = {
   ndjson: {
     contentType: 'application/x-ndjson',

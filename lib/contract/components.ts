@@ -1,4 +1,4 @@
-/** What several operations of the OpenAPI document share. */
+/** The components of the OpenAPI document, which several operations share. */
 import type { ServiceValues } from '../settings.ts';
 import { sharedExamples } from './error-examples.ts';
 import { errorMeanings, fieldFaultMeanings, gatewayResponses } from './errors.ts';
@@ -15,7 +15,7 @@ const listed = (meanings: Readonly<Record<string, string>>): string =>
     .map(([code, meaning]) => `- \`${code}\`: ${meaning}`)
     .join('\n');
 
-/** @param codes those of the errors that an operation can answer with */
+/** @param codes the codes of all errors that operations can respond with */
 const errorSchemas = (codes: ReadonlySet<string>) => ({
   ErrorMessage: { type: 'object', properties: { message }, required: ['message'] },
   Fault: {
@@ -112,7 +112,7 @@ const file = {
   schema: { type: 'string' },
 };
 
-/** What API Gateway answers by itself: to any operation, and to what is none. */
+/** The responses of API Gateway itself, to any operation and to unknown paths. */
 const responses = {
   Gateway: {
     description:
@@ -134,7 +134,7 @@ const responses = {
 
 /**
  * All components.
- * @param codes those of the errors that an operation can answer with
+ * @param codes the codes of all errors that operations can respond with
  */
 export const components = (codes: ReadonlySet<string>, settings: ServiceValues) => ({
   schemas: { ...componentSchemas(namedSchemas(settings)), ...errorSchemas(codes) },

@@ -13,7 +13,7 @@ import { type NamedSchemas, namedSchemas } from './named-schemas.ts';
 import type { Caller, Description, Operation, Success } from './operation.ts';
 import { type OperationInForce, operationsInForce } from './operations.ts';
 
-/** What the document says of the service as a whole. */
+/** The part of the document about the service as a whole. */
 export const info = {
   title: 'Accounts service',
   version: '1.0.0',
@@ -43,11 +43,9 @@ const tags = [
   { name: 'Documentation', description: 'This document.' },
 ];
 
-// The OpenAPI 3.1 document: all operations, in the words of OpenAPI.
-
 const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');
 
-/** The body, by the media types in which it may be had. */
+/** The media types of a body. */
 const contentOf = (
   { schema, example, contentType = 'application/json', textForms = [] }: Success,
   named: NamedSchemas,
@@ -89,7 +87,7 @@ const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
   }),
 ];
 
-/** Who may call an operation; what else limits them is in its text. */
+/** Who may call an operation. Further limits are in its text. */
 const callers: Readonly<Record<Caller, string>> = {
   anyone: 'For anyone, without a token.',
   user: 'For every user.',

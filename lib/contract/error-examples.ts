@@ -5,10 +5,10 @@ import type { Description, Operation } from './operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An error as it is by default, or as problem details. */
+/** The form of an error: the default one, or problem details. */
 export type ErrorForm = 'plain' | 'problem';
 
-/** An example of an error, before it has a form. */
+/** An example of an error, of which both forms are made. */
 interface Example {
   readonly title: string | undefined;
   readonly fault?: Json;
@@ -19,7 +19,7 @@ const missing = (field: string) => [
   { pointer: `#/${field}`, code: 'REQUIRED', detail: `${field} is required` },
 ];
 
-/** What is missing, in the example of an error that says so. */
+/** The fields that are missing in the examples of errors about missing fields. */
 const missingFields: Partial<Record<ErrorCode, readonly Json[]>> = {
   FIELDS_REQUIRED: missing('email'),
   CREDENTIALS_REQUIRED: missing('password'),
@@ -29,10 +29,10 @@ const missingFields: Partial<Record<ErrorCode, readonly Json[]>> = {
   NAME_AND_EMAIL_REQUIRED: missing('name'),
 };
 
-/** Longer than most fields may be, and no value that a parameter may have. */
+/** A text that is too long for most fields, and not allowed for any parameter. */
 const wrong = `${'x'.repeat(300)}@example.org`;
 
-/** The first fault of an object whose fields are made wrong one at a time. */
+/** The first fault that is found when the fields of a valid object are made wrong one at a time. */
 const firstFault = (schema: v.GenericSchema, valid: Json, fields: readonly string[]) => {
   const faults = fields.flatMap((field) => {
     const validated = validate(schema, { ...valid, [field]: wrong });
@@ -61,7 +61,7 @@ const storageFault = ({ storageFault }: Operation): Example => {
   return { title, fault: { [field]: 'ECONNREFUSED' } };
 };
 
-/** Of errors that name what an operation takes, or what it does: each operation has its own. */
+/** The errors whose example depends on the operation. */
 const ownExamples: Partial<
   Record<ErrorCode, (operation: Operation, description: Description) => Example>
 > = {
@@ -106,7 +106,7 @@ export const ownExample = (
   return make && inBothForms(code, make(operation, description));
 };
 
-/** Under which name the document keeps an error's example. */
+/** The name of an error's example in the document. */
 export const exampleName = (code: ErrorCode, form: ErrorForm): string =>
   form === 'plain' ? code : `${code}.problem`;
 

@@ -45,7 +45,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   UNEXPECTED_FAULT: 'Something else failed.',
 };
 
-/** The same of a field in `errors`. */
+/** The meaning of each code of a field in `errors`. */
 export const fieldFaultMeanings: Readonly<Record<FieldFaultCode, string>> = {
   REQUIRED: 'It is missing, null or empty.',
   WRONG_TYPE: 'It is of another JSON type.',
@@ -63,7 +63,7 @@ const bodyErrors = [
   ...(['BODY_TOO_DEEP', 'BODY_FORBIDDEN_KEY', 'BODY_NOT_OBJECT'] as const),
 ] as const;
 
-/** Every error that an operation can answer with. */
+/** Every error that an operation can respond with. */
 const errorsOf = (
   { caller, body, storageFault }: Operation,
   { errors }: Description,
@@ -101,7 +101,7 @@ const errorHeaders: Readonly<Record<number, Json>> = {
   429: { 'Retry-After': ref('headers', 'Retry-After') },
 };
 
-/** The responses that API Gateway gives to any operation by itself, by their status. */
+/** The responses that API Gateway itself gives to any operation, by status. */
 export const gatewayResponses: Readonly<
   Record<number, { readonly name: string; readonly description: string; readonly message: string }>
 > = {
@@ -160,7 +160,7 @@ const errorResponse = (
   };
 };
 
-/** The responses with which an operation refuses or fails, by status. */
+/** The error responses of an operation, by status. */
 export const errorResponses = (
   operation: Operation,
   description: Description,
@@ -181,7 +181,7 @@ export const errorResponses = (
   return { ...Object.fromEntries(ofGateway), ...Object.fromEntries(own) };
 };
 
-/** Every error that operations can answer with. */
+/** Every error that some operations can respond with. */
 export const codesOf = (
   inForce: readonly OperationInForce[],
   settings: ServiceValues,

@@ -8,7 +8,7 @@ import type * as v from 'valibot';
 import type { Keywords } from '../validation.ts';
 import type { NamedSchemas } from './named-schemas.ts';
 
-/** A part of the document, as JSON has it. */
+/** A part of the document, as JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Refers to a component of the document. */
@@ -20,11 +20,11 @@ export const commonHeaders = {
   'X-Request-Id': ref('headers', 'X-Request-Id'),
 };
 
-/** What a part of the document refers to, as `schemas/User`. */
+/** The components that a part of the document refers to, such as `schemas/User`. */
 const references = (part: unknown): readonly string[] =>
   JSON.stringify(part).match(/(?<="\$ref":"#\/components\/)[^"]+/g) ?? [];
 
-/** The components that are left when those which nothing refers to are taken out. */
+/** The components without those that nothing refers to. */
 export const usedComponents = <Components extends Readonly<Record<string, Json>>>(
   all: Components,
   paths: unknown,
@@ -43,9 +43,7 @@ export const usedComponents = <Components extends Readonly<Record<string, Json>>
   return Object.fromEntries(kept);
 };
 
-// Schemas, as the OpenAPI document says them.
-
-/** Of a pipe's parts, what says itself in JSON Schema; see `rule` in lib/validation.ts. */
+/** Adds the JSON Schema keywords of a rule; see `rule` in lib/validation.ts. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
   valibotAction,
   jsonSchema,
@@ -56,7 +54,7 @@ const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
 
 const options: ConversionConfig = {
   target: 'draft-2020-12',
-  // JSON Schema has no words for these.
+  // JSON Schema has no keywords for these.
   ignoreActions: ['trim', 'transform', 'readonly'],
   overrideAction,
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
@@ -71,7 +69,7 @@ const convert = (schema: v.GenericSchema, more: ConversionConfig): JsonSchema =>
 export const bodySchema = (schema: v.GenericSchema, definitions: NamedSchemas = {}): JsonSchema =>
   convert(schema, { definitions });
 
-/** What a parameter's text must say. */
+/** The schema of a query parameter, by the value that its text is converted to. */
 export const parameterSchema = (schema: v.GenericSchema): JsonSchema =>
   convert(schema, { typeMode: 'output' });
 

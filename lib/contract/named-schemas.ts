@@ -1,10 +1,10 @@
 /**
- * The schemas that the document gives a name: those of all bodies, and of the objects in them. The
- * names are part of the contract, because generators name types after them: a body has the same one
- * under every setting.
+ * The schemas with a name in the document: those of all bodies, and of the objects in them. The
+ * names are part of the contract, because generators name types after them: a body has the same
+ * name under every setting.
  *
- * Those that only the document needs are made here, apart from the operations, so that the bundles
- * of other functions leave them out.
+ * Schemas that only the document needs are made here, apart from the operations, so that the
+ * bundles of other functions leave them out.
  */
 import * as v from 'valibot';
 import { type AuditEntry, actions, results } from '../audit/entry.ts';
@@ -97,7 +97,7 @@ const ownUserChanges = v.pipe(
   v.metadata({ minProperties: 1 }),
 );
 
-/** The changes that a body may ask for, with the current password where it is required. */
+/** The body of a change of a user, with the current password where that is required. */
 export const userChangesUnder = ({ currentPassword }: ServiceValues) =>
   currentPassword === 'required' ? ownUserChanges : userChanges;
 
@@ -115,7 +115,7 @@ export const auditEntriesAsCsv = v.pipe(
   ),
 );
 
-/** A user in memory in the list, which does not say when it was created. */
+/** A user in memory as the list shows it, without the time of creation. */
 const listedMemoryUser = v.pick(user, ['id', 'name', 'email']);
 export const memoryUsers = v.array(listedMemoryUser);
 

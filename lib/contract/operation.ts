@@ -1,16 +1,20 @@
-/** What an endpoint promises: its handler keeps it, and the OpenAPI document says it. */
+/** The contract of an endpoint, which its handler and the OpenAPI document share. */
 import type * as v from 'valibot';
 import type { ErrorCode, StorageFault } from '../errors.ts';
 import type { ServiceValues } from '../settings.ts';
 
 /**
- * Who may call an endpoint: without a token; with any; where the directory is closed, about
- * itself; about itself and, unless the directory is closed, about users whom it made; an admin.
- * Admins may call them all.
+ * Who may call an endpoint.
+ * - `anyone`: callers without a token;
+ * - `user`: callers with any valid token;
+ * - `directory`: the same; while the directory is closed, only about themselves;
+ * - `maker`: callers about themselves and, while the directory is open, about users whom they
+ *   created;
+ * - `admin`: admins, who may call all endpoints.
  */
 export type Caller = 'anyone' | 'user' | 'directory' | 'maker' | 'admin';
 
-/** Text in which a client may have a body by asking for its media type in Accept. */
+/** A form of text that a client gets instead of JSON by naming its media type in Accept. */
 export interface TextForm {
   readonly contentType: string;
   readonly schema: v.GenericSchema;
@@ -20,19 +24,19 @@ export interface TextForm {
 export interface Success {
   readonly status: 200 | 201 | 202 | 204;
   readonly description: string;
-  /** Of the body; absent: there is none. */
+  /** The schema of the body; absent: there is no body. */
   readonly schema?: v.GenericSchema;
   readonly example?: unknown;
   /** Absent: JSON. */
   readonly contentType?: string;
-  /** In what other forms the JSON body may be had. */
+  /** Other forms of the JSON body. */
   readonly textForms?: readonly TextForm[];
-  /** Names of headers in lib/contract/document.ts, beside those of every response. */
+  /** Names of headers in lib/contract/components.ts, beside those of every response. */
   readonly headers?: readonly string[];
 }
 
 export interface Description {
-  /** Whether it is there at all; absent: it always is. */
+  /** Whether the settings make the operation available; absent: it always is. */
   readonly exists?: boolean;
   /** In camel case: generators name functions after it. */
   readonly id: string;
@@ -40,29 +44,31 @@ export interface Description {
   /** A few words, without a full stop. */
   readonly summary: string;
   readonly text?: string;
-  /** Of the JSON body, where a setting adds to the operation's. */
+  /** The schema of the JSON body, if a setting adds to that of the operation. */
   readonly body?: v.GenericSchema;
   /** Whether a request without a body succeeds. */
   readonly isBodyOptional?: true;
   readonly bodyExample?: Readonly<Record<string, unknown>>;
   readonly success: Success;
-  /** The errors of its own. Those of tokens, bodies and stores follow from the rest. */
+  /** Errors of this operation. Those of tokens, bodies and stores follow from the rest. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** What handler and document share of an operation. */
+/** The part of the contract that the handler uses. */
 export interface Operation {
   readonly caller: Caller;
-  /** The JSON body that it expects. */
+  /** The JSON body. */
   readonly body?: v.GenericSchema;
-  /** Query parameters, from their text. */
+  /** Query parameters, each a schema from text to value. */
   readonly query?: v.ObjectEntries;
-  /** What a 500 says when the store fails. */
+  /** The message and the field of a 500 when the store fails. */
   readonly storageFault?: StorageFault;
 }
 
-/** What only the document says of an operation: bundles of other functions leave it out. */
+/**
+ * The part of the contract that only the document uses: bundles of other functions leave it out.
+ */
 export type Describe = (settings: ServiceValues) => Description;
 
-/** Operations by the route that each has, `METHOD /path`. */
+/** Operations by route, `METHOD /path`. */
 export type Operations = Readonly<Record<string, readonly [Operation, Describe]>>;

@@ -1,4 +1,4 @@
-/** The operation of every route, by `METHOD /path`, and what the document says of it. */
+/** The operations of all routes, `METHOD /path`. */
 import type { ServiceValues } from '../settings.ts';
 import * as accounts from './accounts.ts';
 import * as auditLogs from './audit-logs.ts';
@@ -19,7 +19,7 @@ export const operations = {
   ...docs.operations,
 } as const satisfies Operations;
 
-/** An operation that is there, with what the document says of it. */
+/** An operation that the settings make available, with its description. */
 export interface OperationInForce {
   /** `METHOD /path` */
   readonly route: string;
@@ -27,7 +27,7 @@ export interface OperationInForce {
   readonly describe: Describe;
 }
 
-/** The operations that are there, by the settings in force. */
+/** The operations that are available under some settings. */
 export const operationsInForce = (settings: ServiceValues): readonly OperationInForce[] =>
   Object.entries<Operations[string]>(operations)
     .map(([route, [operation, describe]]) => ({ route, operation, describe }))

@@ -1,11 +1,11 @@
-/** Query parameters that several endpoints take: from text to value. */
+/** Query parameters that several endpoints take, each a schema from text to value. */
 import * as v from 'valibot';
 import { rule } from '../validation.ts';
 
-/** Audit entries in a response: the most, and how many when the caller does not say. */
+/** The most entries in a JSON page, and the default. */
 export const maxLimit = 100;
 
-/** How many entries a response may have. */
+/** The parameter `limit`. */
 export const limitUpTo = (most: number) => {
   const limitRule = `must be a whole number from 1 to ${most}`;
   return v.pipe(
@@ -24,7 +24,7 @@ export const cursor = v.optional(
   v.pipe(v.string(), v.description('From the `Link` header of the page before.')),
 );
 
-/** Which page of a list, and how long. */
+/** The parameters of a page of a list. */
 export const pageParameters = {
   limit: v.optional(v.pipe(limitUpTo(maxLimit), v.metadata({ default: maxLimit }))),
   cursor,
@@ -32,15 +32,15 @@ export const pageParameters = {
 
 const instantForm = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d))?$/i;
 
-/** Milliseconds by which a clock at an offset is ahead of UTC; undefined for no such offset. */
+/** Milliseconds by which an offset is ahead of UTC; undefined if there is no such offset. */
 const aheadOf = (offset: string): number | undefined => {
-  // After a `Z` there is nothing, which counts as 0.
+  // `Z` has no digits, which counts as 0.
   const [hours = 0, minutes = 0] = offset.slice(1).split(':').map(Number);
   if (hours > 23 || minutes > 59) return undefined;
   return (offset.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 };
 
-/** The millisecond that is not before a fraction of a second, because entries have no finer time. */
+/** The milliseconds of a fraction of a second, rounded up: entries have no finer time. */
 const roundUp = (fraction: string): number =>
   Number(fraction.slice(0, 3).padEnd(3, '0')) + (/[1-9]/.test(fraction.slice(3)) ? 1 : 0);
 

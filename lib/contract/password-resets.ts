@@ -1,4 +1,4 @@
-/** A way back in for who has forgotten its password, where the service sends mails. */
+/** Password resets, for users who forgot their password, where the service sends mails. */
 import { sendsMail } from '../settings.ts';
 import { resetRequest } from '../users/fields.ts';
 import { passwordReset } from '../users/schema.ts';

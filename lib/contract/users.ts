@@ -1,4 +1,4 @@
-/** Users, as those who have a token read and change them. */
+/** Users, read and changed by callers with a token. */
 import * as v from 'valibot';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
 import { user, userChangesUnder, users } from './named-schemas.ts';

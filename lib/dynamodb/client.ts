@@ -37,13 +37,13 @@ const openClient = (): DynamoDBDocumentClient => {
     connectionTimeout: storageTime(500),
     requestTimeout,
     throwOnRequestTimeout: true,
-    // Of silence in the middle of an answer, which requestTimeout does not cover.
+    // Limits the silence in the middle of a response, which requestTimeout does not cover.
     socketTimeout: requestTimeout,
   };
   const opened = DynamoDBDocumentClient.from(
     new DynamoDBClient({ maxAttempts: 3, requestHandler }),
   );
-  // It copies each command and answer for a logger, also where there is none.
+  // This middleware copies each command and response for a logger, even if there is no logger.
   opened.middlewareStack.remove('loggerMiddleware');
   return opened;
 };
@@ -51,7 +51,7 @@ const openClient = (): DynamoDBDocumentClient => {
 /** The client of this process; absent until something is sent. */
 let client: DynamoDBDocumentClient | undefined;
 
-/** Errors of the network that say that nothing was sent. */
+/** Network errors after which it is certain that nothing was sent. */
 const notSent = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 interface AttemptError extends Error {
@@ -78,8 +78,8 @@ type DocumentCommand<Input extends ServiceInputTypes, Output extends ServiceOutp
 const isRead = /^(?:Get|BatchGet|Query|Scan)/;
 
 /**
- * Looks at each attempt of a command, because the last one may be refused when the first was made.
- * @returns tells whether a write was sent and neither acknowledged nor refused
+ * Watches each attempt of a command: the last one may be refused although the first one was made.
+ * @returns a function that says whether a write was sent and was neither acknowledged nor refused
  */
 const watchAttempts = <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
@@ -109,31 +109,33 @@ const reasonsOf = (cause: unknown): readonly CancellationReason[] =>
 
 const conditionFailed = ({ Code }: CancellationReason) => Code === 'ConditionalCheckFailed';
 
-/** Why DynamoDB cancels a transaction that may succeed a moment later. */
+/** Reasons for which DynamoDB cancels a transaction that may succeed a moment later. */
 const transient = ['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'];
 
-/** Whether a write met a transaction under way, or a transaction too little capacity. */
+/** Whether a write conflicted with a transaction under way, or a transaction lacked capacity. */
 const isTransient = (cause: unknown): boolean => {
   const reasons = reasonsOf(cause);
-  const met = reasons.some(({ Code = '' }) => transient.includes(Code));
+  const isTemporary = reasons.some(({ Code = '' }) => transient.includes(Code));
   return (
     (cause instanceof Error && cause.name === 'TransactionConflictException') ||
-    (met && !reasons.some(conditionFailed))
+    (isTemporary && !reasons.some(conditionFailed))
   );
 };
 
-/** Attempts at what {@link isTransient}; milliseconds, of which the longest pauses are multiples. */
+/**
+ * Attempts at a write that fails for a transient reason. The pauses are multiples of milliseconds.
+ */
 const maxAttempts = 6;
 const longestPause = 25;
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /**
- * Sends one command. Besides what the SDK retries, a write that met a transaction under way is
- * retried here, because the SDK does not.
+ * Sends one command. A write that conflicts with a transaction under way is retried here,
+ * because the SDK does not retry it.
  * @param timeout milliseconds for the call with all its retries
- * @throws {DomainError} STORAGE_FAULT on every failure, conditions that do not hold included;
- *   its cause is the SDK's error
+ * @throws {DomainError} STORAGE_FAULT on every failure, also when a condition does not hold; the
+ *   cause is the SDK's error
  */
 export const send = async <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
@@ -174,14 +176,17 @@ export const retry = async <T>(
   return undefined;
 };
 
-/** An item, or its key, as DynamoDB has it: the document client would convert it at a higher cost. */
+/**
+ * An item, or its key, as DynamoDB has it: the document client would convert it at a higher cost.
+ */
 export type StoredItem = Record<string, AttributeValue>;
 
 /** Requests for the items that DynamoDB left out of a response, which it may when it is busy. */
 const maxBatchRequests = 3;
 
 /**
- * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some out.
+ * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some
+ * out.
  * @param limits milliseconds for each request
  * @returns those that there are, in any order
  * @throws {DomainError} STORAGE_FAULT
@@ -238,7 +243,7 @@ export const conditionItem = <T>(error: unknown): T | undefined => {
   return Item && (unmarshall(Item) as T);
 };
 
-/** What a transaction writes or checks. */
+/** One write or check of a transaction. */
 export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /**
@@ -251,7 +256,7 @@ export const transact = async (
   items: TransactItem[],
 ): Promise<readonly (CancellationReason | undefined)[]> => {
   try {
-    // One token for all attempts: the one that follows a lost answer is then not done twice.
+    // All attempts have one token, so that an attempt after a lost response changes nothing again.
     const ClientRequestToken = randomUUID();
     await send(new TransactWriteCommand({ TransactItems: items, ClientRequestToken }));
     return [];

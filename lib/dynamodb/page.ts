@@ -14,9 +14,9 @@ import { isCreatedAtKey } from './tables.ts';
 export interface PageRequest extends Reading {
   /** The values of the partition key over which the wanted entries are spread. */
   readonly partitions: readonly string[];
-  /** Entries; absent: no bound. */
+  /** Entries at most; absent: no bound. */
   readonly limit?: number | undefined;
-  /** The place after which to begin, as a page before gave it; absent: from the beginning. */
+  /** The place after which to begin, from an earlier page; absent: from the beginning. */
   readonly after?: string | undefined;
   /** Entries to read at most, wanted or not, at least one for each partition. Absent: no bound. */
   readonly mostRead?: number;
@@ -26,17 +26,19 @@ export interface PageRequest extends Reading {
 
 export interface Page {
   /**
-   * As many as asked for, if there are; fewer, even none, where another bound, or how long they are,
-   * ended the reading.
+   * As many as were asked for, if there are so many. Fewer, or none, if another bound or the size
+   * of the entries ended the reading.
    */
   readonly entries: readonly Entry[];
-  /** The place to go on after; absent when nothing remains. */
+  /** The place after which the next page begins; absent when nothing remains. */
   readonly next?: string;
-  /** The same for who takes only the first so many of the entries, one at least. */
+  /** The same place for a caller who takes only the first `count` entries, at least one. */
   nextAfter(count: number): string | undefined;
 }
 
-/** No sort key that is its own place begins as the JSON of an array does. */
+/**
+ * A place is a sort key, or JSON of an array. No sort key that is a place begins with a bracket.
+ */
 const readPlace = (place: string | undefined): Place | undefined => {
   if (!place?.startsWith('[')) return place === undefined ? undefined : { key: place };
   const [key, last] = JSON.parse(place);
@@ -45,10 +47,10 @@ const readPlace = (place: string | undefined): Place | undefined => {
 
 const writePlace = ({ key, last }: Place): string => (last ? JSON.stringify([key, last]) : key);
 
-/** Entries to read at a time, over the even share that each of several partitions will give. */
+/** Entries that are read of each of several partitions beyond its even share. */
 const margin = 4;
 
-/** Responses of 1 MB, which take no more, from when on nothing more is read and held. */
+/** Full responses (1 MB) after which nothing more is read, to bound the memory. */
 const mostFull = 4;
 
 type Compare = (a: Reached, b: Reached) => number;
@@ -105,8 +107,8 @@ const placeAfter = (passed: readonly Reached[], begin: Place | undefined): Place
 };
 
 /**
- * Reads one page of an index. Several partitions are merged by sort key, so that the cost depends on
- * the page's size and not on the index's.
+ * Reads one page of an index. Several partitions are merged by sort key, so that the cost depends
+ * on the page's size and not on the index's.
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readPage = async (request: PageRequest): Promise<Page> => {
@@ -116,7 +118,7 @@ export const readPage = async (request: PageRequest): Promise<Page> => {
   const compare = orderOf(request);
   const { rows: read, behind } = await merge(streams, request, compare);
 
-  // What lies beyond the place up to which all streams have been read is left to the next page.
+  // Entries beyond the place up to which all streams have been read are left to the next page.
   const [end] = behind.flatMap(({ at }) => at ?? []).sort(compare);
   const rows = end ? read.filter((row) => compare(row, end) <= 0) : read;
   const page = rows.slice(0, limit);
@@ -128,7 +130,7 @@ export const readPage = async (request: PageRequest): Promise<Page> => {
     }
     const [row, following] = [page[count - 1], rows[count]];
     if (!row || !following) return undefined;
-    // A key of the usual form is one entry's alone, unless the next one shows that it is not.
+    // A key of the usual form belongs to one entry, unless the next entry has the same key.
     const isAlone = isCreatedAtKey(row.key) && following.key !== row.key;
     return isAlone ? row.key : writePlace(placeAfter(page.slice(0, count), begin));
   };

@@ -1,4 +1,4 @@
-/** One partition of an index, read on and on in the order of its sort key. */
+/** One partition of an index, which is read step by step in the order of its sort key. */
 import { type AttributeValue, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { convertToNative } from '@aws-sdk/util-dynamodb';
 import { send } from './client.ts';
@@ -6,30 +6,30 @@ import { type IndexDefinition, tables } from './tables.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** What is read of each partition. */
+/** What to read of each partition. */
 export interface Reading {
   readonly table: string;
   readonly index: IndexDefinition;
   readonly order: 'oldest first' | 'newest first';
-  /** The attributes that entries are wanted with, in the order in which they get them. */
+  /** The attributes of each entry, in their order. */
   readonly attributes: readonly string[];
-  /** What an entry has of an attribute; absent: what the document client makes of it, if it is there. */
+  /** Converts an attribute; absent: as the document client does, and without absent attributes. */
   readonly shown?: (value: AttributeValue | undefined) => unknown;
-  /** Sort keys between which entries are, the first inclusive, the second not; absent: no bound. */
+  /** The range of sort keys: `from` is inclusive, `to` is exclusive; absent: no bound. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   /** Whether an entry is wanted; absent: all are. */
   readonly matches?: (entry: Entry) => boolean;
 }
 
-/** An item as DynamoDB answers it: the document client would convert what nobody reads, too. */
+/** An item as DynamoDB returns it: the document client would also convert what nobody reads. */
 type Item = Readonly<Record<string, AttributeValue>>;
 
 /** How far a partition has been read: its last item, wanted or not. */
 export interface Reached {
   /** The number of the partition. */
   readonly stream: number;
-  /** The sort key, and the same as text that orders as DynamoDB orders keys. */
+  /** The sort key, and a text for it that JavaScript orders as DynamoDB orders the key. */
   readonly key: string;
   readonly rank: string;
   /** The key of the item in its table. */
@@ -42,9 +42,9 @@ export interface Row extends Reached {
 }
 
 /**
- * A place in a list: after all entries of a sort key. Where several have the same key, which none
- * has that the service wrote: after one of them in each of some partitions, and before all of them
- * in the others.
+ * A place in a list: after all entries with a sort key. Entries that the service wrote differ in
+ * their keys. Where others have the same key, the place is after one of them in each partition that
+ * `last` names, and before all of them in the others.
  */
 export interface Place {
   readonly key: string;
@@ -52,10 +52,10 @@ export interface Place {
   readonly last?: Readonly<Record<number, AttributeValue>>;
 }
 
-/** One end of what is read. */
+/** One end of the range that is read. */
 interface Bound {
   readonly key: string;
-  /** Whether the key itself is left out. Only one that ends in a digit can be. */
+  /** Whether the key itself is left out, which requires that it ends in a digit. */
   readonly isOutside?: boolean;
 }
 
@@ -63,20 +63,20 @@ interface Bound {
 export interface Stream {
   readonly number: number;
   readonly partition: string;
-  /** Where it begins, unless after an item. */
+  /** Where the reading begins, unless it begins after an item. */
   readonly begin: Bound | undefined;
   readonly rows: Row[];
   /** Whether there may be more. */
   open: boolean;
-  /** The item to go on after. */
+  /** The item after which the reading goes on. */
   at: Reached | undefined;
 }
 
-/** DynamoDB orders text by its UTF-8, which JavaScript does not beyond ASCII. */
+/** DynamoDB orders text by its UTF-8 bytes; JavaScript orders text beyond ASCII otherwise. */
 const rankOf = (key: string): string =>
   /\P{ASCII}/u.test(key) ? Buffer.from(key).toString('latin1') : key;
 
-/** A partition that is read from a place on; absent: from its beginning. */
+/** A partition that will be read from a place on, or from its beginning. */
 export const openStream = (
   partition: string,
   number: number,
@@ -89,17 +89,17 @@ export const openStream = (
   return { ...stream, at: { stream: number, key, rank: rankOf(key), id } };
 };
 
-/** Characters that no text of the 1,024 bytes of a key follows. */
+/** A text that is greater than any that fits into the 1,024 bytes of a key. */
 const highest = '\u{10ffff}'.repeat(240);
 
-/** The greatest text that is below a key. */
+/** The greatest text that is less than a key. */
 const below = (key: string): string =>
   key.slice(0, -1) + String.fromCharCode(key.charCodeAt(key.length - 1) - 1) + highest;
 
-/** The least text that is above it. */
+/** The least text that is greater than a key. */
 const above = (key: string): string => `${key}\0`;
 
-/** A condition for the sort key. DynamoDB takes one, and BETWEEN with both of its ends alone. */
+/** The condition for the sort key. DynamoDB takes only one, and BETWEEN includes both ends. */
 const conditionOf = (lower: Bound | undefined, upper: Bound | undefined) => {
   if (lower && upper) {
     const from = lower.isOutside ? above(lower.key) : lower.key;
@@ -122,7 +122,7 @@ const rangeOf = ({ begin }: Stream, reading: Reading) => {
   return isForward(reading) ? conditionOf(begin ?? from, to) : conditionOf(from, begin ?? to);
 };
 
-/** The names of the keys of an index, and of its items in their table. */
+/** The names of the two keys of an index, and of the key of the table. */
 const keysOf = (index: IndexDefinition): readonly [string, string, string] => {
   const table = tables.find(({ indexes }) => indexes.includes(index));
   if (!table) throw new Error(`${index.name} is an index of no table`);
@@ -163,8 +163,8 @@ const convert = (item: Item, { attributes, shown = nativeOf }: Reading): Entry =
 };
 
 /**
- * Reads on.
- * @returns how many entries were read, wanted or not, and whether a response took no more
+ * Reads the next entries of a partition.
+ * @returns how many entries were read, wanted or not, and whether the response was full
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readOn = async (

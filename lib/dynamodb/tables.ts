@@ -13,7 +13,7 @@ export interface IndexDefinition {
   readonly name: string;
   readonly partitionKey: KeyAttribute;
   readonly sortKey: KeyAttribute;
-  /** The attributes that it carries besides its keys; absent: all of them. */
+  /** The attributes that the index has besides its keys; absent: all of them. */
   readonly include?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface TableDefinition {
   readonly variable: 'USERS_TABLE' | 'AUDIT_TABLE';
   readonly partitionKey: KeyAttribute;
   readonly indexes: readonly IndexDefinition[];
-  /** The attribute (seconds since 1970) past which DynamoDB may delete an item. */
+  /** The attribute with the time (seconds since 1970) after which DynamoDB may delete an item. */
   readonly timeToLive?: string;
 }
 
@@ -42,7 +42,7 @@ export const isCreatedAtKey = (key: string): boolean =>
 
 /**
  * User items, email uniqueness items and the counter of ids, told apart by the prefix of `pk`.
- * The list's index has one partition: new users pass one counter, which bears as many writes.
+ * The index of the list has one partition, which takes as many writes as the counter of ids does.
  */
 export const usersTable = {
   name: 'users',
@@ -67,7 +67,7 @@ export const usersTable = {
 } as const satisfies TableDefinition;
 
 /**
- * Audit entries, with the indexes that answer the query. Where many writes would share a key (all
+ * Audit entries, with the indexes that queries read. Where many writes would share a key (all
  * entries; all entries of one action; all failures), the key has a shard number in it. The last two
  * are sparse: only entries that have their keys are in them. A deployed table gets new indexes one
  * at a time, so that a new one is added at the end.
@@ -108,7 +108,7 @@ export const auditTable = {
       sortKey: createdAtAndId,
     },
   ],
-  // Entries have it where AUDIT_RETENTION_DAYS says so.
+  // Entries have this attribute unless AUDIT_RETENTION_DAYS is 0.
   timeToLive: 'expires_at',
 } as const satisfies TableDefinition;
 

@@ -22,24 +22,24 @@ export const accepts = (header: string | undefined, mediaType: string): boolean 
   rangesOf(header ?? '').some(({ type, quality }) => type === mediaType && quality > 0);
 
 /**
- * Which of the offered media types an Accept header prefers: by quality, then the one that it names
- * more precisely, then the one that stands first in the header, then in the offer. The first of the
- * offer when there is no header, or none of them is acceptable.
+ * The offered media type that an Accept header prefers: by quality, then by precision, then by the
+ * order in the header, then by the order of the offer. It is the first of the offer when there is
+ * no header, or when no type is acceptable.
  */
 export const preferredType = <T extends string>(
   header: string | undefined,
   offer: readonly [T, ...T[]],
 ): T => {
   const ranges = rangesOf(header ?? '');
-  const judged = offer.map((type) => {
-    // The most precise range that is for a type decides its quality.
+  const rated = offer.map((type) => {
+    // The most precise range that includes a type decides its quality.
     const names = [type, type.replace(/[^/]*$/, '*'), '*/*'];
     const places = names.map((name) => ranges.findIndex((range) => range.type === name));
     const precision = places.findIndex((place) => place >= 0);
     const place = places[precision] ?? -1;
     return { type, quality: ranges[place]?.quality ?? 0, precision, place };
   });
-  const [best] = judged
+  const [best] = rated
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality || a.precision - b.precision || a.place - b.place);
   return best?.type ?? offer[0];

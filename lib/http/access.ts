@@ -1,4 +1,8 @@
-/** What a request says of its caller, and what authentication has read of it. */
+/**
+ * Who may call an endpoint: the middlewares that check the token (401) before the role (403).
+ * An endpoint for anyone imports `anyone` from endpoint.ts and none of this. The marks
+ * `__NO_SIDE_EFFECTS__` let each bundle leave out the rules that its function does not use.
+ */
 
 import { findSessionUser, verifyToken } from '../auth/token.ts';
 import { DomainError } from '../errors.ts';
@@ -20,7 +24,8 @@ export const bearerToken = ({ headers }: Pick<IncomingEvent, 'headers'>): string
 };
 
 /**
- * The user with an id, as last written, or undefined. The caller is not read a second time.
+ * The user with an id, as last written, or undefined. A caller who was read already is not read
+ * again.
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findUserFor = async (
@@ -28,16 +33,12 @@ export const findUserFor = async (
   id: number,
 ): Promise<User | undefined> => (caller?.id === id ? toUser({ ...caller }) : findUser(id));
 
-// * Who may call an endpoint: the middlewares that see to it, token (401) before role (403).
-// An endpoint for anyone imports `anyone` from endpoint.ts and carries none of this. By
-// `__NO_SIDE_EFFECTS__` each bundle leaves out the rules that its function does not use.
-
 /**
- * Establishes who the caller is and leaves the token's claims at `event.claims`; where sessions are
- * revocable, the stored role in them, and the stored user at `event.caller`. Rejects with NO_TOKEN,
- * TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or with what
- * {@link verifyToken} throws when no secret can be read.
- * @param mayBeGone whether the user need not be stored any more
+ * Authenticates the caller and puts the token's claims at `event.claims`; where sessions are
+ * revocable, with the stored role, and with the stored user at `event.caller`. Rejects with
+ * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or
+ * with what {@link verifyToken} throws when no secret can be read.
+ * @param mayBeGone whether the user may have been deleted
  */
 // @__NO_SIDE_EFFECTS__
 const authenticate = ({ mayBeGone = false } = {}): Middleware => {
@@ -55,8 +56,8 @@ const authenticate = ({ mayBeGone = false } = {}): Middleware => {
 };
 
 /**
- * Rejects with FORBIDDEN a caller whom the rule does not allow. Runs after authentication and
- * judges by the claims.
+ * Rejects with FORBIDDEN a caller whom the rule does not allow. It runs after authentication and
+ * reads the claims.
  */
 // @__NO_SIDE_EFFECTS__
 const authorize = (allows: (request: AuthenticatedRequest) => boolean): Middleware => {
@@ -74,12 +75,12 @@ const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAd
 const mayRead = (request: AuthenticatedRequest) =>
   config.userDirectory === 'open' || isSelfOrAdmin(request);
 
-/** What permits a request; it throws for those that nothing permits. */
+/** Finds the permission for a request, or throws. */
 type Permit = (request: AuthenticatedRequest) => Promise<Permission>;
 
 /**
- * Lets a user itself and admins pass, and leaves at `event.permission` what permits others. Rejects
- * with what the rule throws.
+ * Lets admins and the user of the path pass, and puts the permission of others at
+ * `event.permission`. Rejects with what the rule throws.
  */
 // @__NO_SIDE_EFFECTS__
 const authorizeOthers = (permit: Permit): Middleware => {
@@ -109,7 +110,7 @@ export const adminOnly = {
   checks: [authenticate(), authorize(isAdmin)],
 } as const satisfies Access;
 
-/** The user that the path's id names, an admin, or whoever made that user, as a rule permits. */
+/** The user of the path, an admin, or another caller whom the rule permits. */
 // @__NO_SIDE_EFFECTS__
 export const selfOrAdminOr = (permit: Permit) =>
   ({
@@ -117,7 +118,9 @@ export const selfOrAdminOr = (permit: Permit) =>
     checks: [authenticate(), authorizeOthers(permit)],
   }) as const satisfies Access;
 
-/** Any valid token; while the directory is closed, the user itself or an admin. */
+/**
+ * Any valid token; while the directory is closed, only that of the user of the path or of an admin.
+ */
 export const userDirectory = {
   caller: 'directory',
   checks: [authenticate(), authorize(mayRead)],

@@ -12,7 +12,7 @@ import type {
 } from './request.ts';
 import { mapErrors, render } from './response.ts';
 
-/** What sees to it that only those call an endpoint who may: see lib/http/access.ts. */
+/** Who may call an endpoint, and the checks of that: see lib/http/access.ts. */
 export interface Access {
   readonly caller: Caller;
   readonly checks: readonly Middleware[];
@@ -22,7 +22,7 @@ type RequestOf<O extends Operation> = O['caller'] extends 'anyone'
   ? ApiRequest
   : AuthenticatedRequest;
 
-/** Access without a token: the handler is given no claims. */
+/** Access without a token: the handler gets no claims. */
 export const anyone = { caller: 'anyone', checks: [] } as const satisfies Access;
 
 /**

@@ -26,7 +26,7 @@ const decode = (body: string): string => {
   }
 };
 
-/** What @middy/http-json-body-parser throws. */
+/** The error that http-json-body-parser throws. */
 interface ParserError {
   readonly message?: string;
   readonly cause?: { readonly package?: string; readonly message?: string };
@@ -34,16 +34,15 @@ interface ParserError {
 
 const parserCode = (message: string | undefined, reason: string | undefined): ErrorCode => {
   if (message === 'Forbidden key in JSON body') return 'BODY_FORBIDDEN_KEY';
-  // The parser descends by recursion; these are V8's words when the stack ends first.
+  // The parser is recursive. This is V8's message when the stack is too small for it.
   return reason === 'Maximum call stack size exceeded' ? 'BODY_TOO_DEEP' : 'BODY_MALFORMED';
 };
 
 /**
- * Leaves the request's JSON object at `event.body`; a request without a body has an empty one. The
- * parsing is
- * @middy/http-json-body-parser's; before it, what it would decode leniently is refused (and the
- * media type checked, so that an upload hears of its type, not of its bytes), then what is too
- * large, and after it, whatever is not an object.
+ * Puts the JSON object of a request at `event.body`, an empty one if there is no body. The package
+ * http-json-body-parser parses it. Before that, the media type, the size and the encoding are
+ * checked, in this order: an upload is refused for its type, not for its bytes. After it, anything
+ * but an object is refused.
  */
 export const jsonBody = (): Middleware[] => {
   const decodeBodyBefore: NonNullable<Middleware['before']> = ({ event }) => {
@@ -70,7 +69,7 @@ export const jsonBody = (): Middleware[] => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new DomainError('BODY_NOT_OBJECT');
     }
-    // No field is ever inherited from a prototype.
+    // An object without a prototype inherits no field.
     event.body = Object.assign(Object.create(null), body);
   };
 

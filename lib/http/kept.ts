@@ -7,14 +7,16 @@ import { config } from '../settings.ts';
 import { accepts } from './accept.ts';
 import type { ApiRequest, ApiResponse } from './request.ts';
 
-/** Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison. */
+/**
+ * Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison.
+ */
 const names = (header: string | undefined, tag: string): boolean => {
   const listed: readonly string[] = header?.match(/"[^"]*"/g) ?? [];
   return header?.trim() === '*' || listed.includes(tag);
 };
 
 /**
- * The response to GET or HEAD of a text that clients may keep if they ask each time whether it has
+ * The response to GET or HEAD of a text that clients may keep, if they ask each time whether it has
  * changed (RFC 9111, section 5.2.2.4).
  */
 export const revalidated = (
@@ -27,13 +29,13 @@ export const revalidated = (
   return {
     statusCode: isKnown ? 304 : 200,
     headers: { 'Cache-Control': 'no-cache', ETag: tag, ...ownHeaders },
-    // Without a body too: a gateway would put a type of its own in its place.
+    // It is set without a body too, because a gateway would add a type of its own.
     contentType: text.contentType,
     body: isKnown || http.method === 'HEAD' ? '' : text.body,
   };
 };
 
-// * The files of a page: compressed when they are bundled (infra/static-files.ts), under names that
+// The files of a page are compressed when they are bundled (infra/static-files.ts). Their names
 // change with their content, so that clients may keep them for good.
 
 /** The names under which the files of a page are served, by the names of their sources. */

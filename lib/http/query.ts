@@ -9,7 +9,7 @@ import { validate } from '../validation.ts';
 import { preferredType } from './accept.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Keeps a cursor's signature from ever being that of something else under the same secret. */
+/** Part of what is signed, so that no other signature under the same secret is that of a cursor. */
 const purpose = 'cursor.v1';
 
 const makeCursor = ({ keyObject }: SigningKey, scope: string, position: string): string => {
@@ -19,15 +19,15 @@ const makeCursor = ({ keyObject }: SigningKey, scope: string, position: string):
   return `${Buffer.from(position).toString('base64url')}.${signature}`;
 };
 
-/** Takes the same time wherever the two differ. */
+/** Compares two texts in a time that does not depend on where they differ. */
 const isSame = (one: string, other: string): boolean => {
   const [bytes, otherBytes] = [Buffer.from(one), Buffer.from(other)];
   return bytes.length === otherBytes.length && timingSafeEqual(bytes, otherBytes);
 };
 
 /**
- * An opaque cursor: a position in a list, signed together with what was listed, so that it can
- * be neither altered nor used on another list.
+ * An opaque cursor: a position in a list, signed together with the scope, so that it can be neither
+ * altered nor used on another list.
  * @param scope the list and its filters
  * @param position the sort key of the last entry of the page
  * @throws what {@link signingKeys} throws
@@ -68,8 +68,9 @@ export const parseQuery = <Query extends v.ObjectEntries>(
 };
 
 /**
- * The same for an endpoint that takes no others: a filter that is ignored would pass for one that
- * was applied. The raw query is read, because the gateway joins repeated values by commas.
+ * The same for an endpoint that refuses unknown parameters, because a client would take an ignored
+ * filter for one that was applied. The raw query is read, because the gateway joins repeated
+ * values.
  * @throws {DomainError} PARAMETER_INVALID too for a parameter that is unknown or given twice
  */
 const parseExactQuery = <Query extends v.ObjectEntries>(
@@ -90,7 +91,7 @@ const parseExactQuery = <Query extends v.ObjectEntries>(
 };
 
 /**
- * Which page of a list is asked for.
+ * The page of a list that a request asks for.
  * @param scope names the list and its filters; a cursor of another one is refused
  * @throws what {@link decodeCursor} throws
  */
@@ -128,21 +129,19 @@ const preferredForm = (accept: string | undefined) => {
   return byMediaType.get(preferredType(accept, ['application/json', ...byMediaType.keys()]));
 };
 
-/** What a list of audit entries is of, for its cursors: one spelling for one meaning. */
+/** The scope of a list of audit entries for its cursors. The same filters have the same scope. */
 const scopeOf = ({ userId, action, ...filter }: AuditFilter, order: 'asc' | 'desc'): string => {
   const { result, resourceId, since, until } = filter;
   const named = Object.entries({ result, resourceId, since, until }).flatMap(([name, value]) =>
     value ? [`&${name}=${encodeURIComponent(value)}`] : [],
   );
   if (order === 'asc') named.push('&order=asc');
-  // These two are always named, as before there were others, so that cursors of then go on.
   return `audit-logs?userId=${userId ?? ''}&action=${action ?? ''}${named.join('')}`;
 };
 
 /**
- * What the audit query asks for.
- * @returns in `format` the form of text that is wanted, undefined for JSON; in `scope` what its
- *   cursors belong to
+ * The values of the audit query.
+ * @returns `format` is the form of text, undefined for JSON; `scope` is that of its cursors
  * @throws {DomainError} PARAMETER_INVALID
  */
 export const parseAuditQuery = (request: ApiRequest) => {

@@ -19,21 +19,23 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 
 /** What a handler is given: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
-  /** The parsed body; empty unless the endpoint asked for one. */
+  /** The parsed body; empty unless the operation has one. */
   readonly body: JsonObject;
 };
 
-/** The same where a token was asked for. */
+/** A request to an endpoint that requires a token. */
 export type AuthenticatedRequest = ApiRequest & {
   /** The caller. */
   readonly claims: Claims;
-  /** The caller as stored, where sessions are revocable: to check its session was to read it. */
+  /** The caller as stored, where sessions are revocable: authentication has then read it. */
   readonly caller?: StoredUser;
-  /** What permits the request, where neither the path's id nor the role does. */
+  /** What permits the request, if neither the path's id nor the role does. */
   readonly permission?: Permission;
 };
 
-/** Which request it is, and where from, for audit entries: by the gateway, never by a header. */
+/**
+ * The request's id and origin for audit entries, as the gateway gives them, never from a header.
+ */
 export const sourceOf = ({ requestContext: { http, requestId } }: ApiRequest) => ({
   ip_address: http.sourceIp,
   user_agent: http.userAgent,
@@ -43,7 +45,10 @@ export const sourceOf = ({ requestContext: { http, requestId } }: ApiRequest) =>
 export interface ApiResponse {
   readonly statusCode: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Serialised as JSON; text of another content type, and bytes, are sent as they are. Absent: no body. */
+  /**
+   * Serialised as JSON; text of another content type, and bytes, are sent as they are. Absent: no
+   * body.
+   */
   readonly body?: unknown;
   /** Absent: JSON. */
   readonly contentType?: string;

@@ -12,7 +12,10 @@ import { describeFault, logError } from '../log.ts';
 import { accepts } from './accept.ts';
 import type { ApiResponse, Middleware } from './request.ts';
 
-/** What every response carries: never kept, and to a browser no more than data (ASVS 5.0, V3.4). */
+/**
+ * Headers of every response: it is never kept, and is no more than data to a browser (ASVS 5.0,
+ * V3.4).
+ */
 const commonHeaders = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -72,7 +75,7 @@ export const render = (): Middleware => {
   return { after: renderAfter, onError: renderOnError };
 };
 
-/** RFC 6750, section 3: what a 401 says besides its body. */
+/** The header WWW-Authenticate of a 401 (RFC 6750, section 3). */
 const challenges: Partial<Record<ErrorCode, string>> = {
   NO_TOKEN: 'Bearer',
   INVALID_CREDENTIALS: 'Bearer',
@@ -89,16 +92,16 @@ const headersOf = ({ code, retryAfter }: DomainError): Record<string, string> =>
   };
 };
 
-/** What a 500 says of its fault besides the message. */
+/** The field of a 500 that names the fault. */
 type FaultName = Readonly<Partial<Record<FaultField, string>>>;
 
-/** The error's body for whoever asks for no form of it. */
+/** The body of an error by default. */
 const plain = (message: string, fault: FaultName) => ({
   contentType: jsonType,
   body: { message, ...fault },
 });
 
-/** The same as problem details (RFC 9457; functions/README.md, Problem details). */
+/** The body of an error as problem details (RFC 9457; functions/README.md, Problem details). */
 const problem = ({ code, faults, retryAfter }: DomainError, title: string, fault: FaultName) => ({
   contentType: problemType,
   body: {
@@ -119,8 +122,8 @@ const problemOfField = ({ field, code, rule }: FieldFault) => ({
 });
 
 /**
- * Turns whatever was thrown into an HTTP error, by the table in lib/errors.ts, and logs faults
- * (never refusals, whose cause is the caller's input).
+ * Turns an error into an HTTP error by the table in lib/errors.ts, and logs faults (but not
+ * refusals, whose cause is the caller's input).
  */
 export const mapErrors = ({
   storageFault = ['Internal server error', 'err'],

@@ -6,9 +6,9 @@ import { DomainError, namedError } from '../errors.ts';
 import { describeFault, logError, noticeNotHandedOver } from '../log.ts';
 import { config } from '../settings.ts';
 
-/** What functions ask the one that mails for. No token, password or hash is in it. */
+// Messages to the function that mails. They hold no token, password or hash.
 
-/** Which request it is for, where that came from, and when. */
+/** The request that a message is for: where it came from, and when. */
 interface Asked {
   readonly request_id: string;
   readonly ip_address: string;
@@ -23,10 +23,10 @@ export interface ResetMessage extends Asked {
   readonly email: string;
 }
 
-/** Word to an account of what was changed of how it is entered. */
+/** The notice to an account that its password or address was changed. */
 export interface NoticeMessage extends Asked {
   readonly kind: 'notice';
-  /** Whose account it is. */
+  /** The user of the account. */
   readonly user_id: number;
   /** The address that the account had before. */
   readonly email: string;
@@ -35,9 +35,9 @@ export interface NoticeMessage extends Asked {
 
 export type MailMessage = ResetMessage | NoticeMessage;
 
-// * Hands messages to the function that mails, which runs by itself: Lambda invokes it later, and
-// again when it fails. The SDK's client of Lambda is as large as all else in a bundle; what signs a
-// request is in there already.
+// Messages are handed to the function that mails by an asynchronous invocation: Lambda runs it
+// later, and again if it fails. The request is signed here, because the SDK's client for Lambda is
+// as large as everything else in a bundle, and the code that signs is in the bundle already.
 
 /** Milliseconds for one attempt. */
 const requestTime = 1000;
@@ -83,13 +83,13 @@ const invoke = async (body: string): Promise<void> => {
     socketTimeout: requestTimeout,
   });
   const { response } = await http.handle(await invocation(body));
-  // Unread, it would keep its connection.
+  // An unread body would keep the connection busy.
   for await (const _ of response.body);
   if (response.statusCode !== 202) throw namedError(`Http${response.statusCode}`);
 };
 
 /**
- * Asks for a mail. When it returns, the message is in safe hands.
+ * Requests a mail. When this returns, Lambda has the message.
  * @throws {DomainError} MAIL_FAULT
  */
 export const handOver = async (message: MailMessage): Promise<void> => {
@@ -102,7 +102,7 @@ export const handOver = async (message: MailMessage): Promise<void> => {
     });
 };
 
-/** Which request does something, and where it comes from. */
+/** The request that makes a change, and where it comes from. */
 export interface Source {
   readonly request_id: string;
   readonly ip_address: string;
@@ -110,8 +110,9 @@ export interface Source {
 }
 
 /**
- * Has an account mailed, at the address that it had, when its password or its address was changed.
- * Never throws: what was changed is changed, and word that is lost is in the log.
+ * Requests a notice to the old address of an account when its password or address was changed,
+ * where the service sends mails. Never throws: the change is made, and a notice that is lost is
+ * logged.
  */
 export const noticeChange = async (
   before: { readonly id: number; readonly email: string },
@@ -119,7 +120,7 @@ export const noticeChange = async (
   source: Source,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
-  // In any letter of it: who reads an address by other rules than ours takes it for another.
+  // A change of letter case counts: a mail system may take the result for another address.
   const isMoved = email !== before.email;
   const changed = [
     ...(password === undefined ? [] : (['password'] as const)),

@@ -1,6 +1,6 @@
 /**
- * What mails say, as text and as HTML. Of what people chose only the address is in them: a name, or
- * the name of a browser, would let a stranger write to whoever has the address.
+ * The mails, as text and as HTML, and how they are sent. The address is all that they quote of what
+ * people enter: by a name, or the name of a browser, a stranger could write to the recipient.
  */
 
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
@@ -23,7 +23,7 @@ const momentOf = (time: string): string => {
   return `${iso.slice(0, 10)} at ${iso.slice(11, 16)} UTC`;
 };
 
-/** One of both forms, of paragraphs, of which the link is one by itself. */
+/** A mail of some paragraphs in both forms. The link is a paragraph by itself. */
 const write = (subject: string, paragraphs: readonly string[], link?: string): Mail => {
   const html = paragraphs.map((each) =>
     each === link
@@ -38,15 +38,15 @@ const write = (subject: string, paragraphs: readonly string[], link?: string): M
   };
 };
 
-/** Where it was asked from, and when. */
+/** Where a request came from, and when. */
 const origin = ({ time, ip_address }: Pick<ResetMessage, 'time' | 'ip_address'>): string =>
   `on ${momentOf(time)}, from the IP address ${ip_address}`;
 
 /**
  * The mail with the link.
- * @param email of the account, as it has it
- * @param resetUrl the page of the setting, to which the token is added as a fragment: that is sent
- *   to no server and in no referrer
+ * @param email the address of the account
+ * @param resetUrl the page that sets passwords. The token is added as a fragment, which browsers
+ *   send to no server and in no referrer
  */
 export const resetMail = (
   message: ResetMessage,
@@ -65,7 +65,7 @@ export const resetMail = (
 
 const names = { email: 'email address', password: 'password' } as const;
 
-/** Word of a change. */
+/** The notice of a change. */
 export const noticeMail = (message: NoticeMessage, { resetUrl }: { resetUrl: string }): Mail => {
   const { email, changed } = message;
   const site = new URL(resetUrl).host;
@@ -101,24 +101,24 @@ const openClient = () => {
 let client: SESv2Client | undefined;
 
 /**
- * One address and no more, for whoever reads it as a header: what has a comma, a bracket or a quote
- * in it may be a list of them, or a name with another address. What is not ASCII may look like
- * another one, or be made into it on the way.
+ * Exactly one address for every reader of the header. Text with a comma, a bracket or a quote may
+ * be a list of addresses, or a name with another address. Text beyond ASCII may look like another
+ * address, or be converted into one on the way.
  */
 const plainAddress = /^(?=[!-~]+$)[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/;
 
-/** An encoded-word (RFC 2047), which a reader of the header may decode into another address. */
+/** An encoded-word (RFC 2047), which readers of the header may decode into another address. */
 const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
 
-/** Whether an address can be mailed to; what else an account may have is no address elsewhere. */
+/** Whether an address can be mailed to. An account may have text that is no address elsewhere. */
 export const isMailable = (address: string): boolean =>
   plainAddress.test(address) && !encodedWord.test(address);
 
 const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
 
-/** A refusal of SES. Its text is left out, as it may quote the mail. */
+/** A refusal by SES. Its text is left out, because it may quote the mail. */
 class Refusal extends Error {
-  /** Whether it would be refused again: it is the mail's fault, and not that of the account in AWS. */
+  /** Whether the mail would be refused again, because of itself and not of the account in AWS. */
   readonly isFinal: boolean;
 
   constructor(error: unknown) {
@@ -133,7 +133,10 @@ class Refusal extends Error {
 
 export const isFinal = (error: unknown): boolean => error instanceof Refusal && error.isFinal;
 
-/** Sends a mail by Amazon SES. @throws {Error} named as SES's, when it is not known to be sent */
+/**
+ * Sends a mail by Amazon SES.
+ * @throws {Error} with the name of SES's error, when it is not known to be sent
+ */
 export const send = async (address: string, { subject, text, html }: Mail): Promise<void> => {
   client ??= openClient();
   const command = new SendEmailCommand({

@@ -1,5 +1,5 @@
 /**
- * Which requests for a link are mailed: each once, and not too many of an account
+ * Mails the links of password resets: for each request once, and only so many for an account
  * (functions/README.md, Password reset).
  */
 import { randomUUID } from 'node:crypto';
@@ -20,36 +20,40 @@ import { makeToken, newToken, type StoredReset } from './store.ts';
 
 const minute = 60;
 
-/** How long a request is being mailed at most: longer than the function that mails may run. */
+/** Seconds for which a delivery claims a request: longer than the function that mails may run. */
 const lease = 50;
 
-/** Mails of an account in an hour. */
+/** Mails to an account in an hour. */
 const mailsPerHour = 5;
 
-/** Whether a request is being mailed; not by a time ahead, of a clock that was set back since. */
+/**
+ * Whether a delivery claims the request now. A time too far ahead is from before the clock was set
+ * back.
+ */
 const isClaimed = ({ claimed_until = 0 }: StoredReset, now: number): boolean =>
   claimed_until > now && claimed_until <= now + lease + minute;
 
 /**
- * The mails of the last hour with that of a request; undefined when it must not be mailed.
- * @throws {Error} MailUnderWay while it is
+ * The mails of the last hour including that for a request; undefined if the request must not be
+ * mailed.
+ * @throws {Error} MailUnderWay while another delivery mails it
  */
 const mailsWith = (item: StoredReset, requestId: string, now: number) => {
   const { request_id, sent, mailed = [] } = item;
   if (request_id === requestId) {
     if (!sent && isClaimed(item, now)) throw namedError('MailUnderWay');
-    // A retry of a request whose mail was not sent is no further one.
+    // A request whose mail was not sent is tried again, which counts no further mail.
     return sent ? undefined : mailed;
   }
-  // One that comes again after a newer one: its link would void the newer one's.
+  // The request comes again after a newer one, whose link would become void.
   if (mailed.some((one) => one.request_id === requestId)) return undefined;
-  // Times ahead are of a clock that was set back since.
+  // Times ahead of now are from before the clock was set back.
   const recent = mailed.filter(({ at }) => at > now - hour && at <= now + minute);
   const isTooSoon = recent.length >= mailsPerHour || recent.some(({ at }) => at > now - minute);
   return isTooSoon ? undefined : [...recent, { request_id: requestId, at: now }];
 };
 
-/** Writes a token for a request, unless the item has been taken up since it was read. */
+/** Writes a token for a request, unless another delivery has changed the item since it was read. */
 const claimMail = async (
   user: StoredUser,
   requestId: string,
@@ -72,12 +76,12 @@ const claimMail = async (
   return (await sendIf(command)) ? token : undefined;
 };
 
-/** Rounds in which others may take the account up first. */
+/** Attempts, of which others may overtake all but the last. */
 const maxRounds = 3;
 
 /**
- * Takes a request up: makes a link to be mailed for it, unless it was mailed already, a newer one was
- * taken up since, or the account has had a mail within a minute or five within an hour.
+ * Makes the token of a link to be mailed for a request, unless the request was mailed already, a
+ * newer one came since, or the account has had a mail within a minute or five within an hour.
  * @returns undefined when there is nothing to mail
  * @throws {DomainError} STORAGE_FAULT
  * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
@@ -109,7 +113,7 @@ const updateMail = async (
   await sendIf(new UpdateCommand({ ...item, ...expressions, ExpressionAttributeValues }));
 };
 
-/** Keeps in mind that nothing more is to be done for a request. @throws {DomainError} STORAGE_FAULT */
+/** Records that a request is done. @throws {DomainError} STORAGE_FAULT */
 export const markMailed = (user: StoredUser, requestId: string): Promise<void> =>
   updateMail(
     user,
@@ -117,7 +121,10 @@ export const markMailed = (user: StoredUser, requestId: string): Promise<void> =
     { UpdateExpression: 'SET sent = :true', ConditionExpression: 'request_id = :request' },
   );
 
-/** Has a request that could not be mailed taken up again at once. @throws {DomainError} STORAGE_FAULT */
+/**
+ * Ends the claim of a request that could not be mailed, so that it can be tried again at once.
+ * @throws {DomainError} STORAGE_FAULT
+ */
 export const releaseMail = (user: StoredUser, requestId: string): Promise<void> =>
   updateMail(
     user,
@@ -125,16 +132,14 @@ export const releaseMail = (user: StoredUser, requestId: string): Promise<void> 
     { UpdateExpression: 'REMOVE claimed_until', ConditionExpression: 'request_id = :request' },
   );
 
-// What the function that mails does with a message.
-
-/** Whether an address can be mailed to; to try again would not help. */
+/** Whether an address can be mailed to. If not, the message is not tried again. */
 const canMail = (address: string, { request_id }: MailMessage): boolean => {
   if (isMailable(address)) return true;
   logError(mailNotSent, { requestId: request_id, fault: 'AddressNotMailable' });
   return false;
 };
 
-/** Sends a mail. @returns false when it is refused for good: to try again would not help */
+/** Sends a mail. @returns false when it is refused for good, and must not be tried again */
 const deliver = async (
   address: string,
   mail: Mail,
@@ -159,12 +164,12 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
   const link = { email: user.email, resetUrl: config.resetUrl, token };
   const isSent = await deliver(user.email, resetMail(message, link), message).catch(
     async (error: unknown) => {
-      // If this fails too, it is taken up again when the claim has ended.
+      // If this fails too, the claim ends by itself.
       await releaseMail(user, request_id).catch(() => undefined);
       throw error;
     },
   );
-  // From here on nothing has the message come again: that would be a second mail.
+  // From here on nothing may throw: the message would be tried again, and mailed twice.
   await markMailed(user, request_id).catch((error: unknown) =>
     logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
   );
@@ -182,7 +187,7 @@ const mailNotice = async (message: NoticeMessage): Promise<void> => {
 };
 
 /**
- * Mails what a message asks for. A message that comes again is not mailed again once its link was.
+ * Mails what a message asks for. A message that comes again after its link was mailed is ignored.
  * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
  */
 export const mail = (message: MailMessage): Promise<void> =>

@@ -1,4 +1,4 @@
-/** The way back in for who has forgotten its password (functions/README.md, Password reset). */
+/** Password resets, for users who forgot their password (functions/README.md, Password reset). */
 import type { AuditedAction } from '../audit/entry.ts';
 import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
@@ -9,8 +9,8 @@ import { hashPassword } from '../users/password.ts';
 import { findReset, useReset } from './store.ts';
 
 /**
- * Has a link mailed to the account of an address, if there is one. No account is looked up here: a
- * request for one that there is takes as long as for any other.
+ * Requests a mail with a link for the account of an address. No account is looked up here, so that
+ * the time does not reveal whether there is one.
  * @throws {DomainError} MAIL_FAULT
  */
 export const requestReset = async (
@@ -22,11 +22,11 @@ export const requestReset = async (
   await handOver({ kind: 'reset', email, ...source, time: now.toISOString() });
 };
 
-/** What the audit trail says of a reset. */
+/** The details of the audit entry of a reset. */
 const details = { fields: ['password'], by: 'reset' };
 
 /**
- * Sets a password by a token, which is good once.
+ * Sets a password by a token, which is valid once.
  * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
 export const resetPassword = async (

@@ -1,6 +1,6 @@
 /**
- * The one link of a user that sets a new password (functions/README.md, Password reset). Its item
- * has a digest of the newest token, and what the mails are limited by.
+ * The one link of a user for a password reset (functions/README.md, Password reset). Its item holds
+ * a digest of the newest token, and the recent mails, which are limited.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -22,18 +22,18 @@ import { isUserId } from '../users/user.ts';
 
 /** Times are seconds since 1970. */
 export interface StoredReset {
-  /** SHA-256 of the newest token; absent when it was used, or made void. */
+  /** SHA-256 of the newest token; absent when the token was used or made void. */
   readonly token_hash?: string;
   readonly token_expires_at?: number;
-  /** What the user must still be like. */
+  /** A digest of the user's address and password hash, which must be unchanged. */
   readonly user_state?: string;
-  /** The request that was mailed last, or is to be. */
+  /** The request that was mailed last, or is being mailed. */
   readonly request_id?: string;
-  /** Another one each time that a request is taken up. */
+  /** A new id for each delivery that claims a request. */
   readonly claim?: string;
-  /** Until when nobody else mails that request. */
+  /** The time until which no other delivery may mail the request. */
   readonly claimed_until?: number;
-  /** Whether nothing more is to be done for it. */
+  /** Whether the request is done. */
   readonly sent?: true;
   /** The requests of the last hour for which mails were made, and when. */
   readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
@@ -41,7 +41,7 @@ export interface StoredReset {
 
 /** Seconds. */
 const tokenLifetime = 30 * 60;
-/** A link that ends later was made by a clock that was set back since. */
+/** A link that ends later was made before the clock was set back. */
 const farthestEnd = (now: number): number => now + tokenLifetime + clockSkew;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
@@ -58,13 +58,13 @@ const idIn = (token: string): number | undefined => {
 };
 
 /**
- * What a link is bound to: after a change of the password or the address, it is void. Of all of the
- * hash, the salt included, so that no password can be tried on it.
+ * The state of a user to which a link is bound: after a change of the password or the address it is
+ * void. The digest includes the salt of the hash, so that no password can be tried on it.
  */
 const stateOf = ({ email, password_hash }: StoredUser): string =>
   digest(JSON.stringify([email, password_hash]));
 
-/** What an update of a link's item writes of a new token, in which the limits of mails stay. */
+/** The update that writes a new token, and keeps the mails that the item lists. */
 export const newToken = (user: StoredUser, token: string, now: number) => ({
   UpdateExpression:
     'SET token_hash = :hash, token_expires_at = :until, user_state = :state, expires_at = :end',
@@ -76,7 +76,10 @@ export const newToken = (user: StoredUser, token: string, now: number) => ({
   },
 });
 
-/** Makes a link of a user, which voids those of before. @throws {DomainError} STORAGE_FAULT */
+/**
+ * Makes the token of a link for a user, which makes earlier ones void.
+ * @throws {DomainError} STORAGE_FAULT
+ */
 export const makeResetToken = async (
   user: StoredUser,
   { now = new Date() }: { now?: Date } = {},
@@ -89,15 +92,15 @@ export const makeResetToken = async (
   return token;
 };
 
-/** A token that is good, and its user as read with it. */
+/** A valid token, and its user as read with it. */
 export interface FoundReset {
   readonly user: StoredUser;
   readonly tokenHash: string;
 }
 
 /**
- * Finds what a token is for.
- * @returns undefined for one that is unknown, altered, used, expired or void
+ * Finds the user of a token.
+ * @returns undefined for a token that is unknown, altered, used, expired or void
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findReset = async (
@@ -117,10 +120,10 @@ export const findReset = async (
 };
 
 /**
- * Takes a token, sets the password, ends all sessions of the user and the permission of whoever made
- * it, all of it or nothing.
- * @param forgotten the key of an item to delete with it
- * @returns false when the token is good no more
+ * In one transaction uses a token up, sets the password, and ends all sessions of the user and the
+ * permission of whoever created the user.
+ * @param forgotten the key of an item to delete in the same transaction
+ * @returns false when the token is not valid any more
  * @throws {DomainError} STORAGE_FAULT
  */
 export const useReset = async (

@@ -7,7 +7,7 @@ import { adminListing, toUser, userKey } from './items.ts';
 import { endingSessions } from './sessions.ts';
 import type { User } from './user.ts';
 
-/** Admins that are read at a time. */
+/** Admins that one request reads. */
 const pageSize = 100;
 
 const [, adminIndex] = usersTable.indexes;
@@ -41,13 +41,13 @@ const isAdmin = {
   ExpressionAttributeValues: { ':admin': 'admin' },
 };
 
-/** The item of a transaction that holds it to a user's being an admin at that instant. */
+/** The item of a transaction that requires a user to be an admin at that instant. */
 export const requireAdmin = (id: number) => ({
   ConditionCheck: { ...isAdmin, TableName: config.usersTable, Key: userKey(id) },
 });
 
 /**
- * Says in the log that the API has made a user an admin: the alarm AdminMade looks for it.
+ * Logs that the API has made a user an admin. The alarm AdminMade looks for this line.
  * @param by the caller's id
  */
 export const logAdminMade = (
@@ -56,9 +56,9 @@ export const logAdminMade = (
 ): void => logWarning('admin-made', { requestId, user_id: id, by });
 
 /**
- * Takes the role admin from a user and ends its sessions, provided that another user has the role at
- * the same instant: of two admins who demote each other, one fails.
- * @returns false when either of the two is no admin
+ * Takes the role admin from a user and ends the user's sessions, if another user is an admin at the
+ * same instant: when two admins demote each other, one of them fails.
+ * @returns false when either of the two is not an admin
  * @throws {DomainError} STORAGE_FAULT
  */
 export const demoteAdmin = async (

@@ -1,25 +1,28 @@
-/** What audit entries say of users, in their details (functions/README.md, What is audited). */
+/** The details of audit entries about users (functions/README.md, What is audited). */
 import { config } from '../settings.ts';
 import type { UserChanges } from './schema.ts';
 import type { User } from './user.ts';
 
-/** Whether entries hold the values that an auditor asks for. */
+/** Whether entries hold the values of fields, and not their names alone. */
 const isFull = () => config.auditDetail === 'full';
 
-type Told = Pick<User, 'name' | 'email' | 'role'>;
+type Recorded = Pick<User, 'name' | 'email' | 'role'>;
 
-/** Of a user who is deleted. */
-export const deletionDetails = ({ name, email, role }: Told): object | undefined =>
+/** The details of a deletion. */
+export const deletionDetails = ({ name, email, role }: Recorded): object | undefined =>
   isFull() ? { name, email, role } : undefined;
 
-/** Of a user who is made: the role of an admin always, so that the trail tells who was one when. */
-export const creationDetails = (user: Told): object | undefined =>
+/**
+ * The details of a creation. They always hold the role of an admin, so that the trail says who was
+ * one when.
+ */
+export const creationDetails = (user: Recorded): object | undefined =>
   deletionDetails(user) ?? (user.role === 'admin' ? { role: user.role } : undefined);
 
-/** Of a change: the names of the fields, and the values of a role that changed. */
-export const changeDetails = (before: Told, changes: UserChanges): object => {
-  const told = isFull() ? (['name', 'email', 'role'] as const) : (['role'] as const);
-  const values = told
+/** The details of a change: the names of the fields, and the old and new role if it changed. */
+export const changeDetails = (before: Recorded, changes: UserChanges): object => {
+  const recorded = isFull() ? (['name', 'email', 'role'] as const) : (['role'] as const);
+  const values = recorded
     .map((field) => [field, { from: before[field], to: changes[field] ?? before[field] }] as const)
     .filter(([, { from, to }]) => from !== to);
   return { fields: Object.keys(changes), ...Object.fromEntries(values) };

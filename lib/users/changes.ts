@@ -16,7 +16,9 @@ import {
 } from './update.ts';
 import type { User } from './user.ts';
 
-/** Milliseconds for which writers that race for one user try again; one of them succeeds each time. */
+/**
+ * Milliseconds for which writers that race for one user try again; one of them succeeds each time.
+ */
 const contentionTimeout = () => storageTime(3000);
 
 /** Attempts that a writer has, however slow the machine is. */
@@ -91,8 +93,8 @@ const readThenWrite = async (
  * Changes the given fields of a user, and the email item with the email. A new password or another
  * role ends all sessions of the user.
  * @returns the user before and after the change
- * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT, and the errors of the
- *   permission
+ * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT, and the errors
+ *   of the permission
  */
 export const updateUser = async (
   id: number,

@@ -1,4 +1,4 @@
-/** What a name and an email address may be (functions/README.md, Input). */
+/** The rules for a name and an email address (functions/README.md, Input). */
 import * as v from 'valibot';
 import { atMost, type Fields, parseBody, rule, text } from '../validation.ts';
 
@@ -15,10 +15,10 @@ export const name = v.pipe(
   }),
 );
 
-/** something@something, one @, neither white space nor a control character anywhere. */
+/** something@something, with one @, and without white space and control characters. */
 const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
-/** The same in the words that all readers of patterns know. */
+/** The same as a pattern without `\p{}`, which not every reader of JSON Schema supports. */
 const emailPattern =
   '[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+@[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+';
 
@@ -36,8 +36,6 @@ export const email = v.pipe(
     keywords: () => ({ pattern: `^\\s*${emailPattern}\\s*$` }),
   }),
 );
-
-// The body of a request for a password reset, whose function needs no other.
 
 /** The body of POST /api/password-resets. */
 export const resetRequest = v.object({ email });

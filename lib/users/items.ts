@@ -6,16 +6,16 @@ import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { emailKey, type User } from './user.ts';
 
-/** A user as stored: what {@link User} shows, and what nothing shows. */
+/** A user as stored: the fields that responses show, and those that no response shows. */
 export type StoredUser = User & {
   readonly password_hash: string;
-  /** Of an imported user: `importMark` of the hash that it came with. */
+  /** For an imported user: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;
-  /** How often all of its sessions were ended; absent: never. */
+  /** How often all sessions of the user were ended; absent: never. */
   readonly session_number?: number | undefined;
   /**
-   * Id of the caller who made it by POST /api/users; absent once somebody else has given it another
-   * password or address.
+   * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
+   * user a password or another address.
    */
   readonly made_by?: number | undefined;
 };
@@ -28,7 +28,10 @@ export const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}`
 /** Bytes: what DynamoDB allows a partition key. */
 const maxKey = 2048;
 
-/** The email item to look up. Text that cannot be a key is looked up as '', which nobody has. */
+/**
+ * The key of the email item to look up. For text that cannot be a key it is that of '', which
+ * nobody has.
+ */
 export const wantedEmailKey = (email: string) => {
   const key = emailItemKey(email);
   return email.isWellFormed() && Buffer.byteLength(key.pk) <= maxKey ? key : emailItemKey('');
@@ -38,11 +41,11 @@ export const wantedEmailKey = (email: string) => {
 export const listing = 'users';
 export const adminListing = 'admins';
 
-/** What {@link User} shows of an item. */
+/** The fields of an item that responses show. */
 export const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
   ({ id, name, email, role, created_at }) as User;
 
-/** The same, with what nothing shows. */
+/** A user as stored, from an item. */
 export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUser => ({
   ...toUser(item),
   password_hash: item.password_hash as string,
@@ -84,10 +87,10 @@ export const getItem = async (key: ItemKey) => {
 /** Seconds. */
 export const hour = 60 * 60;
 
-/** The key of the item that has a user's link for a password reset. */
+/** The key of the item that holds a user's link for a password reset. */
 export const resetKey = (id: number): ItemKey => ({ pk: `reset#${id}` });
 
-/** What takes the link of a user from it; for a transaction. */
+/** The update that makes the link of a user void, for a transaction. */
 export const voidingReset = (id: number, { now = new Date() }: { now?: Date } = {}) => ({
   TableName: config.usersTable,
   Key: resetKey(id),

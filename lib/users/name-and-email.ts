@@ -1,4 +1,4 @@
-/** Bodies of the in-memory variant, whose users have no password. */
+/** The bodies of the in-memory variant, whose users have no password. */
 import * as v from 'valibot';
 import { atLeast, atMost, type Fields, parseBody, text } from '../validation.ts';
 
@@ -30,7 +30,7 @@ export const parseNameAndEmail = (body: Fields): v.InferOutput<typeof nameAndEma
   parseBody(nameAndEmail, body, 'NAME_AND_EMAIL_REQUIRED');
 
 /**
- * The body of PATCH under /api/v1/users: what is missing or empty is left out.
+ * The body of PATCH under /api/v1/users, without fields that are missing or empty.
  * @throws {DomainError} FIELD_INVALID
  */
 export const parseNameOrEmail = (body: Fields): Partial<v.InferOutput<typeof nameAndEmail>> => {

@@ -4,12 +4,12 @@ import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 
 /**
- * Marks a hash whose input was reduced first: bcrypt over the base64 of the password's SHA-256.
- * A hash without it is plain bcrypt, as other systems read and write it.
+ * Marks a hash whose input was reduced first: bcrypt of the base64 of the password's SHA-256. A
+ * hash without this mark is plain bcrypt, which other systems can read and write.
  */
 const reducedMarker = '$bcrypt-sha256$v=1';
 
-/** Bytes that bcrypt reads of its input. */
+/** The bytes of its input that bcrypt reads. */
 const bcryptLimit = 72;
 
 const mustReduce = (password: string) =>
@@ -18,8 +18,8 @@ const mustReduce = (password: string) =>
 const reduce = (password: string) => createHash('sha256').update(password).digest('base64');
 
 /**
- * One hash at a time: bcryptjs yields to the event loop between slices of at most 100 ms, but
- * many hashes under way would each take a slice before the loop turns.
+ * Computes one hash at a time. bcryptjs yields to the event loop between slices of at most 100 ms,
+ * but several hashes at once would each take a slice before the loop goes on.
  */
 let last: Promise<unknown> = Promise.resolve();
 const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
@@ -46,16 +46,16 @@ export const hashPassword = async (
   }
 };
 
-/** A hash that no password has, by default at the current cost. */
+/** A hash that no password matches, by default at the current cost. */
 export const unmatchableHash = (cost: number = config.bcryptCost): string =>
   `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
-/** Whether a hash is one that no password has: of a user who was imported without one. */
+/** Whether no password matches a hash, because the user was imported without a password. */
 export const isUnmatchable = (stored: string): boolean => stored.endsWith(`$${'.'.repeat(53)}`);
 
 /**
- * The last characters of salt and digest hold fewer than six bits: only some can stand there. The
- * cost is at most what BCRYPT_COST may be: a login at a higher one would outlast every timeout.
+ * The last characters of salt and digest hold fewer than six bits, so that only some characters are
+ * possible. The cost is at most what BCRYPT_COST may be: a higher one would outlast every timeout.
  */
 const bcryptForm =
   /^\$2[aby]\$(?:0[4-9]|1[0-6])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
@@ -71,14 +71,17 @@ export const hashCost = (stored: string): number =>
 /** Whether a hash was made at a lower cost than the current one. */
 export const needsRehash = (stored: string): boolean => hashCost(stored) < config.bcryptCost;
 
-/** Costs of the hashes that take, after one at a cost, the rounds that are left to a higher one. */
+/**
+ * The costs of the hashes that take the time by which a hash at a higher cost is longer than one at
+ * `cost`.
+ */
 const costsUpTo = (higher: number, cost: number): readonly number[] =>
   Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
 
 /**
  * Whether a password is the one that a stored hash was made from.
- * @param raisesWork does the work of a comparison at the current cost where the hash has a lower
- *   one, right or wrong, so that the time tells nothing of the hash
+ * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the
+ *   current cost, so that the time reveals nothing about the hash
  */
 export const verifyPassword = async (
   password: string,
@@ -94,6 +97,6 @@ export const verifyPassword = async (
     for (const cost of further) await compare(candidate, unmatchableHash(cost));
     return isRight;
   });
-  // Ill-formed text and over-long text reach bcrypt as something else than what was typed.
+  // bcrypt reads ill-formed and over-long text as something other than what was typed.
   return matches && password.isWellFormed() && mustReduce(password) === reduced;
 };

@@ -1,4 +1,4 @@
-/** The bodies that a client may send (functions/README.md, Input), each field with its rules. */
+/** The bodies of requests about users, each field with its rules (functions/README.md, Input). */
 import * as v from 'valibot';
 import { DomainError, invalidField } from '../errors.ts';
 import { config } from '../settings.ts';
@@ -52,7 +52,7 @@ export const passwordReset = v.object({
   password,
 });
 
-/** One field by itself, which is not missing but breaks a rule. */
+/** Parses one field by itself, which is not missing. */
 const parseField = <Field extends v.GenericSchema>(
   field: string,
   schema: Field,
@@ -99,7 +99,8 @@ export const parseNewUser = (body: Fields): NewUser => parseBody(newUser, body, 
 
 /**
  * The body of POST /api/users: the role is what an admin asks for, otherwise `user`.
- * @throws {DomainError} FORBIDDEN when a non-admin asks for role admin; else as for a registration
+ * @throws {DomainError} FORBIDDEN when a caller who is not an admin asks for the role admin; the
+ *   errors of {@link parseNewUser}
  */
 export const parseNewUserBy = (caller: Role, body: Fields): NewUser & { readonly role: Role } => {
   if (caller === 'admin') {
@@ -113,9 +114,9 @@ export const parseNewUserBy = (caller: Role, body: Fields): NewUser & { readonly
 export type UserChanges = v.InferOutput<typeof userChanges>;
 
 /**
- * The body of PUT /api/users/{id}: any subset of its fields. A caller that is no admin may send
- * the role back, as it got it, which changes nothing, but not another one.
- * @param current the role of the user who is changed; absent: the caller's, who changes itself
+ * The body of PUT /api/users/{id}: any subset of its fields. A caller who is not an admin may send
+ * the current role back, which changes nothing, but no other role.
+ * @param current the role of the user to be changed; absent: that of the caller
  * @throws {DomainError} FORBIDDEN, NO_FIELDS_TO_UPDATE, or FIELD_INVALID
  */
 export const parseUserChanges = (body: Fields, caller: Role, current = caller): UserChanges => {
@@ -129,12 +130,14 @@ export const parseUserChanges = (body: Fields, caller: Role, current = caller): 
   return caller === 'admin' && role !== undefined ? { ...changes, role } : changes;
 };
 
-/** @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule */
+/**
+ * @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule
+ */
 export const parsePasswordReset = (body: Fields): v.InferOutput<typeof passwordReset> =>
   parseBody(passwordReset, body, 'TOKEN_AND_PASSWORD_REQUIRED');
 
 /**
- * What a body says that the current password is, in a field of its own.
+ * The field `currentPassword` of a body.
  * @throws {DomainError} CURRENT_PASSWORD_REQUIRED unless it is text
  */
 export const parseCurrentPassword = (value: unknown): string => {

@@ -1,6 +1,7 @@
 /**
- * The sessions of a user, where they are revocable (functions/README.md, Sessions): each token has
- * the number that stood on the user item when it was issued, and is good while it stands there.
+ * The sessions of a user, where they are revocable (functions/README.md, Sessions). Each token
+ * holds the session number that the user item had when the token was issued, and is valid as long
+ * as the item has that number.
  */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
@@ -12,7 +13,7 @@ interface ItemUpdate {
   readonly ExpressionAttributeValues?: Readonly<Record<string, unknown>>;
 }
 
-/** Has an update of a user item end all sessions of the user with the same write. */
+/** Extends an update of a user item, so that the same write ends all sessions of the user. */
 export const endingSessions = <Update extends ItemUpdate>(update: Update) =>
   config.sessions === 'stateless'
     ? update

@@ -42,14 +42,14 @@ const addToCounter = async (count: number): Promise<number> => {
 /**
  * Takes a number of user ids in a row: small, dense, ascending, never used twice
  * (functions/README.md, Identifiers).
- * @returns the first of them
+ * @returns the first of these ids
  * @throws {DomainError} STORAGE_FAULT
  */
 export const allocateUserIds = async (count: number): Promise<number> => {
   try {
     return (await addToCounter(count)) - count + 1;
   } catch (error) {
-    // Ids that were taken and are not used are no change that anybody sees.
+    // Nobody can see whether ids were taken, so that the outcome is not unknown.
     throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
   }
 };
@@ -57,7 +57,7 @@ export const allocateUserIds = async (count: number): Promise<number> => {
 /** Takes the next user id. @throws {DomainError} STORAGE_FAULT */
 export const allocateUserId = (): Promise<number> => allocateUserIds(1);
 
-/** What is stored of a user, with the keys of the indexes that have it. */
+/** The item of a user, with the keys of the indexes that list the user. */
 export const userItem = (user: StoredUser) => ({
   ...userKey(user.id),
   ...user,
@@ -68,8 +68,8 @@ export const userItem = (user: StoredUser) => ({
 
 /**
  * Stores a new user together with the item that keeps its email unique.
- * @param required what must hold at that instant besides
- * @throws {DomainError} FORBIDDEN when that does not hold, EMAIL_REGISTERED, STORAGE_FAULT
+ * @param required further conditions at that instant
+ * @throws {DomainError} FORBIDDEN when one of those does not hold, EMAIL_REGISTERED, STORAGE_FAULT
  */
 export const insertUser = async (
   user: StoredUser,
@@ -94,14 +94,17 @@ export const insertUser = async (
     },
     ...required,
   ]);
-  // No two hashes are alike: who has this one was stored by an earlier attempt.
+  // No two hashes are alike: a user with this hash was stored by an earlier attempt.
   if (idTaken?.Item?.password_hash?.S === user.password_hash) return;
   if (broken.some((reason) => reason)) throw new DomainError('FORBIDDEN');
   if (emailTaken) throw new DomainError('EMAIL_REGISTERED');
   if (idTaken) throw new DomainError('STORAGE_FAULT', { cause: namedError('IdTaken') });
 };
 
-/** As {@link findUser}, with what nothing shows. @throws {DomainError} STORAGE_FAULT */
+/**
+ * The same as {@link findUser}, with the fields that no response shows.
+ * @throws {DomainError} STORAGE_FAULT
+ */
 export const findStoredUser = async (id: number): Promise<StoredUser | undefined> => {
   const item = await getItem(userKey(id));
   return item && toStoredUser(item);
@@ -116,7 +119,8 @@ export const findUser = async (id: number): Promise<User | undefined> => {
 /**
  * The user who holds an email address in any letter case, with the password hash, or undefined.
  * @param alongside keys of further items to read in the same request as the email item
- * @returns the user, and the further items in the order of their keys, undefined where there is none
+ * @returns the user, and the further items in the order of their keys, undefined where there is
+ *   none
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findUserByEmail = async (
@@ -132,9 +136,9 @@ export const findUserByEmail = async (
 };
 
 /**
- * One page of users, oldest first: what one request gives, which reads 1 MB at most, thousands of
- * users. In JSON, and in JSON once more, these take less than the 6 MB of a Lambda response.
- * @param limit users at most; absent: no bound
+ * One page of users, oldest first. One request reads it: 1 MB at most, which is thousands of users.
+ * As JSON within JSON they take less than the 6 MB that a Lambda response may have.
+ * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -155,8 +159,8 @@ export const listUsers = async (request: {
 };
 
 /**
- * A new user, ready to be stored by `insertUser`. The id is allocated while the hash is computed;
- * one that is never stored leaves a gap.
+ * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user
+ * who is never stored leaves a gap.
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export const prepareUser = async (
@@ -168,8 +172,8 @@ export const prepareUser = async (
 };
 
 /**
- * Replaces a password hash by one of the same password.
- * @param old the hash that was verified; one that was changed since stays
+ * Replaces a password hash by another one of the same password.
+ * @param old the hash that was verified; a hash that was changed since is not replaced
  * @throws {DomainError} STORAGE_FAULT
  */
 const replacePasswordHash = async (
@@ -188,8 +192,8 @@ const replacePasswordHash = async (
 };
 
 /**
- * Raises a hash to the current cost, now that the password is at hand. Never throws: a login does
- * not fail for it, and the next one tries again.
+ * Replaces a hash of a lower cost by one at the current cost, which only a login can do, because it
+ * has the password. Never throws: the login succeeds anyway, and the next one tries again.
  */
 export const refreshHash = async (user: StoredUser, password: string): Promise<void> => {
   try {

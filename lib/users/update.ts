@@ -1,4 +1,4 @@
-/** How an update of a user is written: on the condition that the user still is as it was read. */
+/** How an update of a user is written: on the condition that the user is still as it was read. */
 
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
@@ -23,9 +23,15 @@ export interface Permission {
 
 /** Who changes a user, and what else the change depends on. */
 export interface ChangeContext {
-  /** Id of the caller, who must be an admin at that instant to make another one; absent: an operator. */
+  /**
+   * Id of the caller, who must be an admin at that instant to make another one; absent: an
+   * operator.
+   */
   readonly caller?: number;
-  /** Absent where the caller is an admin or an operator, or nothing but the token permits the change. */
+  /**
+   * Absent where the caller is an admin or an operator, or nothing but the token permits the
+   * change.
+   */
   readonly permission?: Permission | undefined;
   /** Whether the service mails links for password resets, which a change of address makes void. */
   readonly mailsLinks?: boolean;
@@ -34,7 +40,7 @@ export interface ChangeContext {
 /** What is known of a write: it was made; the user had changed, and it was not; or neither. */
 export type Written = 'written' | 'conflict' | 'unknown';
 
-/** What an update may write. */
+/** The fields that an update may write. */
 export interface UserUpdate {
   readonly name?: string;
   readonly email?: string;
@@ -47,8 +53,9 @@ const setsCredentials = (user: User, { password_hash, email = user.email }: User
   password_hash !== undefined || email !== user.email;
 
 /**
- * What an update writes: an admin's item has the key of the admins' index, no other's has. Whoever
- * made the user may change it for as long as nobody else sets its password or its address.
+ * The expressions of an update. Only the item of an admin has the key of the index of admins. An
+ * update of the password or the address by anybody but the user's maker removes `made_by`, and with
+ * it the maker's permission.
  */
 const assignments = (user: StoredUser, update: UserUpdate, { caller }: ChangeContext) => {
   const isAdmin = update.role === 'admin';
@@ -73,11 +80,11 @@ const shown = ['name', 'email', 'role'] as const;
 /** The fields that must be unchanged where a {@link Permission} was checked by them. */
 const permitting = [...shown, 'password_hash', 'session_number', 'made_by'] as const;
 
-/** A new password, even the same one, and another role end the sessions of before. */
+/** A new password, even the same one, and another role end the earlier sessions. */
 const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdate) =>
   password_hash !== undefined || role !== user.role;
 
-/** The update of a user item under the condition that it still is as it was read. */
+/** The update of a user item on the condition that it is still as it was read. */
 const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
   const names: readonly (typeof permitting)[number][] = context.permission ? permitting : shown;
   const present = names.filter((name) => user[name] !== undefined);
@@ -102,7 +109,7 @@ const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: Change
   };
 };
 
-/** Frees the address of a user, for others to take. */
+/** Deletes the email item of a user, so that others can take the address. */
 export const releaseEmail = (user: User) => ({
   Delete: {
     TableName: config.usersTable,
@@ -113,9 +120,9 @@ export const releaseEmail = (user: User) => ({
 });
 
 /**
- * What holds a transaction that makes a user an admin to the grantor's being one at that instant.
- * Of an admin who changes itself, the condition of the update says so already.
- * @throws {DomainError} FORBIDDEN when it is known before
+ * The condition that whoever makes a user an admin is an admin at that instant. For admins who
+ * change themselves the condition of the update already says so.
+ * @throws {DomainError} FORBIDDEN when such a caller was read without the role
  */
 const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: ChangeContext) => {
   if (role !== 'admin' || grantor === undefined) return [];
@@ -131,7 +138,7 @@ const voidingLink = (
   { mailsLinks }: ChangeContext,
 ) => (mailsLinks && email !== user.email ? [{ Update: voidingReset(user.id) }] : []);
 
-/** Writes an update that leaves the email item as it is, together with what goes with it. */
+/** Writes an update that leaves the email item as it is, in a transaction with its conditions. */
 const updateAndRequire = async (
   user: StoredUser,
   update: UserUpdate,
@@ -147,7 +154,7 @@ const updateAndRequire = async (
   return 'written';
 };
 
-/** Writes an update that leaves the email item as it is and goes alone. */
+/** Writes an update that leaves the email item as it is, by itself. */
 const updateAlone = async (
   user: StoredUser,
   update: UserUpdate,
@@ -158,15 +165,16 @@ const updateAlone = async (
     return 'written';
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
-    // An attempt before may have been made, after which the condition does not hold.
+    // If an earlier attempt was made, the condition does not hold after it.
     return error.mayHaveHappened ? 'unknown' : 'conflict';
   }
 };
 
 /**
- * Writes an update that leaves the email item as it is. What permits a change may be gone with it, as
- * the sessions of a user who sets its own password: such a change cannot be made again. As a
- * transaction it is recognised when its response was lost, and not refused.
+ * Writes an update that leaves the email item as it is. A change may end its own permission, as a
+ * new password ends the sessions of the user who sets it: such a change could not be tried again.
+ * It is written as a transaction, which DynamoDB recognises when the response of an attempt was
+ * lost.
  */
 const updateInPlace = (
   user: StoredUser,

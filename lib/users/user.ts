@@ -19,7 +19,7 @@ export const isUserId = (value: unknown): value is number =>
 
 /**
  * The id in a path.
- * @throws {DomainError} USER_NOT_FOUND for whatever is not a plain positive decimal number
+ * @throws {DomainError} USER_NOT_FOUND for text that is not a plain positive decimal number
  */
 export const parseUserId = (text: string | undefined): number => {
   const id = /^[1-9]\d{0,15}$/.test(text ?? '') ? Number(text) : undefined;
@@ -28,8 +28,9 @@ export const parseUserId = (text: string | undefined): number => {
 };
 
 /**
- * The same for all texts that differ in letter case alone. By way of capitals, because some small
- * letters share theirs: σ and ς, ß and ss. What has none yet, as ẞ, is lower case first.
+ * The same text for all texts that differ only in letter case. Capitals are an intermediate step,
+ * because some small letters share theirs: σ and ς, ß and ss. The first step to small letters is
+ * for letters such as ẞ.
  */
 export const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
 
