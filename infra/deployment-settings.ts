@@ -63,7 +63,9 @@ export const deploymentSettings = {
     requires: 'domainName',
   },
   /** Whether the audit trail is sealed; and days for which nobody can delete it, in production. */
-  auditSeal: { allowed: ['off', 'on'], default: 'off' },
+  auditSeal: { allowed: ['off', 'paused', 'on'], default: 'off' },
+  /** Whether stage production may go without the seal: its chain is then never continued. */
+  abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
   auditLockDays: { allowed: { from: 1, to: 36_500 }, default: '365' },
   logRetentionDays: { allowed: retentions, default: '90' },
   /** Requests a second, and at once, that the stage takes. */
@@ -172,11 +174,21 @@ const requireConsistent = (values: Given): void => {
 /** Entries leave a table only where they are sealed, and the archive never before the table. */
 const requireKept = (settings: DeploymentSettings): void => {
   const { auditSeal, auditRetentionDays, auditArchiveDays, auditLockDays } = settings;
-  if (auditRetentionDays > 0 && auditSeal === 'off') {
-    throw new SettingError('auditRetentionDays', 'must be 0, for ever, where auditSeal is off');
+  if (auditRetentionDays > 0 && auditSeal !== 'on') {
+    const message = `must be 0, for ever, where auditSeal is ${auditSeal}`;
+    throw new SettingError('auditRetentionDays', message);
   }
   const broken = tooFewDays(auditArchiveDays, { auditRetentionDays, auditLockDays });
   if (broken) throw new SettingError('auditArchiveDays', broken);
+};
+
+/** In stage production the seal is not switched off by oversight. */
+const requireSealed = ({ stage, auditSeal, abandonAuditSeal }: DeploymentSettings): void => {
+  if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
+  throw new SettingError(
+    'auditSeal',
+    'must not be off in stage production, because nothing continues the chain afterwards: give auditSeal=paused, or besides -c abandonAuditSeal=yes',
+  );
 };
 
 /**
@@ -195,12 +207,14 @@ export const readDeploymentSettings = (
   const settings: DeploymentSettings = Object.fromEntries(values);
   requireConsistent(settings);
   requireKept(settings);
+  requireSealed(settings);
   return settings;
 };
 
 /** Settings whose allowed values are listed from the laxest to the strictest. */
 const fromLaxest: readonly Name[] = [
   'auditSeal',
+  'abandonAuditSeal',
   'userDirectory',
   'loginAnswers',
   'sessions',

@@ -153,6 +153,12 @@ export const settings = {
     allowed: { from: 1, to: 86_400 },
     default: '300',
   },
+  /** Entries that a sealed window has at most, but for those of one millisecond. */
+  auditSealWindow: {
+    variable: 'AUDIT_SEAL_WINDOW',
+    allowed: { from: 1, to: 1_000_000 },
+    default: '100000',
+  },
   /** The URL at which the function that sends mails is invoked; '': no mails are sent. */
   mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', allowed: anyText, default: '' },
   /** The folder of the files that pages load; see infra/static-files.ts. */

@@ -1,8 +1,6 @@
-import { bucketArchive } from '../../lib/audit/archive/bucket.ts';
-import { kmsSigner } from '../../lib/audit/archive/kms-key.ts';
-import { auditEntries } from '../../lib/audit/archive/table.ts';
-import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
-import type { Sealing } from '../../lib/audit/seal/sealing.ts';
+import type { Context } from 'aws-lambda';
+import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
+import { auditEntries, logFailure, type Sealing, sealAndVerify } from '../../lib/seal/door.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 
 const openSealing = async (): Promise<Sealing> => ({
@@ -10,6 +8,7 @@ const openSealing = async (): Promise<Sealing> => ({
   source: auditEntries,
   signer: await kmsSigner(sealerConfig.auditSealKey),
   interval: config.auditSealInterval,
+  windowSize: config.auditSealWindow,
   archiveDays: config.auditArchiveDays,
   memory: {},
 });
@@ -17,13 +16,15 @@ const openSealing = async (): Promise<Sealing> => ({
 /** Kept from run to run of this process. */
 let sealing: Sealing | undefined;
 
-/**
- * Runs on a schedule and seals the audit entries of past windows (lib/audit/README.md, Windows).
- */
-export const handler = async (): Promise<void> => {
+/** On a schedule: seals the audit entries of the time that is over (lib/seal/README.md, Windows). */
+export const handler = async (
+  _event: unknown,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+): Promise<void> => {
   try {
     sealing ??= await openSealing();
-    await sealAndVerify(sealing, new Date());
+    const remaining = () => context.getRemainingTimeInMillis();
+    await sealAndVerify(sealing, new Date(), { remaining });
   } catch (error) {
     logFailure(error);
     throw new Error('The audit trail was not sealed to its end');

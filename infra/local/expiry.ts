@@ -1,14 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DeleteCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
-import { type Archive, windowAt } from '../../lib/audit/archive/archive.ts';
-import { beginning, compact } from '../../lib/audit/archive/digest.ts';
-import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { expiryBound, keptSince } from '../../lib/audit/retention.ts';
 import { shards } from '../../lib/audit/store.ts';
 import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';
 import { readPage } from '../../lib/dynamodb/page.ts';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
+import { type Archive, auditEntries, beginning, compact, windowAt } from '../../lib/seal/door.ts';
 import { config } from '../../lib/settings.ts';
 
 /** The condition that an item of a table has expired. */

@@ -1,14 +1,19 @@
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Archive } from '../../lib/audit/archive/archive.ts';
-import type { Signer } from '../../lib/audit/archive/digest.ts';
-import { folderArchive, removeUnfinished } from '../../lib/audit/archive/folder.ts';
-import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
-import { auditEntries } from '../../lib/audit/archive/table.ts';
-import { graceOf } from '../../lib/audit/archive/windows.ts';
-import { logFailure, sealAndVerify } from '../../lib/audit/seal/round.ts';
 import { describeFault, logError } from '../../lib/log.ts';
+import {
+  type Archive,
+  auditEntries,
+  folderArchive,
+  graceOf,
+  localSigner,
+  logFailure,
+  makeKey,
+  removeUnfinished,
+  type Signer,
+  sealAndVerify,
+} from '../../lib/seal/door.ts';
 import { config } from '../../lib/settings.ts';
 import { type Clock, type ClockWatch, machineClock, watchClock } from './clock-watch.ts';
 import { removeExpiredEntries, removeExpiredItems, removeOldWindows } from './expiry.ts';
@@ -17,7 +22,10 @@ import { createPrivately, writePrivately } from './folder.ts';
 /** The folder of a data folder that has the sealed entries. */
 export const archiveFolder = (folder: string): string => join(folder, 'audit-archive');
 
-const publicKeyFile = (folder: string) => join(archiveFolder(folder), 'public-key.pem');
+/** In the folder of an archive. */
+export const publicKeyName = 'public-key.pem';
+
+const publicKeyFile = (folder: string) => join(archiveFolder(folder), publicKeyName);
 
 /** Not in the archive, which is there to be copied. */
 const keyFile = (folder: string) => join(folder, 'audit-seal-key.pem');
@@ -64,7 +72,10 @@ const daily = (work: (now: number) => Promise<void>) => {
   };
 };
 
-/** At the start, and then once a day, removes what has expired, while the clock is trusted. */
+/**
+ * At the start, and then once a day, removes what has expired, while the clock is trusted; as on AWS,
+ * whether or not it is sealed.
+ */
 const makeRemoval = (archive: Archive, folder: string, watch: ClockWatch) => {
   const ofUsers = daily(removeExpiredItems);
   const ofAudit = daily(async (now) => {
@@ -72,12 +83,11 @@ const makeRemoval = (archive: Archive, folder: string, watch: ClockWatch) => {
     const archived = { archive, folder: archiveFolder(folder) };
     await removeOldWindows(archived, config.auditArchiveDays, now);
   });
-  return async ({ isSealed }: { isSealed: boolean }): Promise<void> => {
+  return async (): Promise<void> => {
     const now = watch.look();
     if (now === undefined) return;
     await ofUsers(now);
-    // Not before it is sealed.
-    if (isSealed) await ofAudit(now);
+    await ofAudit(now);
   };
 };
 
@@ -100,22 +110,23 @@ export const startSealing = (
   const signer = signerIn(folder);
   showPublicKey(signer, folder);
   const watch = watchClock(folder, { newest, clock });
-  const archiveDays = config.auditArchiveDays;
-  const sealing = { archive, source: auditEntries, signer, interval, archiveDays, memory: {} };
+  const { auditArchiveDays: archiveDays, auditSealWindow: windowSize } = config;
+  const kept = { archiveDays, windowSize, memory: {} };
+  const sealing = { archive, source: auditEntries, signer, interval, ...kept };
   const remove = makeRemoval(archive, folder, watch);
   const ending = new AbortController();
   const { signal } = ending;
   const failing = (log: (error: unknown) => void) => (error: unknown) => {
     if (!signal.aborted) log(error);
-    return false;
   };
+  const remaining = () => (signal.aborted ? 0 : Number.POSITIVE_INFINITY);
   const run = async () => {
     await removeUnfinished(archiveFolder(folder));
     while (!signal.aborted) {
-      const isSealed = await sealAndVerify(sealing, new Date(clock.wall()))
+      await sealAndVerify(sealing, new Date(clock.wall()), { remaining })
         .finally(() => showPublicKey(signer, folder))
-        .then(() => true, failing(logFailure));
-      await remove({ isSealed }).catch(failing(logRemovalFailure));
+        .catch(failing(logFailure));
+      await remove().catch(failing(logRemovalFailure));
       const wait = untilNextClose(interval, clock.wall());
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
     }

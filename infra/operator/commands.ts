@@ -232,6 +232,16 @@ without a service, and no audit entry is left.`,
         value: 'FILE',
         help: 'the public key (PEM) that must have signed it',
       },
+      known: {
+        type: 'string',
+        value: 'FILE',
+        help: 'findings that are known, with their reasons: they do not count',
+      },
+      'write-known': {
+        type: 'string',
+        value: 'FILE',
+        help: 'a new file for what is found, to be given reasons and then as --known',
+      },
     },
     help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted,
 inserted or late, and files of the archive that are missing, unreadable, wrongly signed, moved or

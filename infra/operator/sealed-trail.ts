@@ -1,8 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import type { Archive } from '../../lib/audit/archive/archive.ts';
-import { folderArchive } from '../../lib/audit/archive/folder.ts';
 import { faultName } from '../../lib/errors.ts';
+import { type Archive, folderArchive } from '../../lib/seal/door.ts';
 import { archiveFolder, readSealKey } from '../local/sealing.ts';
 import { Failure, UsageError } from './failure.ts';
 import { locate } from './files.ts';
@@ -12,6 +11,8 @@ import type { SealedTrail } from './target.ts';
 export interface OpenedTrail {
   readonly archive: Archive;
   readonly publicKey: KeyObject;
+  /** Where it is a folder, which shows the public key. */
+  readonly folder?: string;
   /** Whether it is sealed at this time, so that the newest digest must be recent. */
   readonly isLive: boolean;
   /** Seconds from one window to the next, as its sealer is set; absent: it is not known. */
@@ -66,7 +67,7 @@ export const openCopy = (folder: string, keyFile: unknown): OpenedTrail => {
   }
   const located = locate(folder);
   if (!existsSync(located)) throw new Failure(`${located} does not exist.`);
-  return { archive: folderArchive(located), publicKey, isLive: false };
+  return { archive: folderArchive(located), publicKey, folder: located, isLive: false };
 };
 
 const sealKeyIn = (folder: string): KeyObject | undefined => {
@@ -86,16 +87,21 @@ const openLocal = ({ folder, isRunning: isLive, interval }: LocalTrail): OpenedT
   const publicKey = sealKeyIn(folder);
   if (!publicKey) throw new Failure(`Nothing was sealed in ${folder}: run npm start once.`);
   requireEd25519(publicKey, `The signing key in ${folder}`);
-  const archive = folderArchive(archiveFolder(folder));
-  return { archive, publicKey, isLive, interval, place: realpathSync(folder) };
+  const sealed = archiveFolder(folder);
+  const place = realpathSync(folder);
+  return { archive: folderArchive(sealed), publicKey, folder: sealed, isLive, interval, place };
 };
 
-const openDeployed = async ({ bucket, keyArn, stack }: DeployedTrail): Promise<OpenedTrail> => {
+const openDeployed = async ({
+  bucket,
+  keyArn,
+  stack,
+  isPaused,
+}: DeployedTrail): Promise<OpenedTrail> => {
   // Only here, as they take a while to load.
-  const { bucketArchive } = await import('../../lib/audit/archive/bucket.ts');
-  const { readPublicKey: readKey } = await import('../../lib/audit/archive/kms-key.ts');
+  const { bucketArchive, readPublicKey: readKey } = await import('../../lib/seal/aws.ts');
   const publicKey = requireEd25519(await readKey(keyArn), keyArn);
-  return { archive: bucketArchive(bucket), publicKey, isLive: true, place: stack };
+  return { archive: bucketArchive(bucket), publicKey, isLive: !isPaused, place: stack };
 };
 
 /** The trail of a service. @throws {Failure} when it has none; the SDK's errors */

@@ -16,6 +16,8 @@ export interface DeployedService {
     readonly bucket: string;
     readonly keyArn: string;
     readonly stack: string;
+    /** Whether nothing is sealed at present. */
+    readonly isPaused: boolean;
   };
 }
 
@@ -81,6 +83,7 @@ export const findStack = async (name: string): Promise<DeployedService> => {
             bucket: output('AuditArchiveBucketName'),
             keyArn: output('AuditSealKeyArn'),
             stack,
+            isPaused: outputs.get('AuditSeal') === 'paused',
           },
         }
       : {}),

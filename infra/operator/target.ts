@@ -32,6 +32,8 @@ export type SealedTrail =
       readonly keyArn: string;
       /** The ARN of the stack that seals, with its region and its account. */
       readonly stack: string;
+      /** Whether nothing is sealed at present. */
+      readonly isPaused: boolean;
     };
 
 /** The service that a command works on. */

@@ -18,14 +18,15 @@ import { backgroundBundling } from './bundling/options.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 
 export interface AuditSeal {
-  readonly sealer: ServiceFunction;
+  /** Absent while the seal is paused: then nothing of it is to be watched. */
+  readonly sealer: ServiceFunction | undefined;
   readonly outputs: Readonly<Record<string, string>>;
 }
 
 const { auditSealInterval } = libSettings;
 const { auditArchiveBucket, auditSealKey } = sealerSettings;
 
-/** What names of objects begin with: see lib/audit/seal/bucket.ts. */
+/** What names of objects begin with: see lib/seal/aws.ts. */
 const prefix = 'audit-archive/';
 
 /**
@@ -122,7 +123,11 @@ const statementsFor = (bucket: Bucket, key: Key): PolicyStatement[] => [
   }),
 ];
 
-const createSealer = (stack: Stack, shared: SharedFunctionProps, bucket: Bucket, key: Key) => {
+const createSealer = (
+  stack: Stack,
+  shared: SharedFunctionProps,
+  { bucket, key, isPaused }: { bucket: Bucket; key: Key; isPaused: boolean },
+) => {
   const sealer = new ServiceFunction(stack, 'SealAudit', {
     ...shared,
     definition: auditSealer,
@@ -146,6 +151,7 @@ const createSealer = (stack: Stack, shared: SharedFunctionProps, bucket: Bucket,
   });
   new Rule(stack, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
+    enabled: !isPaused,
     schedule: Schedule.rate(Duration.seconds(Number(auditSealInterval.default))),
     // The next run does what one that failed did not.
     targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
@@ -162,9 +168,11 @@ export const createAuditSeal = (
   if (settings.auditSeal === 'off') return undefined;
   const bucket = createArchive(stack, settings, { keep });
   const key = createKey(stack, { keep });
-  const sealer = createSealer(stack, shared, bucket, key);
+  const isPaused = settings.auditSeal === 'paused';
+  const sealer = createSealer(stack, shared, { bucket, key, isPaused });
+  const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {
-    sealer,
-    outputs: { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn },
+    sealer: isPaused ? undefined : sealer,
+    outputs: { ...outputs, AuditSeal: settings.auditSeal },
   };
 };

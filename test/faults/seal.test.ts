@@ -1,14 +1,13 @@
 /** The rows of the sealer in the table of faults: of its table, and of its archive and its key. */
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { listDigests } from '../../lib/audit/archive/archive.ts';
-import { bucketArchive } from '../../lib/audit/archive/bucket.ts';
-import { kmsSigner } from '../../lib/audit/archive/kms-key.ts';
-import { auditEntries } from '../../lib/audit/archive/table.ts';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { writeEntry } from '../../lib/audit/record.ts';
-import { sealAndVerify } from '../../lib/audit/seal/round.ts';
-import { isFault } from '../../lib/audit/verify/verification.ts';
 import { faultName } from '../../lib/errors.ts';
+import { listDigests } from '../../lib/seal/archive.ts';
+import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
+import { sealAndVerify } from '../../lib/seal/round.ts';
+import { auditEntries } from '../../lib/seal/table.ts';
+import { isFault } from '../../lib/seal/verification.ts';
 import { awsFaults, startAwsArchive } from '../support/aws-archive.ts';
 import { useOwnTables } from '../support/own-tables.ts';
 import { faults, startProxy } from '../support/proxy.ts';

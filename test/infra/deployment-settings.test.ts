@@ -19,6 +19,7 @@ describe('readDeploymentSettings', () => {
       domainName: undefined,
       certificateArn: undefined,
       auditSeal: 'off',
+      abandonAuditSeal: 'no',
       auditLockDays: 365,
       logRetentionDays: 90,
       throttleRate: 500,
@@ -55,7 +56,7 @@ describe('readDeploymentSettings', () => {
   );
 
   it('takes from infra/production.json in production only, and -c goes before it', () => {
-    const file = { passwordMinLength: 20, alarmEmail: 'operator@example.com' };
+    const file = { auditSeal: 'on', passwordMinLength: 20, alarmEmail: 'operator@example.com' };
 
     expect(readDeploymentSettings({ passwordMinLength: 8 }, file)).toEqual(
       readDeploymentSettings({ passwordMinLength: 8 }),
@@ -124,7 +125,7 @@ describe('readDeploymentSettings', () => {
     ['credentialsThrottleRate', '-1', aWholeNumber(1, 100_000)],
     ['credentialsThrottleBurst', '1e3', aWholeNumber(1, 100_000)],
     ['v1Users', true, 'must be one of on, off'],
-    ['auditSeal', 'yes', 'must be one of off, on'],
+    ['auditSeal', 'yes', 'must be one of off, paused, on'],
     ['auditLockDays', '0', aWholeNumber(1, 36_500)],
     ['v1ReservedConcurrency', '0', 'must be none, or a whole number from 1 to 999'],
     ['loginAnswers', 'same', 'must be one of distinct, uniform'],
@@ -217,6 +218,14 @@ describe('The time for which entries are kept', () => {
   it.each([
     [{ auditRetentionDays: 30 }, 'auditRetentionDays must be 0, for ever, where auditSeal is off'],
     [
+      { auditSeal: 'paused', auditRetentionDays: 30 },
+      'auditRetentionDays must be 0, for ever, where auditSeal is paused',
+    ],
+    [
+      { stage: 'production', auditSeal: 'off', auditArchiveDays: 0 },
+      'auditSeal must not be off in stage production',
+    ],
+    [
       { ...sealed, auditArchiveDays: 399 },
       'auditArchiveDays must not be below auditRetentionDays, which is 0, for ever',
     ],
@@ -251,7 +260,7 @@ describe('laxerSettings', () => {
     ['corsOrigins', '*', 'https://app.example.com'],
     ['v1Users', 'on', 'off'],
     ['docs', 'on', 'off'],
-    ['auditSeal', 'off', 'on'],
+    ['auditSeal', 'paused', 'on'],
     ['auditLockDays', '364', '365'],
     ['loginAnswers', 'distinct', 'uniform'],
     ['userDirectory', 'open', 'closed'],
@@ -271,7 +280,7 @@ describe('laxerSettings', () => {
   });
 
   it('says so of a bcrypt cost that is lower than the file’s', () => {
-    const higher = { bcryptCost: 12 };
+    const higher = { auditSeal: 'on', bcryptCost: 12 };
 
     expect(
       laxerSettings(

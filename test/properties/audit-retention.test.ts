@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { beginning, isDigestName, timeInName } from '../../lib/audit/archive/digest.ts';
 import { keptSince } from '../../lib/audit/retention.ts';
-import { sealWindow } from '../../lib/audit/seal/sealer.ts';
-import { type Finding, isFault } from '../../lib/audit/verify/verification.ts';
+import { beginning, isDigestName, timeInName } from '../../lib/seal/digest.ts';
+import { sealWindows } from '../../lib/seal/sealer.ts';
+import { type Finding, isFault } from '../../lib/seal/verification.ts';
 import { counted, holds } from '../support/runs.ts';
 import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
 
@@ -19,10 +19,10 @@ interface Kept extends Trail {
 }
 
 const newTrail = (): Kept =>
-  Object.assign(makeTrail({ interval: 3600, retentionDays }), { written: new Map() });
+  Object.assign(makeTrail({ interval: 3600, retentionDays, archiveDays }), { written: new Map() });
 
 const seal = async (trail: Kept): Promise<void> => {
-  await sealWindow(trail, new Date(trail.now));
+  await sealWindows(trail, new Date(trail.now));
   for (const name of trail.archive.files.keys()) {
     if (!trail.written.has(name)) trail.written.set(name, trail.now);
   }
@@ -81,8 +81,7 @@ const live = async (history: readonly Step[]): Promise<Kept> => {
   return trail;
 };
 
-const verify = async (trail: Kept) =>
-  verifyOf(trail, { keptSince: keptSince(archiveDays, trail.now) });
+const verify = (trail: Kept) => verifyOf(trail);
 
 const kindsOf = (findings: readonly Finding[], subject: string) =>
   findings.filter((finding) => finding.subject === subject).map(({ kind }) => kind);

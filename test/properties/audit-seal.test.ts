@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sealWindow } from '../../lib/audit/seal/sealer.ts';
-import { isFault } from '../../lib/audit/verify/verification.ts';
+import { sealWindows } from '../../lib/seal/sealer.ts';
+import { isFault } from '../../lib/seal/verification.ts';
 import { counted, holds } from '../support/runs.ts';
 import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
 
@@ -44,7 +44,7 @@ const event = fc.oneof(
 );
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-const seal = (trail: Trail) => sealWindow(trail, new Date(trail.now));
+const seal = (trail: Trail) => sealWindows(trail, new Date(trail.now));
 
 const happen = async (trail: Trail, step: Event): Promise<void> => {
   if (step.kind === 'time') trail.now += step.ms;

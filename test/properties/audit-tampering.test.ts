@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareRemembered, remember } from '../../lib/audit/verify/newest.ts';
-import { type Finding, isFault } from '../../lib/audit/verify/verification.ts';
+import { compareRemembered, type Finding, isFault, remember } from '../../lib/seal/verification.ts';
 import { counted, holds } from '../support/runs.ts';
 import { verifyOf } from '../support/sealed-trail.ts';
 import {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { lineOf } from '../../lib/audit/archive/line.ts';
-import { sealWindow } from '../../lib/audit/seal/sealer.ts';
-import { isFault } from '../../lib/audit/verify/verification.ts';
+import { lineOf } from '../../lib/seal/line.ts';
+import { sealWindows } from '../../lib/seal/sealer.ts';
+import { isFault } from '../../lib/seal/verification.ts';
 import { pythonProgram } from '../support/python.ts';
 import { counted, seed } from '../support/runs.ts';
 import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
@@ -48,7 +48,7 @@ const expiring = async (): Promise<readonly Trail[]> => {
   for (let i = 0; i < days; i += 1) {
     trail.add();
     trail.now += day;
-    await sealWindow(trail, new Date(trail.now));
+    await sealWindows(trail, new Date(trail.now));
   }
   const ids = [...trail.source.items.keys()];
   return [44, 31, 30, 29, 1].map((age) => {

@@ -2,12 +2,12 @@
 
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { entriesName, readDigest, signDigest } from '../../lib/audit/archive/digest.ts';
-import { type Item, indexKeyNames, lineOf, sha256 } from '../../lib/audit/archive/line.ts';
-import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
-import { sealWindow } from '../../lib/audit/seal/sealer.ts';
 import { toItem } from '../../lib/audit/store.ts';
-import type { Finding } from '../../lib/audit/verify/verification.ts';
+import { entriesName, readDigest, signDigest } from '../../lib/seal/digest.ts';
+import { localSigner, makeKey } from '../../lib/seal/folder.ts';
+import { type Item, indexKeyNames, lineOf, sha256 } from '../../lib/seal/line.ts';
+import { sealWindows } from '../../lib/seal/sealer.ts';
+import type { Finding } from '../../lib/seal/verification.ts';
 import { makeTrail, memoryArchive, memoryTable, type Trail } from '../support/sealed-trail.ts';
 
 const minute = 60_000;
@@ -18,7 +18,7 @@ const makeSound = async (): Promise<Trail> => {
   const trail = makeTrail();
   const seal = async () => {
     trail.now += minute;
-    await sealWindow(trail, new Date(trail.now));
+    await sealWindows(trail, new Date(trail.now));
   };
   for (let window = 0; window < 8; window += 1) {
     for (const [entry, result] of (['SUCCESS', 'FAILURE', 'SUCCESS'] as const).entries()) {
@@ -230,7 +230,7 @@ const fork = fc
       async (trail) => {
         const [first = '', ...rest] = digests.slice(at);
         for (const digest of [first, ...rest]) trail.archive.files.delete(digest);
-        await sealWindow(trail, new Date(trail.now));
+        await sealWindows(trail, new Date(trail.now));
         const [restored = ''] = rest;
         if (back)
           trail.archive.files.set(restored, sound.archive.files.get(restored) ?? Buffer.from(''));

@@ -1,4 +1,4 @@
-"""Verifies archives of sealed audit entries by lib/audit/README.md alone.
+"""Verifies archives of sealed audit entries by lib/seal/README.md alone.
 
 Usage: verify_archive.py PUBLIC_KEY TIME FOLDER..., one line for each folder: intact, or what is wrong.
 TIME, in seconds since 1970, is when what the table has was read.
@@ -91,7 +91,7 @@ def is_timely(time, digest, now):
 
 def is_read_again(time, digest):
     """Whether an entry of a time may still be sealed, with the next window."""
-    return seconds_of(time) >= seconds_of(digest["until"]) - max(6 * digest["interval"], 60)
+    return seconds_of(time) >= seconds_of(digest["at"]) - max(6 * digest["interval"], 60)
 
 
 def listed_by(entry):

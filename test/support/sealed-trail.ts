@@ -1,17 +1,17 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
 import { Readable } from 'node:stream';
-import type { Archive } from '../../lib/audit/archive/archive.ts';
-import type { Digest } from '../../lib/audit/archive/digest.ts';
-import { hashOf, type Item } from '../../lib/audit/archive/line.ts';
-import { localSigner, makeKey } from '../../lib/audit/archive/local-key.ts';
-import { collect } from '../../lib/audit/archive/spool.ts';
-import type { EntrySource } from '../../lib/audit/archive/table.ts';
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
-import { sealWindow } from '../../lib/audit/seal/sealer.ts';
-import type { Sealing } from '../../lib/audit/seal/sealing.ts';
 import { timeToLive, toItem } from '../../lib/audit/store.ts';
-import type { Finding, Verification, Verified } from '../../lib/audit/verify/verification.ts';
-import { verifyTrail } from '../../lib/audit/verify/verify.ts';
+import type { Archive } from '../../lib/seal/archive.ts';
+import { type Digest, readDigest, type SignedDigest } from '../../lib/seal/digest.ts';
+import { localSigner, makeKey } from '../../lib/seal/folder.ts';
+import { hashOf, type Item, numberOf } from '../../lib/seal/line.ts';
+import type { Sealing } from '../../lib/seal/sealer.ts';
+import { sealWindows } from '../../lib/seal/sealer.ts';
+import { collect } from '../../lib/seal/spool.ts';
+import type { EntrySource } from '../../lib/seal/table.ts';
+import type { Finding, Verification, Verified } from '../../lib/seal/verification.ts';
+import { verifyTrail } from '../../lib/seal/verify.ts';
 
 /** Where an operation of the store ends: before it is done, or after. */
 type Crash = { readonly at: number; readonly done: boolean };
@@ -88,8 +88,14 @@ export const memoryTable = (clock: () => number): Table => {
       yield* items.values();
     },
     byIds: async (ids) => {
-      if (!ids.every(Number.isFinite)) throw new Error('DynamoDB refuses what is no number');
-      return [...new Set(ids)].map((id) => items.get(id)).filter((item) => item !== undefined);
+      if (!ids.every((id) => Number.isFinite(Number(id)))) {
+        throw new Error('DynamoDB refuses what is no number');
+      }
+      const wanted = new Set(ids);
+      const simple = [...wanted].map((id) => items.get(Number(id)));
+      return simple.some((item) => item === undefined)
+        ? [...items.values()].filter(({ id }) => wanted.has(numberOf(id) ?? ''))
+        : simple.filter((item) => item !== undefined);
     },
   };
 };
@@ -106,7 +112,7 @@ export interface Trail extends Sealing {
 }
 
 /** An empty trail, of windows of a minute. @param retentionDays of its entries; 0: for ever */
-export const makeTrail = ({ interval = 60, retentionDays = 0 } = {}): Trail => {
+export const makeTrail = ({ interval = 60, retentionDays = 0, archiveDays = 0 } = {}): Trail => {
   const source = memoryTable(() => trail.now);
   let made = 0;
   const add: Trail['add'] = (entry, at = trail.now) => {
@@ -126,6 +132,7 @@ export const makeTrail = ({ interval = 60, retentionDays = 0 } = {}): Trail => {
     source,
     signer: localSigner(makeKey()),
     interval,
+    archiveDays,
     now: Date.UTC(2026, 10, 22, 12),
     add,
     replay: (ats) => {
@@ -146,8 +153,8 @@ export const sealedTrail = async (windows: number, settings?: Parameters<typeof 
   const trail = makeTrail(settings);
   const digests: Digest[] = [];
   const seal = async () => {
-    trail.now += 60_000;
-    const digest = await sealWindow(trail, new Date(trail.now));
+    trail.now += trail.interval * 1000;
+    const digest = await sealWindows(trail, new Date(trail.now));
     if (digest) digests.push(digest);
   };
   const ids: number[] = [];
@@ -162,6 +169,13 @@ export const sealedTrail = async (windows: number, settings?: Parameters<typeof 
   };
   return { trail, ids, window, seal };
 };
+
+/** The digests of an archive, in the order of their windows. */
+export const digestsOf = ({ archive, signer }: Trail): readonly SignedDigest[] =>
+  [...archive.files]
+    .filter(([name]) => name.endsWith('.digest.json'))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, file]) => readDigest(file, signer.publicKey) as SignedDigest);
 
 /** Puts an entry into the table past the service, of any time, or of none. @returns its id */
 export const forge = ({ source, add }: Trail, created_at: string): number => {
@@ -190,4 +204,4 @@ export const verifyAll = async (verification: Verification): Promise<Outcome> =>
 export const verifyOf = (
   { archive, source, signer, now }: Trail,
   more: Partial<Verification> = {},
-) => verifyAll({ archive, source, publicKey: signer.publicKey, now, ...more });
+) => verifyAll({ archive, source, scan: true, publicKey: signer.publicKey, now, ...more });

@@ -1,14 +1,15 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { BrokenTrail, listDigests } from '../../../lib/audit/archive/archive.ts';
-import { beginning } from '../../../lib/audit/archive/digest.ts';
-import type { Item } from '../../../lib/audit/archive/line.ts';
-import { readTrail } from '../../../lib/audit/archive/read.ts';
-import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { actions, results } from '../../../lib/audit/entry.ts';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
-import { keptSince } from '../../../lib/audit/retention.ts';
 import { type AuditFilter, attributes, matching, shown } from '../../../lib/audit/store.ts';
-import { config } from '../../../lib/settings.ts';
+import {
+  auditEntries,
+  BrokenTrail,
+  beginning,
+  type Item,
+  listDigests,
+  readTrail,
+} from '../../../lib/seal/door.ts';
 import { recordIntention } from '../audit.ts';
 import { type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
@@ -65,26 +66,20 @@ const parseExport = (options: Options): Export => {
   return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
 };
 
-/** Restores bytes, which a sealed line has as an object of numbers; returns other values as they are. */
-const bytesOf = (value: unknown): unknown => {
-  const numbers = Object.values(Object(value));
-  const isBytes = typeof value === 'object' && numbers.every(Number.isInteger);
-  return isBytes ? Uint8Array.from(numbers as number[]) : value;
-};
+const bytesOf = (value: unknown): unknown =>
+  typeof value === 'string' ? Buffer.from(value, 'base64') : value;
 
-/** Restores the bytes of binary attributes. */
+/** Makes bytes of what binary attributes hold, which the seal has as base64. */
 const reviveBytes = (name: string, value: unknown): unknown => {
   if (name === 'B') return bytesOf(value);
   return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
 };
 
-/** Parses a sealed line. Binary attributes, which the service never writes, are rare. */
-const parseLine = (line: string) =>
-  JSON.parse(line, /"BS?":[[{]/.test(line) ? reviveBytes : undefined);
-
-/** A field as the API shows it; a value that the service never writes is shown with its type. */
+/** What stands in a field, as the API shows it; whatever no entry has, the table tells by its type. */
 const plain = (value: unknown) =>
-  typeof value === 'object' && value !== null ? shown(value as AttributeValue) : (value ?? null);
+  typeof value === 'object' && value !== null
+    ? shown(JSON.parse(JSON.stringify(value), reviveBytes) as AttributeValue)
+    : (value ?? null);
 
 const exported = (
   item: Item,
@@ -136,13 +131,12 @@ const gatherSealed = async (
     ...trail,
     ...(since ? { since } : {}),
     ...(until ? { until } : {}),
-    keptSince: keptSince(config.auditArchiveDays, Date.now()),
     progress: (read) => {
       fraction = read;
     },
   });
   for await (const { line, window, late } of lines) {
-    const { beside, ...item } = parseLine(line);
+    const { beside, ...item } = JSON.parse(line);
     const entry = exported(item, { request_id: beside?.request_id, window, late });
     if (matches(entry)) work.entries.add(entry);
     advance(work, fraction);

@@ -1,8 +1,8 @@
-import { hashOf, type ReplayedEntry } from '../../../lib/audit/archive/line.ts';
 import { type AuditEntry, actions } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import { type EntryWrite, toItem } from '../../../lib/audit/store.ts';
 import { entryNotWritten } from '../../../lib/log.ts';
+import { hashOf, type ReplayedEntry } from '../../../lib/seal/door.ts';
 import { type Operator, recordOperation } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
@@ -120,7 +120,7 @@ interface Replay {
   listed: ReplayedEntry[];
 }
 
-/** Lists what was written: only then is it sealed although it is late (lib/audit/README.md, Windows). */
+/** Lists what was written, so that it is sealed although it comes late (lib/seal/README.md, Windows). */
 const list = async ({ operator, listed: entries }: Replay): Promise<void> =>
   recordOperation({ operator, action: 'CREATE', resource: 'audit-logs', details: { entries } });
 

@@ -1,19 +1,21 @@
-import { findDigest, listDigests } from '../../../lib/audit/archive/archive.ts';
-import { fingerprintOf, timeInName } from '../../../lib/audit/archive/digest.ts';
-import { auditEntries } from '../../../lib/audit/archive/table.ts';
-import { isBehind } from '../../../lib/audit/verify/newest.ts';
 import {
+  auditEntries,
   type Finding,
+  findDigest,
+  fingerprintOf,
+  isBehind,
   isFault,
+  listDigests,
+  timeInName,
   type Verification,
   type Verified,
-} from '../../../lib/audit/verify/verification.ts';
-import { verifyTrail } from '../../../lib/audit/verify/verify.ts';
+  verifyTrail,
+} from '../../../lib/seal/door.ts';
 import { recordOperation } from '../audit.ts';
 import { type Invocation, parseTimeRange, type Run, type TimeRange } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
-import { describeFinding } from '../findings.ts';
-import { judgeByMemory, mayLackBefore, type Wanted } from '../judge-by-memory.ts';
+import { describeFinding, type KnownFindings, openKnown } from '../findings.ts';
+import { judgeByMemory, judgeShownKey, type Wanted } from '../seal-memory.ts';
 import { type OpenedTrail, openCopy, openSealedTrail, readPublicKey } from '../sealed-trail.ts';
 import { startProgress } from '../terminal.ts';
 
@@ -36,56 +38,99 @@ const fromWindow = async (
   return { ...range, since: timeInName(window.name) };
 };
 
-interface Result extends Verified {
-  readonly faults: number;
+/** What was found, and is printed. */
+interface Tally {
+  readonly known: KnownFindings;
+  faults: number;
+  knownFaults: number;
 }
 
+const tell = async (finding: Finding | undefined, tally: Tally): Promise<void> => {
+  if (!finding) return;
+  const isCounted = isFault(finding);
+  const reason = isCounted ? await tally.known.reasonOf(finding) : undefined;
+  const described = describeFinding(finding);
+  console.log(reason === undefined ? described : `known: ${described}\n    reason: ${reason}`);
+  if (reason !== undefined) tally.knownFaults += 1;
+  else if (isCounted) tally.faults += 1;
+};
+
 /** Prints what is found. */
-const verify = async (verification: Verification): Promise<Result> => {
+const verify = async (verification: Verification, tally: Tally): Promise<Verified> => {
   const progress = startProgress(process.stderr);
   const running = verifyTrail({
     ...verification,
     progress: (fraction, count) => progress.show(fraction, `${count.toLocaleString('en')} entries`),
   });
-  let faults = 0;
   let step = await running.next();
-  while (!step.done) {
+  for (; !step.done; step = await running.next()) {
     progress.end();
-    console.log(describeFinding(step.value));
-    faults += Number(isFault(step.value));
-    step = await running.next();
+    await tell(step.value, tally);
   }
   progress.end();
-  return { ...step.value, faults };
+  return step.value;
 };
 
-const judgeAge = (
-  { isLive, interval }: OpenedTrail,
+const isOld = (
+  { interval }: OpenedTrail,
   { newest }: Verified,
+  until?: string | undefined,
+): boolean => newest !== undefined && isBehind(newest, { now: Date.now(), until, interval });
+
+const judgeAge = (
+  trail: OpenedTrail,
+  verified: Verified,
   { until }: TimeRange,
 ): Finding | undefined => {
   // Of an archive to which nothing is added, only a time that is asked for must be there.
-  const isOld =
-    (isLive || until) && newest && isBehind(newest, { now: Date.now(), until, interval });
-  return isOld ? { kind: 'behind', subject: newest.until } : undefined;
+  const isAsked = trail.isLive || until;
+  const { newest } = verified;
+  return isAsked && newest && isOld(trail, verified, until)
+    ? { kind: 'behind', subject: newest.until }
+    : undefined;
 };
 
-const printAll = (findings: readonly (Finding | undefined)[]): number => {
-  const found = findings.filter((finding) => finding !== undefined);
-  for (const finding of found) console.log(describeFinding(finding));
-  return found.length;
+const count = (number: number, one: string, several: string) =>
+  `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
+
+/** What is said of entries that a service which does not run has not sealed, or lost the seal of. */
+const openQuestion = (trail: OpenedTrail, verified: Verified): string | undefined => {
+  const { unsealed, unsealedSince } = verified;
+  if (trail.isLive || trail.place === undefined || unsealed === 0) return undefined;
+  if (!isOld(trail, verified)) return undefined;
+  const entries = count(unsealed, 'entry', 'entries');
+  return `CANNOT TELL: ${entries} since ${unsealedSince} in no digest. Either the service has not run since, or its seal is paused, so that nothing sealed them: have it sealed and verify again. Or the newest digests were taken away: compare with a copy of the archive.`;
 };
 
-const summarise = (trail: OpenedTrail, result: Result) => {
-  const { windows, entries, expired, unsealed, unproven, newest, faults } = result;
-  const count = (number: number, noun: string) =>
-    `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
-  const line = (head: string, number: number, what: string) =>
-    number === 0 ? '' : `${head} ${number.toLocaleString('en')}, ${what}\n`;
-  console.log(`Key:      ${fingerprintOf(trail.publicKey)} (SHA-256)
-Verified: ${count(windows, 'window')} with ${count(entries, 'entry').replace('entrys', 'entries')}, until ${newest?.until ?? 'nowhere'}
-${line('Expired: ', expired, 'gone from the table when their time was over')}${line('Unproven:', unproven, 'in the table, and older than the archive')}Unsealed: ${unsealed.toLocaleString('en')}, too new
-${faults === 0 ? 'Intact.' : `NOT INTACT: ${count(faults, 'finding')}, above.`}`);
+const resultOf = ({ faults, knownFaults }: Tally, question: string | undefined): string => {
+  const known = knownFaults ? ` Known: ${count(knownFaults, 'finding', 'findings')}.` : '';
+  if (faults > 0) return `NOT INTACT: ${count(faults, 'finding', 'findings')}, above.${known}`;
+  return question ?? `Intact.${known}`;
+};
+
+/** What is said of the table, which is not there when a copy is verified. */
+const linesOfTable = ({ expired, unproven, unsealed }: Verified): readonly string[] => [
+  ...(expired
+    ? [`Expired:  ${expired.toLocaleString('en')}, gone from the table when their time was over`]
+    : []),
+  ...(unproven
+    ? [`Unproven: ${unproven.toLocaleString('en')}, in the table, and older than the archive`]
+    : []),
+  `Unsealed: ${unsealed.toLocaleString('en')}, too new`,
+];
+
+const summarise = (trail: OpenedTrail, verified: Verified, tally: Tally, offline: boolean) => {
+  const { windows, entries, newest } = verified;
+  const question = offline ? undefined : openQuestion(trail, verified);
+  const lines = [
+    `Key:      ${fingerprintOf(trail.publicKey)} (SHA-256)`,
+    `Verified: ${count(windows, 'window', 'windows')} with ${count(entries, 'entry', 'entries')}, until ${newest?.until ?? 'nowhere'}`,
+    ...(offline ? [] : linesOfTable(verified)),
+    resultOf(tally, question),
+  ];
+  console.log(lines.join('\n'));
+  if (question) process.exitCode = 2;
+  if (tally.faults > 0) process.exitCode = 1;
 };
 
 const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail> =>
@@ -95,33 +140,32 @@ const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail> 
 
 /** What cannot be told counts only when nothing is found. */
 const unlessFound =
-  (faults: number) =>
-  (error: unknown): number => {
+  ({ faults }: Tally) =>
+  (error: unknown): readonly Finding[] => {
     if (faults === 0) throw error;
     console.error(explain(error));
-    return 0;
+    return [];
   };
 
 const verifyRange = async (
   trail: OpenedTrail,
   wanted: Wanted,
+  tally: Tally,
   offline: boolean,
-): Promise<Result> => {
+): Promise<Verified> => {
   const { archive, publicKey } = trail;
   const { range } = wanted;
-  const source = offline ? {} : { source: auditEntries };
-  const verification = {
-    ...{ archive, publicKey, ...source, keptSince: mayLackBefore() },
-    ...(await fromWindow(trail, range)),
-  };
-  const verified = await verify(verification);
-  const before = verified.faults + printAll([judgeAge(trail, verified, range)]);
-  const byMemory = judgeByMemory(trail, verified, wanted).then(printAll);
-  const faults = before + (await byMemory.catch(unlessFound(before)));
-  if (verified.windows === 0 && faults === 0) {
+  const source = offline ? {} : { source: auditEntries, scan: true };
+  const part = await fromWindow(trail, range);
+  const verified = await verify({ archive, publicKey, ...source, ...part }, tally);
+  await tell(judgeAge(trail, verified, range), tally);
+  const byMemory = await judgeByMemory(trail, verified, wanted).catch(unlessFound(tally));
+  for (const finding of byMemory) await tell(finding, tally);
+  if (verified.windows === 0 && tally.faults === 0) {
     throw new Failure('Nothing was verified: there is no digest of that time in the archive.');
   }
-  return { ...verified, faults };
+  await tell(judgeShownKey(trail), tally);
+  return verified;
 };
 
 export const run: Run = async (invocation) => {
@@ -132,16 +176,18 @@ export const run: Run = async (invocation) => {
   };
   const offline = Boolean(options.archive);
   const trail = await openTrail(invocation);
-  const result = await verifyRange(trail, wanted, offline);
-  const { faults, windows } = result;
-  summarise(trail, result);
-  if (faults > 0) process.exitCode = 1;
+  const files = { read: options.known, written: options['write-known'] };
+  const known = await openKnown(trail.archive, files);
+  const tally: Tally = { known, faults: 0, knownFaults: 0 };
+  const verified = await verifyRange(trail, wanted, tally, offline).finally(known.write);
+  summarise(trail, verified, tally, offline);
   if (offline) return;
+  const { windows } = verified;
   const recorded = recordOperation({
     operator: invocation.operator,
     action: 'READ',
     resource: 'audit-logs',
-    details: { windows, faults },
+    details: { windows, faults: tally.faults },
   });
   // What was found stands, whether or not this can be written.
   await recorded.catch((error) => console.error(explain(error)));

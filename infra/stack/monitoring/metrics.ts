@@ -112,7 +112,7 @@ const lostNotice = FilterPattern.allTerms(noticeNotHandedOver);
 /** The event that lib/users/admins.ts logs. */
 const adminMade = FilterPattern.allTerms('admin-made');
 
-/** The event that lib/audit/seal/round.ts logs. */
+/** The event that lib/seal/round.ts logs. */
 const brokenAuditTrail = FilterPattern.allTerms('audit-trail-broken');
 
 /** Creates metrics from the access log and from the logs of functions. */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { inject } from 'vitest';
-import { readDigest, type SignedDigest } from '../../../lib/audit/archive/digest.ts';
+import { readDigest, type SignedDigest } from '../../../lib/seal/digest.ts';
 import type { TestService } from '../../support/service.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 import { comesTrue } from './installation.ts';

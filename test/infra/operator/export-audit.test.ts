@@ -11,11 +11,10 @@ import { join } from 'node:path';
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { bucketArchive } from '../../../lib/audit/archive/bucket.ts';
-import { kmsSigner } from '../../../lib/audit/archive/kms-key.ts';
-import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
-import { sealWindow } from '../../../lib/audit/seal/sealer.ts';
+import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
+import { sealWindows } from '../../../lib/seal/sealer.ts';
+import { auditEntries } from '../../../lib/seal/table.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { logIn, register } from '../../support/client.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
@@ -290,7 +289,7 @@ describe('export-audit', () => {
     await engine.send(new PutItemCommand({ TableName, Item: { ...odd, ...keys } }));
     const signer = await kmsSigner('key');
     const sealing = { archive: bucketArchive('trail'), source: auditEntries, signer, interval: 1 };
-    await sealWindow(sealing, new Date());
+    await sealWindows(sealing, new Date());
     const gone = await borrow(byUser(users[2]));
     for (const id of [gone.id, 7]) {
       await engine.send(new DeleteCommand({ TableName, Key: { id } }));

@@ -5,9 +5,9 @@ import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
-import { hashOf } from '../../../lib/audit/archive/line.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem } from '../../../lib/audit/store.ts';
+import { hashOf } from '../../../lib/seal/line.ts';
 import { uniqueAgent } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
 import {

@@ -1,5 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -11,15 +19,13 @@ import {
   type RunningService,
   readRunning,
 } from '../../../infra/local/folder.ts';
-import { bucketArchive } from '../../../lib/audit/archive/bucket.ts';
-import { folderArchive } from '../../../lib/audit/archive/folder.ts';
-import { kmsSigner } from '../../../lib/audit/archive/kms-key.ts';
-import type { Item } from '../../../lib/audit/archive/line.ts';
-import { localSigner, makeKey } from '../../../lib/audit/archive/local-key.ts';
-import { auditEntries } from '../../../lib/audit/archive/table.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
-import { sealWindow } from '../../../lib/audit/seal/sealer.ts';
 import { toItem } from '../../../lib/audit/store.ts';
+import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
+import { folderArchive, localSigner, makeKey } from '../../../lib/seal/folder.ts';
+import type { Item } from '../../../lib/seal/line.ts';
+import { sealWindows } from '../../../lib/seal/sealer.ts';
+import { auditEntries } from '../../../lib/seal/table.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { register } from '../../support/client.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
@@ -88,9 +94,11 @@ const sealAnew = async (): Promise<string> => {
     source.items.set(entry.id, entry as unknown as Item);
   }
   const sealing = { archive: folderArchive(archive.folder), signer: localSigner(pem), interval: 1 };
-  await sealWindow({ ...sealing, source }, new Date());
+  await sealWindows({ ...sealing, source }, new Date());
   const file = join(makeFolder(), 'public.pem');
-  writeFileSync(file, sealing.signer.publicKey.export({ type: 'spki', format: 'pem' }));
+  for (const shown of [file, join(archive.folder, 'public-key.pem')]) {
+    writeFileSync(shown, sealing.signer.publicKey.export({ type: 'spki', format: 'pem' }));
+  }
   return file;
 };
 
@@ -193,6 +201,93 @@ describe('verify-audit', () => {
     expect(other.stdout).toMatch(/^other key: [0-9a-f]{64} is not the key of --public-key/);
     expect(other.status).toBe(1);
     expect(none).toEqual({ status: 2, stdout: '', stderr: '--public-key needs a file.\n' });
+  });
+
+  it('says of a service that does not run how many entries are in no digest, and ends with 2', async () => {
+    const old = new Date(Date.now() - 20 * 60_000);
+    const pem = readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8');
+    const key = readFileSync(join(archive.folder, 'public-key.pem'));
+    putAside(archive.folder);
+    const store = folderArchive(archive.folder);
+    const sealing = { archive: store, signer: localSigner(pem), interval: 1 };
+    await sealWindows({ ...sealing, source: memoryTable(Date.now) }, old);
+    writeFileSync(join(archive.folder, 'public-key.pem'), key);
+
+    const { status, stdout } = await verifyLocal();
+
+    expect(stdout).toMatch(
+      /\nCANNOT TELL: \d+ entries since 2026-\S+Z in no digest\. Either the service/,
+    );
+    expect(stdout).not.toContain('Intact');
+    expect(status).toBe(2);
+  });
+
+  it('writes what it finds as known, and does not count what is known until it changes', async () => {
+    const changed = await entryOf(users[0] ?? 0);
+    const of = { TableName, Item: { ...changed, ip_address: '192.0.2.66' } };
+    await engine.send(new PutCommand(of));
+    const file = join(makeFolder(), 'known.ndjson');
+
+    const first = await verifyLocal('--write-known', file);
+    const line = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, `${JSON.stringify({ ...line, reason: 'the clock was wrong' })}\n`);
+    const known = await verifyLocal('--known', file);
+    await engine.send(new PutCommand({ ...of, Item: { ...of.Item, ip_address: '192.0.2.67' } }));
+    const again = await verifyLocal('--known', file);
+
+    expect(line).toEqual({
+      ...{ kind: 'changed', id: String(changed.id), reason: '' },
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect([first.status, known.status, again.status]).toEqual([1, 0, 1]);
+    expect(known.stdout).toContain(`known: changed: ${changed.id} is not what was sealed`);
+    expect(known.stdout).toContain('    reason: the clock was wrong\n');
+    expect(known.stdout).toContain('\nIntact. Known: 1 finding.\n');
+    expect(again.stdout).toContain('NOT INTACT: 1 finding, above.');
+  });
+
+  it.each([
+    ['is not there', undefined, 'it is not there'],
+    ['is no key', 'x', 'it is no public key'],
+    [
+      'is another one',
+      localSigner(makeKey()).publicKey.export({ type: 'spki', format: 'pem' }),
+      'it is [0-9a-f]{64}',
+    ],
+  ])('names the public key in the archive where that %s', async (_, content, message) => {
+    const copy = makeFolder();
+    cpSync(archive.folder, copy, { recursive: true });
+    const shown = join(archive.folder, 'public-key.pem');
+    const kept = join(makeFolder(), 'public.pem');
+    cpSync(shown, kept);
+    putAside(shown);
+    rmSync(join(copy, 'public-key.pem'));
+    for (const file of content ? [shown, join(copy, 'public-key.pem')] : []) {
+      writeFileSync(file, String(content));
+    }
+
+    for (const { status, stdout } of [
+      await verifyLocal(),
+      await verify('--archive', copy, '--public-key', kept),
+    ]) {
+      expect(stdout).toMatch(
+        new RegExp(`^shown key: public-key.pem in the archive.*\n    ${message}`),
+      );
+      expect(status).toBe(1);
+    }
+  });
+
+  it('shows little of a long value, and nothing of a table that is not there', async () => {
+    const changed = await entryOf(users[1] ?? 0);
+    const Item = { ...changed, user_agent: 'x'.repeat(300_000) };
+    await engine.send(new PutCommand({ TableName, Item }));
+
+    const { stdout } = await verifyLocal();
+    const copy = await verifyCopy(archive.folder);
+
+    expect(stdout).toContain(`"${'x'.repeat(199)}… (300002 characters)\n`);
+    expect(stdout.length).toBeLessThan(2000);
+    expect(copy.stdout).not.toMatch(/Unsealed|Expired|Unproven/);
   });
 
   it('does not call behind what a running service seals at longer intervals than before', async () => {
@@ -327,7 +422,7 @@ describe('verify-audit', () => {
       interval: 1,
     };
     const source = { ...auditEntries, between: async function* () {} };
-    await sealWindow({ ...sealing, source }, new Date('2026-01-02'));
+    await sealWindows({ ...sealing, source }, new Date('2026-01-02'));
 
     const verifyStack = (...args: readonly string[]) =>
       operate(['verify-audit', '--stack', 'accounts', ...args], {

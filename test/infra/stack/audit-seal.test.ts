@@ -36,7 +36,28 @@ describe('The seal of the audit trail', () => {
     expect(bucketsOf()).toEqual([]);
     expect(bucketsOf(on)).toEqual(['AuditArchive']);
     expect(bucketsOf(production)).toEqual(['AuditArchive']);
-    expect(bucketsOf({ ...production, auditSeal: 'off' })).toEqual([]);
+    const abandoned = { auditSeal: 'off', abandonAuditSeal: 'yes' };
+    expect(bucketsOf({ ...production, ...abandoned })).toEqual([]);
+  });
+
+  it('keeps bucket, key and function while it is paused, runs nothing and raises no alarm', () => {
+    const paused = synthesise({ auditSeal: 'paused' });
+    const alarms = (template: ReturnType<typeof synthesise>) =>
+      [...resourcesOf(template, 'AWS::CloudWatch::Alarm').keys()].filter((id) =>
+        /Audit(?:Seal|Trail)/.test(id),
+      );
+    const rule = (template: ReturnType<typeof synthesise>) =>
+      resourcesOf(template, 'AWS::Events::Rule').get('SealAuditSchedule')?.Properties.State;
+    const kept = ['AWS::S3::Bucket', 'AWS::KMS::Key', 'AWS::Lambda::Function'] as const;
+
+    for (const type of kept) {
+      expect([...resourcesOf(paused, type).keys()]).toEqual([
+        ...resourcesOf(synthesise(on), type).keys(),
+      ]);
+    }
+    expect([rule(paused), rule(synthesise(on))]).toEqual(['DISABLED', 'ENABLED']);
+    expect(alarms(paused)).toEqual([]);
+    expect(alarms(synthesise(on))).not.toEqual([]);
   });
 
   it('is put out for the operator’s commands', () => {

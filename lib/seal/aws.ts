@@ -1,0 +1,165 @@
+/** What the seal keeps on AWS: its archive in a bucket of S3, and its key in KMS. */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
+import {
+  GetObjectCommand,
+  ListObjectVersionsCommand,
+  type ListObjectVersionsCommandOutput,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { Archive, ArchivedFile } from './archive.ts';
+import type { Signer } from './digest.ts';
+import { collect, maxInMemory, type Spool } from './spool.ts';
+
+/** Milliseconds: an answer that does not come is no reason to wait for as long as a run may take. */
+const requestHandler = {
+  connectionTimeout: 5000,
+  requestTimeout: 60_000,
+  throwOnRequestTimeout: true,
+  socketTimeout: 60_000,
+};
+
+/** What the names of the archive begin with in its bucket. */
+export const archivePrefix = 'audit-archive/';
+
+interface Version {
+  readonly key: string;
+  /** Absent of a mark that the object is deleted. */
+  readonly version?: string | undefined;
+}
+
+const versionsIn = (listed: ListObjectVersionsCommandOutput): readonly Version[] => {
+  const { Versions = [], DeleteMarkers = [] } = listed;
+  return [
+    ...DeleteMarkers.map(({ Key: key = '' }) => ({ key })),
+    ...Versions.map(({ Key: key = '', VersionId: version }) => ({ key, version })),
+  ].sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+};
+
+/** Pages of a list, far more than an archive has. */
+const maxPages = 1_000_000;
+
+/** All versions from a key on, by key; of each, the first is the last with a version. */
+async function* listVersions(
+  client: S3Client,
+  Bucket: string,
+  from: string,
+): AsyncGenerator<Version> {
+  // Lists begin after a marker: here one that differs from the key by its last character.
+  const before = String.fromCharCode(from.charCodeAt(from.length - 1) - 1);
+  let KeyMarker: string | undefined = `${from.slice(0, -1)}${before}`;
+  let VersionIdMarker: string | undefined;
+  for (let page = 0; page < maxPages; page += 1) {
+    const markers = { KeyMarker, ...(VersionIdMarker ? { VersionIdMarker } : {}) };
+    const command = new ListObjectVersionsCommand({ Bucket, Prefix: archivePrefix, ...markers });
+    const listed: ListObjectVersionsCommandOutput = await client.send(command);
+    for (const version of versionsIn(listed)) if (version.key >= from) yield version;
+    if (!listed.IsTruncated) return;
+    KeyMarker = listed.NextKeyMarker;
+    VersionIdMarker = listed.NextVersionIdMarker;
+  }
+}
+
+async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<ArchivedFile> {
+  let file: ArchivedFile | undefined;
+  for await (const { key, version } of versions) {
+    const name = key.slice(archivePrefix.length);
+    if (file?.name === name) {
+      file = { name, version: version ?? file.version, altered: true };
+      continue;
+    }
+    if (file) yield file;
+    file = version === undefined ? { name, altered: true } : { name, version };
+  }
+  if (file) yield file;
+}
+
+const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
+  error instanceof Error && names.includes(error.name);
+
+/** The SDK tries a short body again where the connection fails, and cannot do so with a stream. */
+const bodyOf = async (content: Buffer | Spool) => {
+  if (content instanceof Uint8Array) return { Body: content };
+  const { size, sha256 } = content;
+  if (size <= maxInMemory) return { Body: await collect(content.read()) };
+  const checked = { ContentLength: size, ChecksumSHA256: sha256.toString('base64') };
+  return { Body: Readable.from(content.read()), ...checked };
+};
+
+/**
+ * An archive in a bucket of S3 with versions, under one prefix. What lies over the first version of
+ * an object counts as altered.
+ * @throws the SDK's errors from its methods
+ */
+export const bucketArchive = (bucket: string): Archive => {
+  const client = new S3Client({ requestHandler });
+  return {
+    list: (from) => filesOf(listVersions(client, bucket, archivePrefix + from)),
+    open: async ({ name, version, altered }) => {
+      // Nothing but marks that it is deleted.
+      if (altered && version === undefined) return undefined;
+      const object = { Bucket: bucket, Key: archivePrefix + name };
+      try {
+        const { Body } = await client.send(
+          new GetObjectCommand({ ...object, ...(version ? { VersionId: version } : {}) }),
+        );
+        return Body as Readable | undefined;
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed')) return undefined;
+        throw error;
+      }
+    },
+    create: async (name, content) => {
+      const object = { Bucket: bucket, Key: archivePrefix + name, ...(await bodyOf(content)) };
+      try {
+        await client.send(new PutObjectCommand({ ...object, IfNoneMatch: '*' }));
+        return true;
+      } catch (error) {
+        if (isNamed(error, 'PreconditionFailed')) return false;
+        throw error;
+      }
+    },
+  };
+};
+
+/**
+ * The public half of a key in AWS KMS.
+ * @param keyId its id or ARN
+ * @throws the SDK's errors
+ */
+export const readPublicKey = async (keyId: string): Promise<KeyObject> => {
+  const client = new KMSClient();
+  try {
+    const { PublicKey = new Uint8Array() } = await client.send(
+      new GetPublicKeyCommand({ KeyId: keyId }),
+    );
+    return createPublicKey({ key: Buffer.from(PublicKey), type: 'spki', format: 'der' });
+  } finally {
+    client.destroy();
+  }
+};
+
+/**
+ * Signs by an Ed25519 key that never leaves AWS KMS.
+ * @throws the SDK's errors
+ */
+export const kmsSigner = async (keyId: string): Promise<Signer> => {
+  const publicKey = await readPublicKey(keyId);
+  const client = new KMSClient();
+  return {
+    publicKey,
+    sign: async (message) => {
+      const { Signature = new Uint8Array() } = await client.send(
+        new SignCommand({
+          KeyId: keyId,
+          Message: message,
+          MessageType: 'RAW',
+          SigningAlgorithm: 'ED25519_SHA_512',
+        }),
+      );
+      return Signature;
+    },
+  };
+};

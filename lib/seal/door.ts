@@ -1,0 +1,29 @@
+/** The door of the seal: what functions of the background and infra use of it. What AWS needs is in aws.ts. */
+export { type Archive, BrokenTrail, findDigest, listDigests, windowAt } from './archive.ts';
+export {
+  beginning,
+  compact,
+  fingerprintOf,
+  graceOf,
+  type SignedDigest,
+  type Signer,
+  timeInName,
+} from './digest.ts';
+export { folderArchive, localSigner, makeKey, removeUnfinished } from './folder.ts';
+export { hashOf, type Item, type ReplayedEntry, sha256 } from './line.ts';
+export { readTrail } from './read.ts';
+export { logFailure, sealAndVerify } from './round.ts';
+export type { Sealing } from './sealer.ts';
+export { auditEntries } from './table.ts';
+export {
+  compareRemembered,
+  type Finding,
+  findingKinds,
+  isBehind,
+  isFault,
+  type Remembered,
+  remember,
+  type Verification,
+  type Verified,
+} from './verification.ts';
+export { verifyTrail } from './verify.ts';

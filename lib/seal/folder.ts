@@ -1,0 +1,106 @@
+/** What the seal keeps on one machine: its archive in a folder, and its key. */
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomUUID,
+  sign,
+} from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { namedError } from '../errors.ts';
+import type { Archive } from './archive.ts';
+import type { Signer } from './digest.ts';
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+
+/** Has what was written to a file, or the names in a folder, outlive a loss of power. */
+const sync = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r');
+  await handle.sync().finally(() => handle.close());
+};
+
+const unfinishedEnd = '.unfinished';
+
+/** @returns false when there is a file of that name */
+const linkOnce = async (from: string, to: string): Promise<boolean> => {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return false;
+  }
+};
+
+/** Bytes: the most that S3 takes in one put, so that no sealer writes more. */
+const maxFileSize = 5 * 2 ** 30;
+
+/** @returns undefined where there is no file that a sealer can have written */
+const openFile = async (path: string): Promise<FileHandle | undefined> => {
+  // Without waiting for somebody who writes into a named pipe.
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const handle = await open(path, flags).catch((error) => {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  });
+  const found = await handle?.stat();
+  if (found?.isFile() && found.size <= maxFileSize) return handle;
+  await handle?.close();
+  return undefined;
+};
+
+/** An archive in a folder, which is made when the first file is written. */
+export const folderArchive = (folder: string): Archive => ({
+  async *list(from) {
+    const names = await readdir(folder).catch((error) => {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names.sort()) if (name >= from) yield { name };
+  },
+  open: async ({ name }) => {
+    const handle = await openFile(join(folder, name));
+    return handle?.createReadStream();
+  },
+  create: async (name, content) => {
+    const size = content instanceof Uint8Array ? content.length : content.size;
+    if (size > maxFileSize) throw namedError('FileTooLarge');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    // A link appears in one step, and not over another file, as a rename would.
+    const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
+    const handle = await open(unfinished, 'wx', 0o600);
+    try {
+      await handle.writeFile(content instanceof Uint8Array ? content : content.read());
+      await handle.sync();
+      const isNew = await linkOnce(unfinished, join(folder, name));
+      await sync(folder);
+      return isNew;
+    } finally {
+      await handle.close();
+      await rm(unfinished, { force: true });
+    }
+  },
+});
+
+/** Takes away what sealers have left that were killed while they wrote. */
+export const removeUnfinished = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name.endsWith(unfinishedEnd))
+      await rm(join(folder, name), { force: true, recursive: true });
+  }
+};
+
+/** A new Ed25519 key (PKCS 8, PEM). */
+export const makeKey = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** @param pem an Ed25519 key (PKCS 8) */
+export const localSigner = (pem: string): Signer => {
+  const key = createPrivateKey(pem);
+  return {
+    publicKey: createPublicKey(key),
+    sign: async (message) => sign(null, message, key),
+  };
+};

@@ -1,0 +1,133 @@
+/** The canonical line of an entry, which the seal is about (lib/seal/README.md, Lines). */
+import { createHash } from 'node:crypto';
+import type { AuditEntry } from '../audit/entry.ts';
+import { attributes, indexKeys, shards } from '../audit/store.ts';
+import { auditTable, createdAtKey } from '../dynamodb/tables.ts';
+
+/** An entry with all that the table holds of it; values as lib/seal/table.ts makes them. */
+export type Item = Readonly<Record<string, unknown>>;
+
+/** An id as text, whatever stands in its place. */
+export const idText = (id: unknown): string =>
+  typeof id === 'string' ? id : (JSON.stringify(id) ?? 'absent');
+
+/** The number in the key of the table, as text; undefined where an id is none. */
+export const numberOf = (id: unknown): string | undefined => {
+  if (typeof id === 'number') return String(id);
+  const { N } = (id ?? {}) as { N?: unknown };
+  return typeof N === 'string' ? N : undefined;
+};
+
+export const sha256 = (data: string | Uint8Array): Buffer =>
+  createHash('sha256').update(data).digest();
+
+const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Whether a value is a time of the one form, of a day that the calendar has. */
+export const isTime = (value: unknown): value is string => {
+  if (typeof value !== 'string' || !timeForm.test(value)) return false;
+  const time = Date.parse(value);
+  return !Number.isNaN(time) && new Date(time).toISOString() === value;
+};
+
+/** The keys of all indexes of the table. */
+export const indexKeyNames: readonly string[] = [
+  ...new Set(
+    auditTable.indexes.flatMap(({ partitionKey, sortKey }) => [partitionKey.name, sortKey.name]),
+  ),
+];
+
+const notBeside = new Set<string>([...attributes, ...indexKeyNames]);
+
+/** JSON without white space, with the names of each object in the order of their code units. */
+const jsonOf = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join(',')}]`;
+  const names = Object.keys(value).sort();
+  return objectOf(value as Item, names);
+};
+
+const objectOf = (item: Item, names: readonly string[]): string =>
+  `{${names.map((name) => `${JSON.stringify(name)}:${jsonOf(item[name])}`).join(',')}}`;
+
+/** An entry as one line of JSON; keys of indexes are left out, as they follow from the rest. */
+export const lineOf = (item: Item): string => {
+  const present = (name: string) => Object.hasOwn(item, name) && item[name] !== undefined;
+  const fields = objectOf(item, attributes.filter(present)).slice(0, -1);
+  const names = Object.keys(item).filter((name) => present(name) && !notBeside.has(name));
+  const comma = fields.length > 1 ? ',' : '';
+  return `${fields}${comma}"beside":${objectOf(item, names.sort())}}`;
+};
+
+export const hashOf = (item: Item): string => sha256(lineOf(item)).toString('hex');
+
+const lateEnd = ',"late":true}';
+
+/** The same line, of an entry that its window seals out of order. */
+export const markLate = (line: string): string => `${line.slice(0, -1)}${lateEnd}`;
+
+export interface SealedLine {
+  readonly id: unknown;
+  readonly created_at: unknown;
+  /** Seconds since 1970, when the entry leaves the table; undefined where it stays. */
+  readonly expires_at: unknown;
+  readonly late: boolean;
+  /** Without the mark of a late one. */
+  readonly line: string;
+}
+
+/** Reads a line that was sealed. What is beside an entry ends in two braces: no other ends so. */
+export const readLine = (text: string): SealedLine => {
+  const late = text.endsWith(lateEnd);
+  const line = late ? `${text.slice(0, -lateEnd.length)}}` : text;
+  const { id, created_at, beside } = JSON.parse(line);
+  return { id, created_at, expires_at: beside?.[auditTable.timeToLive], late, line };
+};
+
+type Ordered = Pick<SealedLine, 'id' | 'created_at'>;
+
+/** The key by which entries are in order; undefined where id or time is not of its form. */
+export const orderOf = ({ id, created_at }: Ordered): string | undefined =>
+  typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 && isTime(created_at)
+    ? createdAtKey({ id, created_at })
+    : undefined;
+
+const allShards = new Set<unknown>(shards);
+
+/** Whether the index by time shows an entry where its fields say. */
+export const isInPlace = (item: Item): boolean =>
+  item.created_at_id !== undefined &&
+  item.created_at_id === orderOf(item as unknown as Ordered) &&
+  allShards.has(item.shard);
+
+/** The keys of indexes that an item lacks, or has otherwise: some query would not show it. */
+export const wrongIndexKeys = (item: Item): readonly string[] => {
+  const { id, created_at, user_id = null, resource_id = null } = item;
+  // Of an entry without id or time no key is right.
+  if (!Number.isSafeInteger(id) || typeof created_at !== 'string') return indexKeyNames;
+  const right: Item = indexKeys({ ...item, user_id, resource_id } as unknown as AuditEntry);
+  return indexKeyNames.filter((name) => item[name] !== right[name]);
+};
+
+/** An entry that `replay-audit` wrote, as its own entry lists it. */
+export interface ReplayedEntry {
+  readonly id: number;
+  readonly sha256: string;
+}
+
+const isReplayed = (value: unknown): value is ReplayedEntry => {
+  const { id, sha256: hash } = (value ?? {}) as { id?: unknown; sha256?: unknown };
+  return Number.isSafeInteger(id) && typeof hash === 'string';
+};
+
+/** What an entry lists as replayed; nothing unless it is one of `replay-audit`. */
+export const replayedBy = ({ action, resource, details }: Item): readonly ReplayedEntry[] => {
+  if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
+  try {
+    const { entries } = JSON.parse(details);
+    return Array.isArray(entries) ? entries.filter(isReplayed) : [];
+  } catch {
+    // It has no list.
+    return [];
+  }
+};

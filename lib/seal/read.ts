@@ -1,0 +1,61 @@
+/** Reads entries out of the archive, each file checked as it is read. */
+import type { KeyObject } from 'node:crypto';
+import { type Archive, BrokenTrail, linesOf, notAsSealed, type StoredWindow } from './archive.ts';
+import { beginning, endOfTime, type SignedDigest, timeInName } from './digest.ts';
+import type { SealedLine } from './line.ts';
+import { type Finding, listRange, Walk } from './verification.ts';
+
+export interface Reading {
+  readonly archive: Archive;
+  readonly publicKey: KeyObject;
+  /** created_at of the entries that are wanted: inclusive; absent: from the beginning. */
+  readonly since?: string;
+  /** Exclusive; absent: to the end. */
+  readonly until?: string;
+  /** Milliseconds since 1970; absent: the clock. */
+  readonly now?: number;
+  /** @param fraction of the windows that are read */
+  readonly progress?: (fraction: number) => void;
+}
+
+/** A sealed line, and when the window begins that has it. */
+export interface ReadLine extends SealedLine {
+  readonly window: string;
+}
+
+const isNotThere = ({ kind, subject }: Finding): BrokenTrail =>
+  kind === 'missing'
+    ? new BrokenTrail(`The window of ${subject} is missing`)
+    : notAsSealed(subject);
+
+/** The windows from the one on that has the first wanted entry: each may have late ones. */
+async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
+  const { since = beginning, until = endOfTime, progress, ...trail } = reading;
+  const listing = await listRange(reading, beginning, endOfTime);
+  const first = listing.digests.findLastIndex(({ name }) => timeInName(name) <= since);
+  const digests = listing.digests.slice(Math.max(0, first));
+  const isWanted = ({ from, entries }: SignedDigest) => from < until || entries.late > 0;
+  const walk = new Walk(trail);
+  for await (const window of walk.read({ ...listing, digests }, isWanted)) {
+    for (const finding of walk.step(window, first < 0 ? since : undefined))
+      throw isNotThere(finding);
+    walk.expectEntries(window, isWanted);
+    yield window;
+    progress?.(walk.windows / digests.length);
+  }
+  walk.endAll();
+  for (const finding of walk.findSuspects()) throw isNotThere(finding);
+}
+
+/**
+ * Sealed entries, with others of the windows that have them: the first windows' first, late ones
+ * after the others of their window, and perhaps twice.
+ * @throws {BrokenTrail} after what can be read, when a window is missing, or not as its sealer left
+ *   it; what the archive throws
+ */
+export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
+  for await (const { file, content } of followWindows(reading)) {
+    const window = timeInName(file.name);
+    for await (const line of content ? linesOf(content) : []) yield { ...line, window };
+  }
+}

@@ -1,0 +1,184 @@
+/** A round of the sealer: it checks a part of what was sealed before, and seals what is over. */
+import { describeFault, logError } from '../log.ts';
+import { BrokenTrail, listDigests, readDigestFile } from './archive.ts';
+import {
+  beginning,
+  closedUntil,
+  digestName,
+  endOfTime,
+  type SignedDigest,
+  timeBefore,
+  timeInName,
+} from './digest.ts';
+import { type Check, findStart, type Sealing, type Start, sealFrom } from './sealer.ts';
+import { type Finding, isFault, type Verification } from './verification.ts';
+import { verifyTrail } from './verify.ts';
+
+const day = 86_400_000;
+
+/** Milliseconds in which all that was sealed is checked once. */
+const rotation = 30 * day;
+
+/** Findings that a log line names. */
+const maxNamed = 20;
+
+const logBroken = (faults: number, named: readonly Pick<Finding, 'kind' | 'subject'>[]): void =>
+  logError('audit-trail-broken', {
+    faults,
+    findings: named.slice(0, maxNamed).map(({ kind, subject }) => ({ kind, subject })),
+  });
+
+/** Names digests that no sealer signed. */
+const logSkipped = (names: readonly string[]): void =>
+  logBroken(
+    names.length,
+    names.map((subject) => ({ kind: 'unreadable', subject })),
+  );
+
+/** What a round finds. */
+interface Found {
+  faults: number;
+  readonly named: Finding[];
+}
+
+/** Checks a part of the trail. @returns the end of the last window that was checked */
+const checkPart = async (
+  { archive, source, signer }: Sealing,
+  found: Found,
+  part: Pick<Verification, 'since' | 'until' | 'now' | 'isOver'>,
+): Promise<string | undefined> => {
+  const running = verifyTrail({ archive, source, publicKey: signer.publicKey, ...part });
+  let step = await running.next();
+  for (; !step.done; step = await running.next()) {
+    if (!isFault(step.value)) continue;
+    found.faults += 1;
+    if (found.named.length < maxNamed) found.named.push(step.value);
+  }
+  return step.value.newest?.until;
+};
+
+/** When the first window begins that is in the archive, and when the time ends that it has alone. */
+const firstWindow = async ({ archive, signer }: Sealing): Promise<readonly [string, string]> => {
+  for await (const { name } of archive.list('')) {
+    const from = timeInName(name);
+    if (name === digestName(from)) {
+      const digest = await readDigestFile(archive, { name }, signer.publicKey);
+      return [from, typeof digest === 'object' ? digest.until : from];
+    }
+  }
+  return [beginning, beginning];
+};
+
+/**
+ * The next part of the trail, where one is due: so much of it that all is checked in a rotation,
+ * and what is added meanwhile.
+ */
+const nextPart = async (
+  sealing: Sealing,
+  newest: SignedDigest,
+  now: number,
+): Promise<{ since: string; until: string } | undefined> => {
+  const last = newest.verified;
+  const [first, end] = await firstWindow(sealing);
+  const span = Math.max(0, Date.parse(newest.until) - Date.parse(end));
+  /** Milliseconds of the trail for each one that passes. */
+  const speed = 1 + span / rotation;
+  const passed = last ? now - Date.parse(last.at) : sealing.interval * 1000;
+  const isAtEnd = !last || last.until >= newest.until || last.until < first;
+  const checked = last && last.from >= end ? Date.parse(last.until) - Date.parse(last.from) : 0;
+  if (passed * speed < checked) return undefined;
+  const since = isAtEnd ? first : last.until;
+  const until = Math.max(Date.parse(since), Date.parse(end)) + Math.max(0, passed) * speed;
+  return { since, until: new Date(until).toISOString() };
+};
+
+/** Whether a day begins in the time that is to be sealed. */
+const hasMidnight = ({ from, now }: Start, interval: number): boolean =>
+  from.slice(0, 10) !== closedUntil(interval, now).slice(0, 10);
+
+/** When the window begins in which the time two days before the end of the chain lies. */
+const twoDaysBefore = async ({ archive, signer }: Sealing, end: string): Promise<string> => {
+  const since = timeBefore(end, 2 * day);
+  const [first] = await listDigests(archive, digestName(since));
+  const digest = first && (await readDigestFile(archive, first, signer.publicKey));
+  if (typeof digest !== 'object' || !digest.previous) return beginning;
+  return digest.from === since ? since : timeInName(digest.previous.file);
+};
+
+/**
+ * Checks what is due: the next part, and once a day the last two days.
+ * @param isOver whether no further window is to be checked
+ * @returns which part was checked, with how many faults; as before where none is due
+ */
+const check = async (
+  sealing: Sealing,
+  start: Start & { readonly newest: SignedDigest },
+  isOver: () => boolean,
+): Promise<Check> => {
+  const { newest } = start;
+  const now = start.now.getTime();
+  const found: Found = { faults: 0, named: [] };
+  let { verified } = newest;
+  try {
+    const recent = hasMidnight(start, sealing.interval)
+      ? await twoDaysBefore(sealing, newest.until)
+      : endOfTime;
+    const part = await nextPart(sealing, newest, now);
+    if (part && part.since < recent) {
+      const until = part.until < recent ? part.until : recent;
+      const end = await checkPart(sealing, found, { since: part.since, until, now, isOver });
+      const at = start.now.toISOString();
+      if (end) verified = { from: part.since, until: end, at, faults: found.faults };
+    }
+    if (recent !== endOfTime) await checkPart(sealing, found, { since: recent, now, isOver });
+  } finally {
+    if (found.faults > 0) logBroken(found.faults, found.named);
+  }
+  return verified;
+};
+
+/** What a round may take. */
+export interface RoundOptions {
+  /** Milliseconds that are left; absent: as many as it needs. */
+  readonly remaining?: () => number;
+}
+
+/** Milliseconds that the checks of a round take at most, where nothing else limits them. */
+const longestCheck = 60_000;
+
+/** Milliseconds within which a window of the largest size is closed. */
+const timeOfWindow = 120_000;
+
+/**
+ * Verifies a part of what was sealed, and seals what is over, as far as there is time. A difference is
+ * a log line, `audit-trail-broken`.
+ * @throws what {@link findStart}, {@link sealFrom} and the store throw
+ */
+export const sealAndVerify = async (
+  sealing: Sealing,
+  now: Date,
+  { remaining = () => Number.POSITIVE_INFINITY }: RoundOptions = {},
+): Promise<void> => {
+  const start = await findStart(sealing, now, logSkipped);
+  const { newest } = start;
+  const isDue = newest && start.from < closedUntil(sealing.interval, now);
+  const checkEnd = performance.now() + Math.min(longestCheck, remaining() / 3);
+  const isOver = () => performance.now() > checkEnd;
+  const checking = isDue ? check(sealing, { ...start, newest }, isOver) : undefined;
+  // What cannot be checked is sealed all the same, and the round fails after that.
+  const verified = await checking?.catch(() => newest?.verified);
+  await sealFrom(sealing, start, {
+    ...(verified ? { verified } : {}),
+    isOver: () => remaining() < timeOfWindow,
+  });
+  await checking;
+};
+
+/** Logs why a round has ended before its end. */
+export const logFailure = (error: unknown): void => {
+  if (error instanceof BrokenTrail) {
+    logBroken(1, [{ kind: 'unreadable', subject: error.message.replace(/ .*/, '') }]);
+  } else {
+    logError('audit-seal-failed', describeFault(error));
+  }
+};

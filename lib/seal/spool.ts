@@ -1,0 +1,88 @@
+/** Temporary files: bytes, and tables, that would take too much memory. */
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Bytes that are held: what was read of them cannot change any more. */
+export interface Spool {
+  readonly size: number;
+  readonly sha256: Buffer;
+  /** All of them, from the beginning each time. */
+  read(): AsyncIterable<Uint8Array>;
+  /** Lets them go. */
+  close(): Promise<void>;
+}
+
+/** All bytes of what is known to be short. */
+export const collect = async (bytes: AsyncIterable<Uint8Array>): Promise<Buffer> => {
+  const parts: Uint8Array[] = [];
+  for await (const part of bytes) parts.push(part);
+  return Buffer.concat(parts);
+};
+
+/** Bytes that are held in memory; what is longer, in a file. */
+export const maxInMemory = 1_048_576;
+
+/** A file that no other process finds by a name, and that goes with this one. */
+const openNameless = async (): Promise<FileHandle> => {
+  const path = join(tmpdir(), `seal-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  await rm(path);
+  return file;
+};
+
+const partSize = 65_536;
+
+async function* readFile(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < size; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(partSize), 0, partSize, at);
+    if (bytesRead === 0) throw new Error('A temporary file is shorter than it was');
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/**
+ * Takes bytes in, so that memory does not grow with them.
+ * @throws whatever they or the file system throw
+ */
+export const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<Spool> => {
+  const hash = createHash('sha256');
+  let held: Uint8Array[] = [];
+  let size = 0;
+  let file: FileHandle | undefined;
+  const close = async () => file?.close();
+  try {
+    for await (const part of bytes) {
+      hash.update(part);
+      size += part.length;
+      held.push(part);
+      if (size <= maxInMemory) continue;
+      file ??= await openNameless();
+      for (const each of held) await file.writeFile(each);
+      held = [];
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  async function* read(): AsyncGenerator<Uint8Array> {
+    if (file) yield* readFile(file, size);
+    else yield* held;
+  }
+  return { size, sha256: hash.digest(), read, close };
+};
+
+/**
+ * A database for what would take too much memory, to be closed.
+ * @param tables the statements that make its tables
+ */
+export const openScratch = (tables: string): DatabaseSync => {
+  // A database without a name is a temporary file, which SQLite takes away with the process.
+  const database = new DatabaseSync('');
+  // It is thrown away in any case: nothing of it need survive.
+  database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}; BEGIN`);
+  return database;
+};

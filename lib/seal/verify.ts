@@ -1,0 +1,239 @@
+/** Compares the archive with itself, and with the table (lib/seal/README.md, Verification). */
+import { findDigest, isOfContent, linesOf, type StoredWindow } from './archive.ts';
+import { Comparison, Notes } from './comparison.ts';
+import { beginning, digestName, endOfTime, type SignedDigest, timeInName } from './digest.ts';
+import { idText, orderOf, type SealedLine } from './line.ts';
+import { type Finding, listRange, type Verification, type Verified, Walk } from './verification.ts';
+import { newTally, type Tally, tallyLine } from './window.ts';
+
+/** Whether lines of a window are in their order, each once. */
+const orderCheck = () => {
+  let key = '';
+  let late: Buffer | undefined;
+  let lateId: unknown;
+  /** @returns the key by which a line is in order; undefined where it is not, or late */
+  return (line: SealedLine): { readonly key?: string; readonly isInOrder: boolean } => {
+    if (line.late) {
+      const bytes = Buffer.from(line.line);
+      const isInOrder = (!late || Buffer.compare(late, bytes) < 0) && line.id !== lateId;
+      [late, lateId] = [bytes, line.id];
+      return { isInOrder };
+    }
+    const next = orderOf(line);
+    if (next === undefined || next <= key || late) return { isInOrder: false };
+    key = next;
+    return { key, isInOrder: true };
+  };
+};
+
+const within = ({ created_at }: SealedLine, { from, until }: SignedDigest): boolean => {
+  const time = String(created_at);
+  return time >= from && time < until;
+};
+
+/** What is known while windows are followed. */
+interface Following {
+  readonly walk: Walk;
+  readonly notes: Notes;
+  readonly comparison: Comparison;
+}
+
+/** What was counted of a window, and whether its lines are in order. */
+interface Checked {
+  readonly tally: Tally;
+  /** Lines of entries that were sealed late before. */
+  again: number;
+  isOrdered: boolean;
+}
+
+async function* checkLate(
+  { notes, comparison }: Following,
+  line: SealedLine,
+  window: string,
+  checked: Checked,
+): AsyncGenerator<Finding> {
+  if (notes.noteLate(line, window)) yield { kind: 'late', subject: idText(line.id) };
+  else checked.again += 1;
+  if (!notes.meet(line)) yield* comparison.lookUp(line, window);
+}
+
+/** Checks a line that is not late. @param key by which it is in order; absent: it is not */
+async function* checkLine(
+  { comparison }: Following,
+  line: SealedLine,
+  digest: SignedDigest,
+  key: string | undefined,
+): AsyncGenerator<Finding> {
+  const { from, until } = digest;
+  if (key !== undefined && within(line, digest)) {
+    yield* comparison.compare(line, key, from);
+    return;
+  }
+  if (!within(line, digest)) {
+    const before = `${String(line.created_at)} is not from ${from} until ${until}`;
+    yield { kind: 'misplaced', subject: idText(line.id), before };
+  }
+  yield* comparison.lookUp(line, from);
+}
+
+/** Checks the lines of a window, and compares them with the table. */
+async function* checkLines(
+  following: Following,
+  digest: SignedDigest,
+  content: NonNullable<StoredWindow['content']>,
+): AsyncGenerator<Finding, Checked> {
+  const checked: Checked = { tally: newTally(), again: 0, isOrdered: true };
+  const check = orderCheck();
+  for await (const line of linesOf(content)) {
+    tallyLine(checked.tally, line);
+    const { key, isInOrder } = check(line);
+    checked.isOrdered &&= isInOrder;
+    // Late lines are the last, so that the table has none of this window any more.
+    if (line.late) yield* following.comparison.finishWindow(digest.until);
+    if (line.late) yield* checkLate(following, line, digest.from, checked);
+    else yield* checkLine(following, line, digest, key);
+  }
+  return checked;
+}
+
+/** What is wrong with a window that could be read. */
+function* contradictions(digest: SignedDigest, { tally, isOrdered }: Checked): Generator<Finding> {
+  const { entries, from } = digest;
+  for (const name of ['count', 'late', 'oldest', 'newest'] as const) {
+    if (entries[name] === tally[name]) continue;
+    const before = `${name} is ${tally[name]}, not ${entries[name]}`;
+    yield { kind: 'wrong', subject: digestName(from), before };
+  }
+  if (isOrdered) return;
+  const before = 'lines are not in order, or one is there twice';
+  yield { kind: 'wrong', subject: entries.file, before };
+}
+
+/**
+ * Checks a window, and compares it with the table.
+ * @returns how many entries it has, but for those that were sealed late before
+ */
+async function* checkWindow(
+  following: Following,
+  { digest, content }: StoredWindow,
+): AsyncGenerator<Finding, number> {
+  const { walk, comparison } = following;
+  if (typeof digest === 'string') return 0;
+  await comparison.skipTo(digest.from);
+  try {
+    if (content) {
+      const checked = yield* checkLines(following, digest, content);
+      yield* contradictions(digest, checked);
+      yield* comparison.finishWindow(digest.until);
+      yield* comparison.flush();
+      return checked.tally.count - checked.again;
+    }
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+  }
+  walk.skipEntries(digest);
+  return digest.entries.count;
+}
+
+/** What the chain tells after a part that was verified: late entries of it, and what may have left. */
+const readOn = async (
+  verification: Verification,
+  { walk, notes }: Following,
+  since: string | undefined,
+): Promise<void> => {
+  if (!since) walk.endAll();
+  if (!since || !(walk.hasSuspects() || notes.hasUnmet())) return;
+  const rest = new Walk(verification);
+  const listing = await listRange(verification, since, endOfTime);
+  const isWanted = ({ entries }: SignedDigest) => entries.late > 0;
+  for await (const window of rest.read(listing, isWanted)) {
+    for (const _ of rest.step(window));
+    rest.expectEntries(window, isWanted);
+    for await (const line of readableLines(window.content)) notes.meetLate(line);
+  }
+  walk.learn(rest);
+};
+
+/** The lines of a file as far as they can be read. */
+async function* readableLines(content: StoredWindow['content']): AsyncGenerator<SealedLine> {
+  try {
+    if (content) yield* linesOf(content);
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+  }
+}
+
+/** How many entries that were sealed late are in order in another window. */
+const countTwice = async (
+  { walk, notes }: Following,
+  listing: Awaited<ReturnType<typeof listRange>>,
+): Promise<number> => {
+  const begins = listing.digests.map(({ name }) => timeInName(name));
+  const digests = listing.digests.filter((_, i) =>
+    notes.hasLateBetween(begins[i] ?? '', begins[i + 1] ?? endOfTime),
+  );
+  let twice = 0;
+  for await (const { content } of walk.read({ ...listing, digests })) {
+    for await (const { id, late } of readableLines(content)) {
+      if (!late && notes.isLate(id)) twice += 1;
+    }
+  }
+  return twice;
+};
+
+/** Whether a window begins at a time: junk may bear the name of one. */
+const isSigned = async ({ archive, publicKey }: Verification, from: string): Promise<boolean> =>
+  (await findDigest(archive, { name: digestName(from) }, publicKey)) !== undefined;
+
+/** Follows the windows of a list. @returns how many entries they have, and where it ended */
+async function* follow(
+  verification: Verification,
+  following: Following,
+  listing: Awaited<ReturnType<typeof listRange>>,
+): AsyncGenerator<Finding, { readonly entries: number; readonly next: string | undefined }> {
+  const { progress, isOver, since = beginning } = verification;
+  const { walk } = following;
+  let entries = 0;
+  for await (const window of walk.read(listing)) {
+    yield* walk.step(window, since);
+    entries += yield* checkWindow(following, window);
+    progress?.(walk.windows / listing.digests.length, entries);
+    if (!isOver?.() || walk.windows === listing.digests.length) continue;
+    return { entries, next: timeInName(listing.digests[walk.windows]?.name ?? '') };
+  }
+  const { next } = listing;
+  const isMissing = next !== undefined && walk.endBefore(next, since);
+  if (isMissing && (await isSigned(verification, next)))
+    walk.miss(walk.newest?.until ?? since, next);
+  return { entries, next };
+}
+
+/**
+ * Verifies windows: the archive by itself, and entries of the table by the archive. Memory and disk
+ * hold the list of windows, one window, and what is out of order.
+ * @returns what was verified; findings are yielded, an entry's under its id
+ * @throws whatever archive and table throw
+ */
+export async function* verifyTrail(verification: Verification): AsyncGenerator<Finding, Verified> {
+  const { scan, since = beginning, until = endOfTime } = verification;
+  const listing = await listRange(verification, since, until);
+  for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
+  const walk = new Walk(verification, listing.altered);
+  const notes = new Notes();
+  const comparison = new Comparison(verification, notes, walk);
+  const following = { walk, notes, comparison };
+  try {
+    if (scan) yield* comparison.scan(verification);
+    const { entries, next } = yield* follow(verification, following, listing);
+    const { newest, windows } = walk;
+    await readOn(verification, following, next);
+    yield* walk.findAltered(listing.altered);
+    yield* walk.findSuspects();
+    yield* comparison.finish(next === undefined);
+    const twice = await countTwice(following, listing);
+    const { left } = walk;
+    return { windows, entries: entries - twice, newest, left, ...comparison.counts };
+  } finally {
+    notes.close();
+  }
+}

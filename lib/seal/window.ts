@@ -1,0 +1,230 @@
+/** The lines of a window that is to be sealed (lib/seal/README.md, Windows). */
+import { timeBefore } from './digest.ts';
+import {
+  hashOf,
+  type Item,
+  idText,
+  isInPlace,
+  isTime,
+  lineOf,
+  markLate,
+  replayedBy,
+} from './line.ts';
+import { openScratch } from './spool.ts';
+import type { EntrySource } from './table.ts';
+
+/** What is counted of a window while its lines are written. */
+export interface Tally {
+  count: number;
+  late: number;
+  oldest: string | null;
+  newest: string | null;
+}
+
+export const newTally = (): Tally => ({ count: 0, late: 0, oldest: null, newest: null });
+
+export const tallyLine = (
+  tally: Tally,
+  { created_at, late }: { created_at: unknown; late: boolean },
+) => {
+  tally.count += 1;
+  if (late) tally.late += 1;
+  if (!isTime(created_at)) return;
+  if (!tally.oldest || created_at < tally.oldest) tally.oldest = created_at;
+  if (!tally.newest || created_at > tally.newest) tally.newest = created_at;
+};
+
+/** Entries that a run seals out of order, unless they are sealed already. On the disk. */
+export const openLateEntries = () => {
+  const database = openScratch(`CREATE TABLE sealed (id TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE late (id TEXT PRIMARY KEY, created_at TEXT, line TEXT) WITHOUT ROWID;
+    CREATE TABLE replayed (id INTEGER PRIMARY KEY, hash TEXT)`);
+  const note = database.prepare('INSERT OR IGNORE INTO sealed VALUES (?)');
+  const find = database.prepare('SELECT 1 FROM sealed WHERE id = ?');
+  const insert = database.prepare('INSERT OR REPLACE INTO late VALUES (?, ?, ?)');
+  // In the order of their bytes.
+  const all = database.prepare('SELECT * FROM late ORDER BY line');
+  const list = database.prepare('INSERT OR REPLACE INTO replayed VALUES (?, ?)');
+  const listed = database.prepare('SELECT * FROM replayed WHERE id > ? ORDER BY id LIMIT 100');
+  return {
+    /** Notes that an entry is sealed. */
+    noteSealed: (id: unknown): void => {
+      note.run(idText(id));
+    },
+    /** @returns characters of its line; 0 for one that is sealed already */
+    add: (item: Item): number => {
+      const id = idText(item.id);
+      if (find.get(id)) return 0;
+      const line = lineOf(item);
+      insert.run(id, isTime(item.created_at) ? item.created_at : null, line);
+      return line.length;
+    },
+    replay: (id: number, hash: string): void => {
+      list.run(id, hash);
+    },
+    /** Ids and hashes of what was listed as replayed, some at a time. */
+    *replayed(): Generator<ReadonlyMap<number, string>> {
+      for (let after = -Number.MAX_SAFE_INTEGER; ; ) {
+        const rows = listed.all(after).map(({ id, hash }) => [Number(id), String(hash)] as const);
+        const last = rows.at(-1);
+        if (!last) return;
+        yield new Map(rows);
+        [after] = last;
+      }
+    },
+    *inOrder(): Generator<{ created_at: unknown; line: string }> {
+      for (const { created_at, line } of all.iterate()) yield { created_at, line: String(line) };
+    },
+    /** Ends a window: what was added is sealed with it. */
+    next: (): void => {
+      database.exec('INSERT OR IGNORE INTO sealed SELECT id FROM late');
+      database.exec('DELETE FROM late; DELETE FROM replayed');
+    },
+    close: (): void => database.close(),
+  };
+};
+
+export type LateEntries = ReturnType<typeof openLateEntries>;
+
+/** What the windows of one run have in common. */
+export interface Run {
+  readonly source: EntrySource;
+  /** Entries that a window has at most, but for those of one millisecond. */
+  readonly size: number;
+  /** The end of the newest window that is over. */
+  readonly closed: string;
+  readonly late: LateEntries;
+  /** Entries of the time that is read once more. */
+  readonly reread: AsyncIterator<Item>;
+  /** Whether all of them were looked at. */
+  isReread: boolean;
+}
+
+/** A window while it is closed. */
+export interface Closing {
+  readonly from: string;
+  /** Known when the last line is written. */
+  until: string;
+  readonly tally: Tally;
+}
+
+/** What a window may still take. */
+interface Room {
+  entries: number;
+  /** Of lines. */
+  characters: number;
+}
+
+/** Characters of the lines of a window: temporary files do not grow with long entries. */
+const maxCharacters = 64_000_000;
+
+/** Entries between two times that a window may end at. */
+interface Group {
+  readonly entries: { readonly item: Item; readonly line: string }[];
+  /** The time before all of them and after all that come before; absent where there is none. */
+  readonly cut: string | undefined;
+  /** How many entries a window has by them, with those that they list as replayed. */
+  weight: number;
+  characters: number;
+}
+
+const newGroup = (cut?: string): Group => ({ entries: [], cut, weight: 0, characters: 0 });
+
+/** Characters of entries of one millisecond that are held in memory. */
+const maxHeld = 8_000_000;
+
+/** A time after one key of an index and not after the next; undefined where there is none. */
+const cutBetween = (before: string, key: string): string | undefined => {
+  const time = key.slice(0, 24);
+  return isTime(time) && before < time ? time : undefined;
+};
+
+/** Entries of one time together, as far as memory takes them. @param size the most in a group */
+async function* groupsOf(items: AsyncIterable<Item>, size: number): AsyncGenerator<Group> {
+  let group = newGroup();
+  let before = '';
+  for await (const item of items) {
+    const key = String(item.created_at_id);
+    const cut = cutBetween(before, key);
+    before = key;
+    if (cut || group.weight > size || group.characters > maxHeld) {
+      yield group;
+      group = newGroup(cut);
+    }
+    const line = lineOf(item);
+    group.entries.push({ item, line });
+    group.weight += 1 + replayedBy(item).length;
+    group.characters += line.length;
+  }
+  yield group;
+}
+
+/** Adds what came after its window was closed, as far as there is room. */
+const takeLate = async (run: Run, room: Room): Promise<void> => {
+  while (!run.isReread && room.entries > 0 && room.characters > 0) {
+    const { done, value } = await run.reread.next();
+    if (done) {
+      run.isReread = true;
+      return;
+    }
+    const length = run.late.add(value);
+    if (length === 0) continue;
+    room.entries -= 1;
+    room.characters -= length;
+  }
+};
+
+/** Adds entries that replays list, as they were when these wrote them. */
+const addReplayed = async ({ source, late }: Run, from: string): Promise<void> => {
+  for (const hashes of late.replayed()) {
+    for (const item of await source.byIds([...hashes.keys()].map(String))) {
+      const isSame = hashes.get(Number(item.id)) === hashOf(item);
+      if (isSame && String(item.created_at) < from) late.add(item);
+    }
+  }
+};
+
+/** The lines of entries in order; others are noted as late. */
+function* linesOfGroup({ late }: Run, { tally }: Closing, { entries }: Group): Generator<string> {
+  for (const { item, line } of entries) {
+    for (const { id, sha256 } of replayedBy(item)) late.replay(id, sha256);
+    if (isInPlace(item)) {
+      tallyLine(tally, { created_at: item.created_at, late: false });
+      yield `${line}\n`;
+    } else late.add(item);
+  }
+}
+
+/** The lines of a window's entries by time, until it is full. */
+async function* linesInOrder(run: Run, closing: Closing, room: Room): AsyncGenerator<string> {
+  const { from, until } = closing;
+  for await (const group of groupsOf(run.source.between(from, until), run.size)) {
+    const { cut = from, weight, characters } = group;
+    const isFull = room.entries < weight || room.characters <= 0;
+    if (isFull && cut > from && room.entries < run.size) {
+      closing.until = cut;
+      return;
+    }
+    room.entries -= weight;
+    room.characters -= characters;
+    yield* linesOfGroup(run, closing, group);
+  }
+}
+
+/** The lines of the next window of a run: those in order, then the late ones. */
+export async function* linesOfWindow(run: Run, closing: Closing): AsyncGenerator<string> {
+  const { late, closed } = run;
+  const { from, tally } = closing;
+  const room = { entries: run.size, characters: maxCharacters };
+  await takeLate(run, room);
+  // Where late ones fill it, a window is as short as one can be, and the next has the others.
+  const shortest = timeBefore(from, -1);
+  closing.until = run.isReread || shortest > closed ? closed : shortest;
+  yield* linesInOrder(run, closing, room);
+  await addReplayed(run, from);
+  for (const { created_at, line } of late.inOrder()) {
+    tallyLine(tally, { created_at, late: true });
+    yield `${markLate(line)}\n`;
+  }
+  late.next();
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { hashOf, lineOf } from '../../../lib/seal/line.ts';
+import { forge, makeTrail, sealedTrail, type Trail, verifyOf } from '../../support/sealed-trail.ts';
+
+const minute = 60_000;
+const iso = (time: number) => new Date(time).toISOString();
+
+/** Eight windows, the newest of which ends a minute ago, and an entry of then that is not sealed. */
+const sealed = async () => (await sealedTrail(8)).trail;
+const entryIs = (kind: string, { source }: Trail, id = 0) => ({
+  ...{ kind, subject: String(id) },
+  after: lineOf(source.items.get(id) ?? {}),
+});
+
+describe('An entry of the table that no window has', () => {
+  it.each([
+    ['the first that will be read once more', -6 * minute],
+    ['now and the grace', minute],
+  ])('is too new where its time is %s', async (_, later) => {
+    const trail = await sealed();
+
+    forge(trail, iso(trail.now + later));
+
+    expect(await verifyOf(trail)).toMatchObject({ findings: [], unsealed: 2 });
+  });
+
+  it.each([
+    ['before all that will be read once more', -6 * minute - 1],
+    ['after now and the grace', minute + 1],
+  ])('is inserted where its time is %s', async (_, later) => {
+    const trail = await sealed();
+
+    const id = forge(trail, iso(trail.now + later));
+
+    const findings = [entryIs('inserted', trail, id)];
+    expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1 });
+  });
+
+  it.each(['', '~', '2026-11-22T12:07:30Z', '2026-11-22T12:07:30.000Z (a comment)'])(
+    'is inserted where its time is %j, which the service does not write',
+    async (created_at) => {
+      const trail = await sealed();
+
+      const id = forge(trail, created_at);
+
+      const findings = [entryIs('inserted', trail, id)];
+      expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1, unproven: 0 });
+    },
+  );
+
+  it('is inserted where its id is no whole number, and looked for by that', async () => {
+    const trail = await sealed();
+    const id = forge(trail, iso(trail.now - 20 * minute));
+    trail.source.items.set(id, { ...trail.source.items.get(id), id: { N: '1e40' } });
+
+    const { findings } = await verifyOf(trail);
+
+    expect(findings).toEqual([
+      expect.objectContaining({ kind: 'hidden' }),
+      { kind: 'inserted', subject: '{"N":"1e40"}', after: expect.stringContaining('1e40') },
+    ]);
+  });
+
+  it('is too new where nothing is sealed yet', async () => {
+    const trail = makeTrail();
+    trail.add();
+
+    expect(await verifyOf(trail)).toEqual({
+      ...{ findings: [], windows: 0, entries: 0, expired: 0, unsealed: 1, unproven: 0 },
+      ...{ newest: undefined, left: '', unsealedSince: iso(trail.now) },
+    });
+  });
+});
+
+describe('An entry of the past that a replay lists which is not sealed yet', () => {
+  /** An entry, and that of a replay which lists it, so many milliseconds from now. */
+  const listed = async ({ sha256 = '', later = 0 }) => {
+    const trail = await sealed();
+    const id = trail.add({}, trail.now - 20 * minute);
+    const entry = { id, sha256: sha256 || hashOf(trail.source.items.get(id) ?? {}) };
+    const replay = trail.add(
+      { action: 'CREATE', resource: 'audit-logs', details: { entries: [entry] } },
+      trail.now + later,
+    );
+    return { trail, id, replay };
+  };
+
+  it('is not sealed yet either', async () => {
+    const { trail } = await listed({});
+
+    expect(await verifyOf(trail)).toMatchObject({ findings: [], unsealed: 3 });
+  });
+
+  it('is inserted where it is not what the replay lists', async () => {
+    const { trail, id } = await listed({ sha256: 'another' });
+
+    const findings = [entryIs('inserted', trail, id)];
+    expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 2 });
+  });
+
+  it('is inserted where the replay is of a time to come', async () => {
+    const { trail, id, replay } = await listed({ later: 2 * minute });
+
+    const findings = [entryIs('inserted', trail, replay), entryIs('inserted', trail, id)];
+    expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1 });
+  });
+});

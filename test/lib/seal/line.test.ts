@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Item,
+  idText,
+  lineOf,
+  markLate,
+  readLine,
+  replayedBy,
+} from '../../../lib/seal/line.ts';
+
+describe('The line of an entry', () => {
+  const item: Item = {
+    ...{ write_id: 'w', shard: '1', expires_at: 9, action_shard: 'LOGIN#1', created_at: 'then' },
+    ...{ action: 'LOGIN', id: 7 },
+  };
+  const line =
+    '{"id":7,"action":"LOGIN","created_at":"then","beside":{"expires_at":9,"write_id":"w"}}';
+
+  it('has its fields in one order, what is beside them by name, and no keys of indexes', () => {
+    expect(lineOf(item)).toBe(line);
+  });
+
+  it('is read as it was written, with the mark of a late one or without', () => {
+    const read = { id: 7, created_at: 'then', expires_at: 9, line };
+
+    expect(readLine(line)).toEqual({ ...read, late: false });
+    expect(readLine(markLate(line))).toEqual({ ...read, late: true });
+    expect(markLate(line)).toBe(`${line.slice(0, -1)},"late":true}`);
+  });
+
+  it('is read though it has nothing beside its fields', () => {
+    expect(readLine('{"id":7}')).toMatchObject({ id: 7, expires_at: undefined, late: false });
+  });
+});
+
+it.each([
+  [7, '7'],
+  ['text', 'text'],
+  [{ N: '1.5' }, '{"N":"1.5"}'],
+  [undefined, 'absent'],
+])('The id %j of an entry is told as %s', (id, text) => {
+  expect(idText(id)).toBe(text);
+});
+
+describe('The entries that an entry lists as replayed', () => {
+  const listed = [
+    { id: 1, sha256: 'a' },
+    { id: 2, sha256: 'b' },
+  ];
+  const replay = { action: 'CREATE', resource: 'audit-logs' };
+  const listing = (entries: unknown) => ({ ...replay, details: JSON.stringify({ entries }) });
+
+  it('are those of a replay, by their ids', () => {
+    expect(replayedBy(listing(listed))).toEqual(listed);
+    expect(replayedBy(listing([{ id: 1.5 }, ...listed, { id: '3' }, {}]))).toEqual(listed);
+  });
+
+  it.each([
+    ['another action', { ...listing(listed), action: 'UPDATE' }],
+    ['another resource', { ...listing(listed), resource: 'users' }],
+    ['no details', { ...replay, details: null }],
+    ['details that are no text', { ...replay, details: { entries: listed } }],
+    ['details that are no JSON', { ...replay, details: '{' }],
+    ['details without a list', listing(undefined)],
+    ['details with something else for a list', listing({ filter: 1 })],
+    ['details that are null', { ...replay, details: 'null' }],
+    ['a list of nothing', listing([null])],
+  ])('are none of an entry with %s', (_, item) => {
+    expect(replayedBy(item)).toEqual([]);
+  });
+});

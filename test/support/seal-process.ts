@@ -1,0 +1,34 @@
+/** Run in a process of its own: seals the audit table into a folder, or verifies it. Prints what it took. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { auditEntries, folderArchive, localSigner } from '../../lib/seal/door.ts';
+import { sealWindows } from '../../lib/seal/sealer.ts';
+import { verifyTrail } from '../../lib/seal/verify.ts';
+
+const [action = '', folder = '', now = '', windowSize = ''] = process.argv.slice(2);
+const signer = localSigner(readFileSync(join(folder, 'key.pem'), 'utf8'));
+const archive = folderArchive(join(folder, 'archive'));
+const trail = { archive, source: auditEntries };
+
+const seal = async () => {
+  const sealing = { ...trail, signer, interval: 60, windowSize: Number(windowSize) };
+  const newest = await sealWindows(sealing, new Date(now));
+  return { until: newest?.until };
+};
+
+const verify = async () => {
+  const { publicKey } = signer;
+  const running = verifyTrail({ ...trail, publicKey, scan: true, now: Date.parse(now) });
+  const findings: string[] = [];
+  let step = await running.next();
+  for (; !step.done; step = await running.next()) findings.push(step.value.kind);
+  const { windows, entries, unsealed } = step.value;
+  return { findings: findings.slice(0, 20), windows, entries, unsealed };
+};
+
+const begun = performance.now();
+const outcome = await (action === 'seal' ? seal() : verify());
+const milliseconds = performance.now() - begun;
+const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+const processor = (userCPUTime + systemCPUTime) / 1000;
+console.log(JSON.stringify({ ...outcome, milliseconds, processor, kilobytes: maxRSS }));
