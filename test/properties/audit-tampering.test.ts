@@ -15,6 +15,7 @@ import {
   withAll,
   withEntries,
   withFiles,
+  withKey,
 } from './tampering.ts';
 
 /** Does things to a copy of the trail. */
@@ -61,6 +62,19 @@ it('Whatever is done to one entry or one file is found, and named by its id or i
       const named = idsNamed(faults).filter(({ subject }) => subject !== String(id));
       expect(named.filter(({ kind }) => kind !== 'unclear')).toEqual([]);
       if (files.length === 0) expect(named).toEqual([]);
+    }),
+  );
+});
+
+it('What only the holder of the key can write is found where it contradicts itself', async () => {
+  await holds(
+    200,
+    fc.asyncProperty(fc.oneof(...withKey), async (deed) => {
+      const { expected, findings } = await tamper([deed]);
+      const [{ found = {}, files = [] } = {}] = expected;
+
+      expect(findings.some(isFault)).toBe(files.length > 0);
+      expectFound(findings, found);
     }),
   );
 });

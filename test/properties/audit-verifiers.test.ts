@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { lineOf } from '../../lib/seal/line.ts';
+import { type Item, lineOf } from '../../lib/seal/line.ts';
 import { sealWindows } from '../../lib/seal/sealer.ts';
 import { isFault } from '../../lib/seal/verification.ts';
 import { pythonProgram } from '../support/python.ts';
@@ -17,12 +17,30 @@ const day = 86_400_000;
 const folder = mkdtempSync(join(tmpdir(), 'verifiers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const publicPem = sound.signer.publicKey.export({ type: 'spki', format: 'pem' });
+
+/** A value as the API of DynamoDB has it. */
+const storedValue = (value: unknown): unknown => {
+  if (typeof value === 'string') return { S: value };
+  if (typeof value === 'number') return { N: String(value) };
+  return value === null ? { NULL: true } : value;
+};
+
+/** An item as the API of DynamoDB has it, index keys included, for a verifier by the document alone. */
+const storedForm = (item: Item) =>
+  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, storedValue(value)]));
+
 const write = (trail: Trail, name: string): string => {
   const archive = join(folder, name);
   mkdirSync(archive);
   for (const [file, content] of trail.archive.files) writeFileSync(join(archive, file), content);
   const lines = [...trail.source.items.values()].map((item) => `${lineOf(item)}\n`);
   writeFileSync(join(archive, 'table.ndjson'), lines.join(''));
+  const items = [...trail.source.items.values()].map(
+    (item) => `${JSON.stringify(storedForm(item))}\n`,
+  );
+  writeFileSync(join(archive, 'items.ndjson'), items.join(''));
+  writeFileSync(join(archive, 'public-key.pem'), publicPem);
   return archive;
 };
 
@@ -64,7 +82,7 @@ it('A verifier in another language, by the document alone, agrees on what is int
     folder: 'node_modules/.cache/python',
   });
   const key = join(folder, 'public-key.pem');
-  writeFileSync(key, sound.signer.publicKey.export({ type: 'spki', format: 'pem' }));
+  writeFileSync(key, publicPem);
   const trails = [...(await tampered()), ...(await expiring())];
   const verify = counted(async (trail: Trail) => {
     const { findings, windows } = await verifyOf(trail);

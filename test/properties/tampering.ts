@@ -3,7 +3,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { toItem } from '../../lib/audit/store.ts';
-import { entriesName, readDigest, signDigest } from '../../lib/seal/digest.ts';
+import { type Digest, entriesName, readDigest, signDigest } from '../../lib/seal/digest.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder.ts';
 import { type Item, indexKeyNames, lineOf, sha256 } from '../../lib/seal/line.ts';
 import { sealWindows } from '../../lib/seal/sealer.ts';
@@ -283,6 +283,55 @@ const signAgain = fc.constant<Tamper>(async ({ archive }) => {
   const found = Object.fromEntries(digests.map((digest) => [digest, ['wrongly signed' as const]]));
   return { files: digests, found };
 });
+
+/** A digest as whoever holds the key can sign it, with other lines. */
+const forgeLines =
+  (change: (lines: readonly string[]) => readonly string[]) =>
+  (digest: string): Tamper =>
+  async ({ archive, signer }) => {
+    const { signature: _, sha256: __, ...body } = digestOf(sound.archive.files, digest);
+    const text = gunzipSync(sound.archive.files.get(body.entries.file) ?? '').toString();
+    const lines = text.split('\n').slice(0, -1);
+    const changed = change(lines);
+    if (changed.join() === lines.join()) return {};
+    const file = gzipSync(changed.map((line) => `${line}\n`).join(''));
+    const hash = sha256(file).toString('hex');
+    const name = entriesName(body.from, hash);
+    const count = changed.length;
+    const late = changed.filter((line) => line.endsWith(',"late":true}')).length;
+    const entries = { ...body.entries, file: name, sha256: hash, count, late };
+    archive.files.set(name, file);
+    archive.files.set(digest, await signDigest({ ...body, entries }, signer));
+    return { files: [digest], found: { [name]: ['wrong'] } };
+  };
+
+/** A digest as whoever holds the key can sign it, with another statement. */
+const forgeDigest =
+  (change: (digest: Digest) => Partial<Digest>) =>
+  (name: string): Tamper =>
+  async ({ archive, signer }) => {
+    const { signature: _, sha256: __, ...body } = digestOf(sound.archive.files, name);
+    archive.files.set(name, await signDigest({ ...body, ...change(body) }, signer));
+    return { files: [name], found: { [name]: ['wrong'] } };
+  };
+
+const future = '2099-01-01T00:00:00.000Z';
+const entriesWith = (changes: Partial<Digest['entries']>) => (digest: Digest) => ({
+  entries: { ...digest.entries, ...changes },
+});
+
+/** Only whoever holds the key can do that; the document says how it is found all the same. */
+export const withKey = [
+  anyDigest.map(forgeLines((lines) => [...lines].reverse())),
+  anyDigest.map(forgeLines(([first, ...rest]) => (first ? [first, first, ...rest] : []))),
+  anyDigest.map(forgeDigest(entriesWith({ count: 1000 }))),
+  anyDigest.map(forgeDigest(entriesWith({ oldest: future, newest: future }))),
+  anyDigest.map(forgeDigest(() => ({ until: future, at: future }))),
+  anyDigest.map(forgeDigest(({ until }) => ({ from: until }))).map(
+    (tamper): Tamper =>
+      async (trail) => ({ files: (await tamper(trail)).files ?? [] }),
+  ),
+];
 
 export const withEntries = [
   ...[editEntry, editEntry, addAttribute, removeEntry],

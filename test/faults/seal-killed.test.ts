@@ -1,0 +1,72 @@
+/** The sealer, killed at any instant of its first sealing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, expect, inject, it } from 'vitest';
+import { makeEntry } from '../../lib/audit/entry.ts';
+import { toItem } from '../../lib/audit/store.ts';
+import { makeKey } from '../../lib/seal/door.ts';
+import { useOwnTables } from '../support/own-tables.ts';
+import { seed } from '../support/runs.ts';
+import { writeBatches } from '../support/write-batches.ts';
+
+const entries = 100_000;
+const kills = 10;
+const start = Date.UTC(2026, 0, 1);
+const now = new Date(start + entries * 100 + 600_000).toISOString();
+
+const folder = mkdtempSync(join(tmpdir(), 'killed-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { audit } = await useOwnTables();
+
+/** Starts the sealer, or a verification, on windows of 5,000 entries. */
+const begin = (action: 'seal' | 'verify') => {
+  const args = ['test/support/seal-process.ts', action, folder, now, '5000'];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+};
+
+const outcomeOf = async (action: 'seal' | 'verify') => {
+  const child = begin(action);
+  let printed = '';
+  for await (const part of child.stdout) printed += part;
+  return JSON.parse(printed);
+};
+
+const digests = () =>
+  readdirSync(join(folder, 'archive')).filter((name) => name.endsWith('.digest.json')).length;
+
+it('ends intact, with each of 100,000 entries sealed once, after ten kills at random instants', async () => {
+  mkdirSync(join(folder, 'archive'));
+  writeFileSync(join(folder, 'key.pem'), makeKey());
+  for (let from = 0; from < entries; from += 10_000) {
+    const items = Array.from({ length: 10_000 }, (_, n) => {
+      const i = from + n;
+      const times = { now: new Date(start + i * 100), random: (below: number) => i % below };
+      const entry = makeEntry({ action: 'LOGIN', resource: 'users', result: 'SUCCESS' }, times);
+      return toItem(entry, { writeId: `write-${i}` });
+    });
+    await writeBatches(inject('engine'), audit, items);
+  }
+  let random = seed;
+  const seen: string[] = [];
+  for (let kill = 0; kill < kills; kill += 1) {
+    const child = begin('seal');
+    const ended = once(child, 'exit');
+    random = (random * 48_271) % 2_147_483_647;
+    await wait(1500 + (random % 6000));
+    child.kill('SIGKILL');
+    const [, signal] = await ended;
+    seen.push(`${signal ?? 'ended'} with ${digests()} windows`);
+  }
+  console.log(seen.join('\n'));
+
+  await outcomeOf('seal');
+  const verified = await outcomeOf('verify');
+
+  expect(verified).toMatchObject({ findings: [], entries, unsealed: 0 });
+  expect(verified.windows).toBeGreaterThanOrEqual(entries / 5000);
+}, 900_000);
