@@ -70,8 +70,8 @@ const firstWindow = async ({ archive, signer }: Sealing): Promise<readonly [stri
 };
 
 /**
- * The next part of the trail, where one is due: so much of it that all is checked in a rotation,
- * and what is added meanwhile.
+ * The next part of what is older than two days, where one is due: so much of it that all is checked
+ * in a rotation, with what grows older meanwhile. The first window counts as a day.
  */
 const nextPart = async (
   sealing: Sealing,
@@ -80,16 +80,20 @@ const nextPart = async (
 ): Promise<{ since: string; until: string } | undefined> => {
   const last = newest.verified;
   const [first, end] = await firstWindow(sealing);
-  const span = Math.max(0, Date.parse(newest.until) - Date.parse(end));
+  const border = timeBefore(newest.until, 2 * day);
+  const span = Math.max(0, Date.parse(border) - Date.parse(end));
   /** Milliseconds of the trail for each one that passes. */
   const speed = 1 + span / rotation;
   const passed = last ? now - Date.parse(last.at) : sealing.interval * 1000;
-  const isAtEnd = !last || last.until >= newest.until || last.until < first;
-  const checked = last && last.from >= end ? Date.parse(last.until) - Date.parse(last.from) : 0;
-  if (passed * speed < checked) return undefined;
+  const checked = last && last.from >= end ? Date.parse(last.until) - Date.parse(last.from) : day;
+  if (last && passed * speed < checked) return undefined;
+  // What had been sealed two days before the check, as far as runs were on time.
+  const lag = 2 * day + 3 * sealing.interval * 1000;
+  const isAtEnd = !last || last.until >= timeBefore(last.at, lag) || last.until < first;
   const since = isAtEnd ? first : last.until;
-  const until = Math.max(Date.parse(since), Date.parse(end)) + Math.max(0, passed) * speed;
-  return { since, until: new Date(until).toISOString() };
+  const limit = Math.max(Date.parse(since), Date.parse(end)) + Math.max(0, passed) * speed;
+  const until = new Date(Math.min(limit, Date.parse(border))).toISOString();
+  return since < until ? { since, until } : undefined;
 };
 
 /** Whether a day begins in the time that is to be sealed. */
@@ -128,7 +132,8 @@ const check = async (
       const until = part.until < recent ? part.until : recent;
       const end = await checkPart(sealing, found, { since: part.since, until, now, isOver });
       const at = start.now.toISOString();
-      if (end) verified = { from: part.since, until: end, at, faults: found.faults };
+      // Where no window begins in the part, the next one goes on after it.
+      verified = { from: part.since, until: end ?? until, at, faults: found.faults };
     }
     if (recent !== endOfTime) await checkPart(sealing, found, { since: recent, now, isOver });
   } finally {

@@ -220,10 +220,12 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
   for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
   const walk = new Walk(verification, listing.altered);
   const notes = new Notes();
-  const comparison = new Comparison(verification, notes, walk);
+  // The last window may end after the time until which windows begin.
+  const compared = { ...verification, until: listing.next ?? endOfTime };
+  const comparison = new Comparison(compared, notes, walk);
   const following = { walk, notes, comparison };
   try {
-    if (scan) yield* comparison.scan(verification);
+    if (scan) yield* comparison.scan(compared);
     const { entries, next } = yield* follow(verification, following, listing);
     const { newest, windows } = walk;
     await readOn(verification, following, next);

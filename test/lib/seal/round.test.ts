@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { DomainError } from '../../../lib/errors.ts';
 import { beginning, digestName, isDigestName, timeInName } from '../../../lib/seal/digest.ts';
 import { logFailure, sealAndVerify } from '../../../lib/seal/round.ts';
-import { makeTrail } from '../../support/sealed-trail.ts';
+import { digestsOf, makeTrail } from '../../support/sealed-trail.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -213,6 +213,27 @@ describe('A round of the sealer', () => {
     expect(events()).toMatchObject([
       { faults: 1, findings: [{ kind: 'hidden', subject: String(id) }] },
     ]);
+  });
+
+  it('checks all within thirty days, past a digest that is missing, and says how far it is', async () => {
+    const trail = makeTrail({ interval: 6 * 3600 });
+    const ids: number[] = [];
+    const round = async () => {
+      ids.push(trail.add());
+      trail.now += 6 * hour;
+      await sealAndVerify(trail, new Date(trail.now));
+    };
+    for (let i = 0; i < 20; i += 1) await round();
+    trail.archive.files.delete(digestName(digestsOf(trail)[4]?.from ?? ''));
+    trail.source.items.delete(ids[6] ?? 0);
+
+    for (let rounds = 0; rounds < 4 * 31; rounds += 1) await round();
+
+    const found = events().flatMap(({ findings = [] }) => findings);
+    expect(found).toContainEqual({ kind: 'deleted', subject: String(ids[6]) });
+    const { verified, until } = digestsOf(trail).at(-1) ?? {};
+    expect(verified).toMatchObject({ faults: expect.any(Number) });
+    expect((verified?.until ?? '') < (until ?? '')).toBe(true);
   });
 
   it('has nothing to do where no window is over', async () => {
