@@ -43,7 +43,7 @@ export const coldStart = async (
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [invoke, file, JSON.stringify(event)],
-    { env: { ...lambdaEnvironment, ...environment }, timeout: 30_000 },
+    { env: { ...lambdaEnvironment, ...environment }, timeout: 150_000 },
   );
   return JSON.parse(stdout);
 };

@@ -35,6 +35,7 @@ export const deploy = async (
 
   const environmentOf = (definition: FunctionDefinition) => {
     const { permissions, signingSecret, variables, staticFiles } = definition;
+    const { STORAGE_PATIENCE } = process.env;
     const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
     const hashes = hashCost !== undefined && variables.includes('BCRYPT_COST');
     return {
@@ -43,6 +44,8 @@ export const deploy = async (
       ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
       ...(signingSecret ? { JWT_SECRET_ID: 'signing-secret' } : {}),
       ...(staticFiles ? { STATIC_FILES: staticFilesFolder() } : {}),
+      // Tests set it, for machines that have other work; a benchmark does not.
+      ...(STORAGE_PATIENCE ? { STORAGE_PATIENCE } : {}),
       ...(hashes ? { BCRYPT_COST: String(hashCost) } : {}),
     };
   };

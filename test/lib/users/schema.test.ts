@@ -374,9 +374,12 @@ describe('parseResetRequest', () => {
     expect(parseResetRequest({ email: ' a@b ' })).toEqual({ email: 'a@b' });
   });
 
-  it.each([{}, { email: null }, { email: '' }, { email: '  ' }])('reports that the address is missing in %j', (body) => {
-    expect(outcomeOf(() => parseResetRequest(body))).toBe('EMAIL_REQUIRED');
-  });
+  it.each([{}, { email: null }, { email: '' }, { email: '  ' }])(
+    'reports that the address is missing in %j',
+    (body) => {
+      expect(outcomeOf(() => parseResetRequest(body))).toBe('EMAIL_REQUIRED');
+    },
+  );
 
   it.each([
     [1, 'email must be a string'],
