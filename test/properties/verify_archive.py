@@ -1,151 +1,465 @@
-"""Verifies archives of sealed audit entries by lib/seal/README.md alone.
+"""Verifies copies of the archive of the audit trail. Written by lib/seal/README.md alone.
 
-Usage: verify_archive.py PUBLIC_KEY TIME FOLDER..., one line for each folder: intact, or what is wrong.
-TIME, in seconds since 1970, is when what the table has was read.
-A file table.ndjson in a folder has the lines of the entries that are in the table.
+Usage: verify_archive.py PUBLIC_KEY TIME FOLDER...
+
+Prints one line for each FOLDER: `intact`, or the first thing that is wrong. PUBLIC_KEY is a PEM file
+that the caller trusts; TIME is the verifier's clock, in seconds since 1970. Each FOLDER is a copy of an
+archive with a file table.ndjson: the lines (never `late`) of all entries of the table, in any order.
+Index keys, recency and public-key.pem (points 5 to 7 of Verification) are not checked.
+
+Where the document is silent, the stricter reading is taken; such places are marked "Guess".
 """
-
+import base64
 import datetime
-import gzip
 import hashlib
 import json
-import pathlib
+import os
 import re
 import sys
+import zlib
 
 from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.serialization import load_pem_public_key
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-BEGINNING = "0000-01-01T00:00:00.000Z"
-DIGEST = re.compile(rb'(\{.*),"signature":"([0-9a-f]{128})"\}\n', re.DOTALL)
-LATE = ',"late":true}'
-LEAST_RETENTION = 30 * 86_400
-
-
-class Broken(Exception):
-    """The trail is not what was sealed."""
-
-
-def sha256(content):
-    return hashlib.sha256(content).hexdigest()
+FIELDS = ('id', 'user_id', 'action', 'resource', 'resource_id',
+          'ip_address', 'user_agent', 'result', 'details', 'created_at')
+INDEX_KEYS = {'shard', 'created_at_id', 'action_shard', 'user_key', 'user_action', 'resource_key', 'failure_shard'}
+BEGINNING = '0000-01-01T00:00:00.000Z'
+GROUP_ORDER = 2 ** 252 + 27742317777372353535851937790883648493
+SAFE = 9007199254740991
+DAY = 86400 * 1000  # All times are compared as milliseconds since 1970.
+LONGEST_DIGEST = 65536  # Guess: the form allows no more than about 2,000 bytes.
 
 
-def require(holds, problem):
-    if not holds:
-        raise Broken(problem)
+class Wrong(Exception):
+    """A finding."""
 
 
-def read_digest(file, key):
-    content = file.read_bytes()
-    match = DIGEST.fullmatch(content)
-    require(match, f"{file.name} is unreadable")
-    unsigned = match[1] + b"}"
+def need(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+# Times
+
+def milliseconds(text):
+    """The time of the one form as milliseconds since 1970, or None for anything else."""
+    if not isinstance(text, str):
+        return None
+    match = re.fullmatch(r'([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})\.([0-9]{3})Z', text)
+    if not match:
+        return None
+    year, month, day, hour, minute, second, milli = map(int, match.groups())
+    if hour > 23 or minute > 59 or second > 59:  # Guess: neither 24:00 nor leap seconds.
+        return None
+    try:  # Python has no year 0; the calendar repeats after 400 years, which are 146097 days.
+        days = datetime.date(year or 400, month, day).toordinal() - (0 if year else 146097)
+    except ValueError:
+        return None
+    days -= datetime.date(1970, 1, 1).toordinal()
+    return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milli
+
+
+def time_of_name(name):
+    """The time T of a digest's name, as text of the one form, or None."""
+    match = isinstance(name, str) and re.fullmatch(
+        r'([0-9]{4})([0-9]{2})([0-9]{2})T([0-9]{2})([0-9]{2})([0-9]{2})([0-9]{3})Z\.digest\.json', name)
+    text = '{}-{}-{}T{}:{}:{}.{}Z'.format(*match.groups()) if match else None
+    return text if milliseconds(text) is not None else None
+
+
+# JSON
+
+def plain_integer(token):
+    if not re.fullmatch(r'0|-?[1-9][0-9]{0,15}', token) or abs(int(token)) > SAFE:
+        raise ValueError('a number of another form')
+    return int(token)
+
+
+def refuse(token):
+    raise ValueError('a number of another form')
+
+
+def parse(text):
+    """JSON with plain integers only. Double members and white space show when it is written again."""
+    return json.loads(text, parse_int=plain_integer, parse_float=refuse, parse_constant=refuse)
+
+
+def quoted(text):
+    """A text as JSON.stringify writes it."""
+    return re.sub('[\ud800-\udfff]', lambda lone: '\\u%04x' % ord(lone[0]), json.dumps(text, ensure_ascii=False))
+
+
+def units(text):
+    return text.encode('utf-16-be', 'surrogatepass')
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# Lines
+
+def number(text):
+    # Guess: the text of an N looks like a number of JSON.
+    if not isinstance(text, str) or not re.fullmatch(r'-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?', text):
+        raise ValueError('no number')
+    return text
+
+
+def binary(text):
+    if not isinstance(text, str) or base64.b64encode(base64.b64decode(text, validate=True)).decode() != text:
+        raise ValueError('no base64')
+    return text
+
+
+def string(text):
+    if not isinstance(text, str):
+        raise ValueError('no text')
+    return text
+
+
+def typed(value, inside):
+    """A value in the form of DynamoDB's own JSON, written as the document says."""
+    if not isinstance(value, dict) or len(value) != 1:
+        raise ValueError('a value of no known form')
+    (kind, content), = value.items()
+    if kind == 'S' and inside:
+        written = quoted(string(content))
+    elif kind == 'NULL' and inside and content is True:
+        written = 'true'
+    elif kind == 'BOOL' and isinstance(content, bool):
+        written = 'true' if content else 'false'
+    elif kind == 'N':
+        number(content)
+        if not inside and re.fullmatch(r'-?[0-9]{1,16}', content) and abs(int(content)) <= SAFE:
+            raise ValueError('an integer that must be a JSON number')
+        written = quoted(content)
+    elif kind == 'B':
+        written = quoted(binary(content))
+    elif kind in ('SS', 'NS', 'BS') and isinstance(content, list) and content:  # Guess: no empty sets.
+        check = {'SS': string, 'NS': number, 'BS': binary}[kind]
+        members = sorted({check(member) for member in content}, key=units)
+        written = '[' + ','.join(map(quoted, members)) + ']'
+    elif kind == 'L' and isinstance(content, list):
+        written = '[' + ','.join(typed(member, True) for member in content) + ']'
+    elif kind == 'M' and isinstance(content, dict):
+        written = '{' + ','.join(quoted(name) + ':' + typed(content[name], True)
+                                 for name in sorted(content, key=units)) + '}'
+    else:
+        raise ValueError('a value of no known form')
+    return '{"' + kind + '":' + written + '}'
+
+
+def attribute(value):
+    if value is None:
+        return 'null'
+    if isinstance(value, str):
+        return quoted(value)
+    return str(value) if is_integer(value) else typed(value, False)
+
+
+class Line:
+    """A line: its bytes without `late`, whether it is late, and its members."""
+
+    def __init__(self, raw):
+        try:
+            entry = parse(raw.decode('utf-8'))
+            if not isinstance(entry, dict) or not isinstance(entry.get('beside'), dict):
+                raise ValueError('no object with beside')
+            beside = entry['beside']
+            if INDEX_KEYS.union(FIELDS).intersection(beside) or beside.get('__proto__') is not None:
+                raise ValueError('beside has what must not be there')
+            if 'id' not in entry:  # Guess: the table cannot have an item without it.
+                raise ValueError('no id')
+            members = [quoted(name) + ':' + attribute(entry[name]) for name in FIELDS if name in entry]
+            members.append('"beside":{' + ','.join(quoted(name) + ':' + attribute(beside[name])
+                                                   for name in sorted(beside, key=units)) + '}')
+            text = '{' + ','.join(members)
+            self.late = entry.get('late') is True
+            if (text + (',"late":true}' if self.late else '}')).encode('utf-8') != raw:
+                raise ValueError('written otherwise than it must be')
+        except (ValueError, RecursionError) as error:
+            raise Wrong('a line is not of the form: ' + (str(error) or 'nested too deeply'))
+        self.bytes = (text + '}').encode('utf-8')
+        self.entry = entry
+        self.id = attribute(entry['id'])  # Guess: an entry is the same where the text of its id is.
+        self.created = milliseconds(entry.get('created_at'))
+
+    def may_have_left(self, now):
+        expires = self.entry['beside'].get('expires_at')
+        return (is_integer(expires) and self.created is not None and expires * 1000 <= now
+                and expires * 1000 - self.created > 30 * DAY - 1000)
+
+    def listed(self):
+        """The (id, sha256) that this entry lists, where it is the entry of a replay."""
+        entry = self.entry
+        if entry.get('action') != 'CREATE' or entry.get('resource') != 'audit-logs':
+            return set()
+        try:  # Guess: neither 1.0 nor integers that are not safe, no double or further members.
+            details = json.loads(string(entry.get('details')), parse_constant=refuse, object_pairs_hook=once,
+                                 parse_int=lambda token: int(token) if len(token) < 18 else None)
+        except (ValueError, RecursionError):
+            return set()
+        entries = details.get('entries') if isinstance(details, dict) else None
+        return {(one['id'], one['sha256']) for one in (entries if isinstance(entries, list) else [])
+                if isinstance(one, dict) and set(one) == {'id', 'sha256'} and is_integer(one['id'])
+                and abs(one['id']) <= SAFE and isinstance(one['sha256'], str)}
+
+
+def once(pairs):
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError('a member twice')
+    return dict(pairs)
+
+
+# Files
+
+def read(path, most=None):
+    need(os.path.isfile(path), 'no file: ' + ascii(os.path.basename(path)))  # Neither folder nor pipe.
+    with open(path, 'rb') as file:
+        content = file.read() if most is None else file.read(most + 1)
+    need(most is None or len(content) <= most, 'too long: ' + ascii(os.path.basename(path)))
+    return content
+
+
+def unzip(content):
+    """Guess: one member of gzip, with nothing after it."""
+    gzip = zlib.decompressobj(wbits=31)
     try:
-        key.verify(bytes.fromhex(match[2].decode()), hashlib.sha256(unsigned).digest())
-    except InvalidSignature:
-        raise Broken(f"{file.name} is wrongly signed") from None
-    return json.loads(unsigned), match[2].decode(), sha256(content)
+        text = gzip.decompress(content)
+    except zlib.error:
+        raise Wrong('it is no gzip')
+    need(gzip.eof, 'its gzip is cut off')
+    need(not gzip.unused_data, 'something follows its gzip')
+    return text
 
 
-def read_lines(folder, digest):
-    entries = digest["entries"]
-    file = folder / entries["file"]
-    require(file.exists(), f"{file.name} is missing")
-    content = file.read_bytes()
-    require(sha256(content) == entries["sha256"], f"{file.name} is changed")
-    lines = gzip.decompress(content).decode().split("\n")[:-1]
-    require(len(lines) == entries["count"], f"{file.name} has other entries")
-    for line in lines:
-        is_within = digest["from"] <= str(json.loads(line).get("created_at")) < digest["until"]
-        require(is_within or line.endswith(LATE), f"{file.name} has an entry of another window")
-    return [line[: -len(LATE)] + "}" if line.endswith(LATE) else line for line in lines]
+# Digests
+
+def has_form(value, form):
+    """form: a dict of members in their order, a regular expression, or a function."""
+    if isinstance(form, dict):
+        return (isinstance(value, dict) and list(value) == list(form)
+                and all(has_form(value[name], form[name]) for name in form))
+    if isinstance(form, str):
+        return isinstance(value, str) and re.fullmatch(form, value) is not None
+    return form(value)
 
 
-def walk(folder, key):
-    """The lines of all windows, and the last digest."""
-    until, previous, sealed, digest = BEGINNING, None, [], None
-    for file in sorted(folder.glob("*.digest.json")):
-        digest, signature, checksum = read_digest(file, key)
-        name = re.sub("[-:.]", "", digest["from"]) + ".digest.json"
-        require(name == file.name, f"{file.name} is moved")
-        require(digest["from"] == until, f"there is a gap or a fork before {file.name}")
-        require(digest["previous"] == previous, f"{file.name} does not follow")
-        until = digest["until"]
-        previous = {"file": file.name, "sha256": checksum, "signature": signature}
-        sealed += read_lines(folder, digest)
-    require(digest, "there is no digest")
-    return sealed, digest
+def integer(least, most=SAFE):
+    return lambda value: is_integer(value) and least <= value <= most
 
 
-def seconds_of(time):
-    """Since 1970."""
-    return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
+def or_null(form):
+    return lambda value: value is None or has_form(value, form)
 
 
-def is_timely(time, digest, now):
-    """Whether the service may have written an entry of a time."""
-    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z", str(time)):
-        return False
-    return seconds_of(time) <= now + min(60, digest["interval"])
+def is_time(value):
+    return milliseconds(value) is not None
 
 
-def is_read_again(time, digest):
-    """Whether an entry of a time may still be sealed, with the next window."""
-    return seconds_of(time) >= seconds_of(digest["at"]) - max(6 * digest["interval"], 60)
+HASH, SIGNATURE = '[0-9a-f]{64}', '[0-9a-f]{128}'
+DIGEST = {
+    'format': integer(2, 2), 'from': is_time, 'until': is_time, 'at': is_time,
+    'interval': integer(1, 86400), 'archive_days': integer(0, 36500),
+    'entries': {'file': r'[0-9]{8}T[0-9]{9}Z\.[0-9a-f]{64}\.ndjson\.gz', 'sha256': HASH, 'count': integer(0), 'late': integer(0),
+                'oldest': or_null(is_time), 'newest': or_null(is_time)},
+    'verified': or_null({'from': is_time, 'until': is_time, 'at': is_time, 'faults': integer(0)}),
+    'previous': or_null({'file': lambda name: time_of_name(name) is not None, 'sha256': HASH, 'signature': SIGNATURE}),
+    'key': HASH, 'signature': SIGNATURE,
+}
 
 
-def listed_by(entry):
-    """What an entry lists as replayed."""
-    if entry.get("action") != "CREATE" or entry.get("resource") != "audit-logs":
-        return []
-    try:
-        return json.loads(entry["details"])["entries"]
-    except (KeyError, TypeError, ValueError):
-        return []
+class Digest:
+    """A digest that has the form, the signature, and keeps the rules that need no other digest."""
+
+    def __init__(self, folder, name, key, now):
+        need(time_of_name(name), 'unreadable, its name has not the form')
+        content = read(os.path.join(folder, name), LONGEST_DIGEST)
+        try:
+            self.members = members = parse(content.decode('utf-8'))
+            form = has_form(members, DIGEST)
+        except (ValueError, RecursionError):
+            form = False
+        need(form, 'unreadable, not of the form')
+        written = json.dumps(members, separators=(',', ':')).encode()
+        need(written + b'\n' == content, 'unreadable, written otherwise than it must be')
+        spki = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+        need(members['key'] == hashlib.sha256(spki).hexdigest(), 'of another key')
+        signature = bytes.fromhex(members['signature'])
+        need(int.from_bytes(signature[32:], 'little') < GROUP_ORDER, 'signature not below the group order')
+        signed = written[:written.rindex(b',"signature":')] + b'}'
+        try:
+            key.verify(signature, hashlib.sha256(signed).digest())
+        except InvalidSignature:
+            raise Wrong('signature not valid')
+
+        self.name, self.folder = name, folder
+        self.sha256 = hashlib.sha256(content).hexdigest()
+        self.signature = members['signature']
+        self.entries, self.previous = members['entries'], members['previous']
+        self.begin, self.until, self.at = (milliseconds(members[name]) for name in ('from', 'until', 'at'))
+        self.archive = members['archive_days'] * DAY
+        self.grace = min(members['interval'], 60) * 1000
+        self.reread = max(6 * members['interval'], 60) * 1000
+
+        entries, verified = self.entries, members['verified']
+        stamp = re.sub('[-:.]', '', members['from'])
+        need(name == stamp + '.digest.json', 'not named for its from')
+        need(entries['file'] == stamp + '.' + entries['sha256'] + '.ndjson.gz', 'names a wrong file of entries')
+        need(self.begin < self.until, 'from is not before until')
+        need(self.until + self.grace <= self.at, 'until is not a grace before at')
+        need(self.at <= now + self.grace, 'at is in the future')
+        need(entries['late'] <= entries['count'], 'more late lines than lines')
+        need((entries['oldest'] is None) == (entries['newest'] is None), 'only one of oldest and newest')
+        need(entries['oldest'] is None or entries['oldest'] <= entries['newest'], 'oldest is after newest')
+        if verified:
+            need(verified['from'] < verified['until'], 'verified.from is not before verified.until')
+            need(verified['at'] <= members['at'], 'verified.at is after at')
+        need((self.previous is None) == (members['from'] == BEGINNING), 'previous is null at the wrong place')
+
+    def lines(self):
+        """The lines of its file of entries, or None where that is not there."""
+        path = os.path.join(self.folder, self.entries['file'])
+        if not os.path.lexists(path):  # Guess: a folder of this name is not "not there", but a finding.
+            return None
+        content = read(path)
+        need(hashlib.sha256(content).hexdigest() == self.entries['sha256'], 'the file has another sha256')
+        text = unzip(content)
+        need(text == b'' or text.endswith(b'\n'), 'the last line is not ended')
+        lines = [Line(raw) for raw in text.split(b'\n')[:-1]]
+        late = [line for line in lines if line.late]
+        timely = lines[:len(lines) - len(late)]
+        need(len(lines) == self.entries['count'], 'count is wrong')
+        need(len(late) == self.entries['late'], 'late is wrong')
+        times = [line.entry['created_at'] for line in lines if line.created is not None]
+        need(self.entries['oldest'] == min(times, default=None), 'oldest is wrong')
+        need(self.entries['newest'] == max(times, default=None), 'newest is wrong')
+        need(not any(line.late for line in timely), 'a late line is not last')
+        # Guess: no entry may be there both in time and late.
+        need(len({line.id for line in lines}) == len(lines), 'an entry is there twice')
+        for line in timely:
+            need(line.created is not None and self.begin <= line.created < self.until,
+                 'entry %s is not of the window and not late' % line.id)
+            need(is_integer(line.entry['id']) and line.entry['id'] >= 0, 'a line without a good id is not late')
+        for part, order in ((timely, lambda line: (line.created, line.entry['id'])), (late, lambda line: line.bytes)):
+            need(all(order(one) < order(two) for one, two in zip(part, part[1:])), 'the lines are not in order')
+        return lines
 
 
-def replayed_after(digest, stored, now):
-    """Hashes of lines that a replay lists which is not sealed yet, by id."""
-    entries = map(json.loads, stored.values())
-    timely = [entry for entry in entries if is_timely(entry.get("created_at"), digest, now)]
-    recent = [entry for entry in timely if entry["created_at"] >= digest["until"]]
-    return {each["id"]: each["sha256"] for entry in recent for each in listed_by(entry)}
+# Verification
+
+class Gap:
+    def __init__(self, begin, end, may_hold_late):
+        self.begin, self.end, self.may_hold_late = begin, end, may_hold_late
 
 
-def has_expired(entry, now):
-    """Whether an entry may have left the table by then."""
-    expires_at = entry["beside"].get("expires_at")
-    created_at = seconds_of(entry["created_at"])
-    return isinstance(expires_at, int) and created_at - 1 + LEAST_RETENTION < expires_at <= now
+def read_chain(folder, key, now):
+    """The digests in their order, the time until which files may have left, and the gaps between digests."""
+    digests = []
+    for name in sorted(name for name in os.listdir(folder) if name.endswith('.digest.json')):
+        try:  # Guess: an unreadable digest is a finding even where it might have left.
+            digests.append(Digest(folder, name, key, now))
+        except (Wrong, OSError) as error:
+            raise Wrong('digest %s: %s' % (ascii(name), error))
+    need(digests, 'no digest: the archive proves nothing')
+    left = max([one.at - one.archive for one in digests if one.archive]
+               + [now - one.archive for one in digests[-1:] if one.archive], default=None)
+    gaps, end, before = [], milliseconds(BEGINNING), None
+    for one in digests:
+        where = 'digest %s: ' % one.name
+        need(one.begin >= end, where + 'begins before the one before ends')
+        if one.begin > end:
+            need(left is not None and one.begin <= left, where + 'a gap lies before it')
+            # Guess: what `previous` names lies in the gap.
+            missing = milliseconds(time_of_name(one.previous['file']))
+            need(end <= missing < one.begin, where + 'previous names no digest of the gap before it')
+            gaps.append(Gap(end, one.begin, True))
+        elif before:
+            need(one.previous == {'file': before.name, 'sha256': before.sha256, 'signature': before.signature},
+                 where + 'previous is not the digest before')
+        end, before = one.until, one
+    return digests, left, gaps
 
 
-def compare(sealed, digest, table, now):
-    by_id = {}
-    for line in sealed:
-        require(by_id.setdefault(json.loads(line)["id"], line) == line, "an entry was sealed twice")
-    stored = {json.loads(line)["id"]: line for line in table.read_text().split("\n")[:-1]}
-    for entry, line in by_id.items():
-        has_left = entry not in stored and has_expired(json.loads(line), now)
-        require(has_left or stored.get(entry) == line, f"{entry} is changed or deleted")
-    replayed = replayed_after(digest, stored, now)
-    for entry in stored.keys() - by_id.keys():
-        time = json.loads(stored[entry]).get("created_at")
-        require(is_timely(time, digest, now), f"{entry} is inserted")
-        is_replayed = replayed.get(entry) == sha256(stored[entry].encode())
-        require(is_replayed or is_read_again(time, digest), f"{entry} is inserted")
+def read_table(folder):
+    table = {}
+    lines = read(os.path.join(folder, 'table.ndjson')).split(b'\n')
+    for raw in lines[:-1] if not lines[-1] else lines:
+        line = Line(raw)
+        need(not line.late and line.id not in table, 'late, or twice: entry ' + line.id)
+        table[line.id] = line
+    return table
 
 
 def verify(folder, key, now):
+    digests, left, gaps = read_chain(folder, key, now)
     try:
-        sealed, digest = walk(folder, key)
-        table = folder / "table.ndjson"
-        if table.exists():
-            compare(sealed, digest, table, now)
-    except Broken as problem:
-        return str(problem)
-    return "intact"
+        table = read_table(folder)
+    except Wrong as error:
+        raise Wrong('table.ndjson: %s' % error)
+    newest, sealed = digests[-1], {}
+    for digest in digests:
+        try:
+            lines = digest.lines()
+        except (Wrong, OSError) as error:
+            raise Wrong('file of entries %s: %s' % (digest.entries['file'], error))
+        if lines is None:
+            need(left is not None and digest.until <= left, 'file of entries %s: missing' % digest.entries['file'])
+            gaps.append(Gap(digest.begin, digest.until, digest.entries['late'] > 0))
+        for line in lines or []:
+            first = sealed.setdefault(line.id, line)
+            need(first.bytes == line.bytes, 'entry %s: changed, sealed twice with different lines' % line.id)
+
+    for line in sealed.values():
+        if line.id in table:
+            need(table[line.id].bytes == line.bytes, 'entry %s: changed, the table has another line' % line.id)
+        else:
+            need(line.may_have_left(now), 'entry %s: deleted, it was sealed and is not in the table' % line.id)
+
+    latest = now + newest.grace
+    listed = set()
+    for line in table.values():
+        if line.created is not None and newest.until <= line.created <= latest:
+            listed |= line.listed()
+    for line in table.values():
+        if line.id in sealed:
+            continue
+        # Guess: what has no time of the form lies in no gap, and before the end of none.
+        need(line.created is not None, 'entry %s: inserted, it has no time and was not sealed' % line.id)
+        if any(gap.begin <= line.created < gap.end for gap in gaps):
+            continue  # Unproven: only gaps that are no finding come this far, so nothing is unclear.
+        if line.created <= latest and (
+                line.created >= newest.at - newest.reread
+                or is_integer(line.entry['id'])
+                and (line.entry['id'], hashlib.sha256(line.bytes).hexdigest()) in listed):
+            continue  # Unsealed.
+        if any(gap.may_hold_late and line.created < gap.end for gap in gaps):
+            continue  # Unproven.
+        raise Wrong('entry %s: inserted, it was not sealed' % line.id)
 
 
-public_key = load_pem_public_key(pathlib.Path(sys.argv[1]).read_bytes())
-for argument in sys.argv[3:]:
-    print(verify(pathlib.Path(argument), public_key, int(sys.argv[2])))
+def main(arguments):
+    if len(arguments) < 2 or not re.fullmatch(r'[0-9]{1,12}(\.[0-9]{1,9})?', arguments[1]):
+        sys.exit('Usage: verify_archive.py PUBLIC_KEY TIME FOLDER...')
+    with open(arguments[0], 'rb') as file:
+        key = serialization.load_pem_public_key(file.read())
+    if not isinstance(key, Ed25519PublicKey):
+        sys.exit('The public key is not one of Ed25519.')
+    seconds, _, fraction = arguments[1].partition('.')
+    now = int(seconds) * 1000 + int((fraction + '000')[:3])
+    for folder in arguments[2:]:
+        try:
+            verify(folder, key, now)
+            result = 'intact'
+        except Wrong as error:
+            result = str(error)
+        except Exception as error:  # Whatever an archive holds, it ends in a line.
+            result = 'cannot be read: ' + type(error).__name__ + ' ' + str(error)
+        print(re.sub(r'[^ -~]', lambda other: ascii(other[0])[1:-1], result), flush=True)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])
