@@ -7,6 +7,7 @@ import { register, uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { storedUser } from '../../support/stored-user.ts';
 
+const { api, adminToken: token, output } = await serviceForThisFile();
 beforeAll(() => useOwnTables());
 
 const insert = (id: number) =>
@@ -70,7 +71,6 @@ describe('demoteAdmin', () => {
 
 describe('The log', () => {
   it('has a line for each user whom the API makes an admin, and for no other change', async () => {
-    const { api, adminToken: token, output } = await serviceForThisFile();
     const put = (id: number, json: object) => api('PUT', `/api/users/${id}`, { token, json });
     const post = (role: string) => {
       const json = { name: 'n', email: uniqueEmail(), password: 'p', role };
