@@ -19,7 +19,7 @@ interface Step {
 }
 
 const storageTests = [
-  ...['test/lib/audit', 'test/lib/dynamodb', 'test/lib/reset', 'test/lib/users'],
+  ...['test/lib/audit', 'test/lib/seal', 'test/lib/dynamodb', 'test/lib/reset', 'test/lib/users'],
   ...['test/functions/audit-logs', 'test/functions/auth', 'test/functions/profile'],
   'test/functions/users',
 ];
