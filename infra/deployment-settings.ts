@@ -262,7 +262,7 @@ export const productionWarnings = (
   if (stage !== 'production') return [];
   return [
     ...laxerSettings(settings, file),
-    ...(alarmEmail ? [] : ['production: alarmEmail is not set: nobody will be told of alarms']),
+    ...(alarmEmail ? [] : ['production: alarmEmail is not set: nobody will be notified of alarms']),
     ...(origins === '*' ? ['production: corsOrigins is *: every page may call the API'] : []),
   ];
 };

@@ -36,7 +36,7 @@ export const anyText = { rule: 'text', isAllowed: () => true } as const satisfie
 /** Days for which an entry stays in the audit table at least, because sealing may fail for days. */
 export const leastRetention = 30;
 
-/** A plain address, which can stand in a header and in a condition of an IAM policy as it is. */
+/** A plain address, which needs no quoting in a header or in a condition of an IAM policy. */
 const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
 
 /** Without characters that programs read in several ways or that look like other ones. */

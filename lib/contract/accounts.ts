@@ -22,9 +22,9 @@ const registerDescription: Describe = ({ registrationsPerAddress }) => ({
   tag: 'Accounts',
   summary: 'Register',
   text:
-    'Makes a user with the role `user`, whatever the body says of a role, and answers with a token for it.' +
+    'Creates a user with the role `user`; a role in the body is ignored. The response has a token for the new user.' +
     (registrationsPerAddress > 0
-      ? ' Registrations are limited by source address; past the limit they must wait.'
+      ? ' The number of registrations from one source address is limited; beyond the limit they must wait.'
       : ''),
   bodyExample: exampleUser,
   success: {
@@ -51,9 +51,9 @@ const logInDescription: Describe = ({ loginAnswers }) => ({
   tag: 'Accounts',
   summary: 'Log in',
   text:
-    'Answers with a new token. Failed logins count for the account and for the source address; past a limit logins must wait, with the right password too.' +
+    'The response has a new token. Failed logins are counted by account and by source address; beyond a limit logins must wait, even with the right password.' +
     (loginAnswers === 'uniform'
-      ? ' An unknown address and a wrong password have the same response.'
+      ? ' The response to an unknown address is the same as to a wrong password.'
       : ''),
   bodyExample: { email: exampleUser.email, password: exampleUser.password },
   success: {
@@ -80,7 +80,7 @@ const getProfileDescription: Describe = () => ({
   summary: 'Show the caller’s profile',
   success: {
     status: 200,
-    description: 'The user whom the token names.',
+    description: 'The user of the token.',
     schema: profile,
     example: { data: { id: 17, name: exampleUser.name, email: exampleUser.email, role: 'user' } },
   },

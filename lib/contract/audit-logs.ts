@@ -40,11 +40,13 @@ const filters = {
     v.pipe(
       instant,
       v.description(
-        'Only entries from this time on: a date-time with its offset (`+` is written `%2B`), or a date (UTC).',
+        'Only entries from this time on: a date-time with its offset (write `+` as `%2B`), or a date (UTC).',
       ),
     ),
   ),
-  until: v.optional(v.pipe(instant, v.description('Only entries before this time: the same.'))),
+  until: v.optional(
+    v.pipe(instant, v.description('Only entries before this time, in the same form.')),
+  ),
   order: v.optional(
     v.pipe(
       oneOf(['desc', 'asc']),
@@ -81,7 +83,7 @@ export const listAuditLogs = {
       v.pipe(
         limitUpTo(maxTextLimit),
         v.description(
-          `How many at most: of JSON ${maxLimit} at most and by default, of NDJSON and CSV ${maxTextLimit}.`,
+          `The most entries in the response. The maximum, which is also the default, is ${maxLimit} for JSON and ${maxTextLimit} for NDJSON and CSV.`,
         ),
       ),
     ),
@@ -94,7 +96,7 @@ const listAuditLogsDescription: Describe = () => ({
   id: 'listAuditLogs',
   tag: 'Audit trail',
   summary: 'Query the audit trail',
-  text: 'Newest first unless `order` says otherwise. Filters combine. A request reads a bounded number of entries: where few of them match, a page is short, even empty, and its `Link` leads on. A response has 4 MB at most. A request for NDJSON or CSV leaves an audit entry of action EXPORT. A parameter that is unknown, or given twice, is refused.',
+  text: 'Newest first, unless `order` is `asc`. All filters must match. A request reads a bounded number of entries: if few of them match, the page is short or even empty, and its `Link` leads to the next one. A response has at most 4 MB. A request for NDJSON or CSV leaves an audit entry with the action EXPORT. Unknown and repeated parameters are refused.',
   success: {
     status: 200,
     description: 'One page of the entries.',

@@ -40,7 +40,7 @@ const errorSchemas = (codes: ReadonlySet<string>) => ({
     type: 'object',
     properties: {
       type: { ...text, format: 'uri-reference' },
-      title: { ...text, description: 'The same as `message` otherwise.' },
+      title: { ...text, description: 'The text that `message` has in the default form.' },
       status: { type: 'integer' },
       code: {
         ...text,
@@ -51,7 +51,7 @@ const errorSchemas = (codes: ReadonlySet<string>) => ({
       errors: {
         type: 'array',
         items: { $ref: '#/components/schemas/FieldError' },
-        description: 'Everything that is wrong with the body.',
+        description: 'Every fault of the body.',
       },
       retryAfter: { type: 'integer', minimum: 0, description: 'Seconds, as in `Retry-After`.' },
       ...faultFields,
@@ -68,13 +68,13 @@ const headers = {
     schema: text,
   },
   'X-Request-Id': {
-    description: 'Leads to the log line of the request.',
+    description: 'Identifies the request in the logs.',
     required: true,
     schema: text,
   },
   'Error-Code': {
     description:
-      'The code of the error, as `code` in `Problem` has it. API Gateway sends none with what it answers by itself.',
+      'The code of the error, the same as `code` in `Problem`. Responses of API Gateway itself have none.',
     required: true,
     schema: text,
   },
@@ -85,10 +85,10 @@ const headers = {
     schema: { type: 'integer', minimum: 0 },
   },
   Link: {
-    description: 'While more remains: `<…>; rel="next"` (RFC 8288). Follow it as it stands.',
+    description: '`<…>; rel="next"` (RFC 8288), as long as more remains. Follow it unchanged.',
     schema: text,
   },
-  ETag: { description: 'To be sent back in `If-None-Match`.', required: true, schema: text },
+  ETag: { description: 'Send it back in `If-None-Match`.', required: true, schema: text },
 };
 
 const id = {
@@ -116,7 +116,7 @@ const file = {
 const responses = {
   Gateway: {
     description:
-      'What API Gateway answers by itself, without the headers of the service: 404 for an unknown path or method, 413 for a body past 10 MB, 429 when it throttles, 431, 500 and 503.',
+      'Responses of API Gateway itself, without the headers of the service: 404 for an unknown path or method, 413 for a body of more than 10 MB, 429 when it throttles, 431, 500 and 503.',
     content: { 'application/json': { schema: ref('schemas', 'ErrorMessage') } },
   },
   ...Object.fromEntries(
@@ -147,7 +147,7 @@ export const components = (codes: ReadonlySet<string>, settings: ServiceValues) 
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'From registration or login; good for one day.',
+      description: 'From registration or login; valid for one day.',
     },
   },
 });

@@ -10,7 +10,7 @@ export const getDocument = { caller: 'anyone' } as const satisfies Operation;
 const getDocumentDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
   ...{ id: 'getDocument', tag, summary: 'Get this document' },
-  text: 'As the settings in force make it.',
+  text: 'It describes the service under the settings in force.',
   success: {
     status: 200,
     description: 'An OpenAPI 3.1 document.',
@@ -59,7 +59,7 @@ export const getDocsFile = { caller: 'anyone' } as const satisfies Operation;
 const getDocsFileDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
   ...{ id: 'getDocsFile', tag, summary: 'Get a file that the page loads' },
-  text: 'Compressed as `Accept-Encoding` allows. Clients may keep it for good.',
+  text: 'Compressed as `Accept-Encoding` allows. Clients may cache it for ever.',
   success: {
     status: 200,
     description: 'The file.',

@@ -19,15 +19,15 @@ export const info = {
   version: '1.0.0',
   description: `User accounts, authentication and an audit trail.
 
-**Errors** are \`{"message": …}\`, a 500 with one further field that names the fault. The header \`Error-Code\` has the code of the error, for programs. A request with \`Accept: application/problem+json\` gets them as problem details (RFC 9457), with the code and every fault of its body.
+**Errors** are \`{"message": …}\`, a 500 with one further field that names the fault. The header \`Error-Code\` has the code of the error, for programs. With \`Accept: application/problem+json\` they are problem details (RFC 9457), with the code and every fault of the body.
 
 **Input.** Bodies are JSON objects in UTF-8, 64 KiB at most, of type \`application/json\` or another \`…+json\`. Unknown fields are ignored; a key \`__proto__\`, or \`constructor\` with \`prototype\`, is refused at any depth. Text must be well-formed Unicode; its length counts in code points.
 
-**Order of checks.** Token (401), role (403), body and parameters (400, 413), existence (404), conflict (409): who breaks several rules hears of the first.
+**Order of checks.** Token (401), role (403), body and parameters (400, 413), existence (404), conflict (409). Only the first error is reported.
 
-**Pages of other origins** that are allowed can read \`Error-Code\`, \`Link\`, \`Retry-After\`, \`X-Request-Id\` and \`apigw-requestid\`.
+**Pages of allowed origins** can read \`Error-Code\`, \`Link\`, \`Retry-After\`, \`X-Request-Id\` and \`apigw-requestid\`.
 
-**Compatibility.** New operations, optional fields and parameters, fields of responses and error codes may come at any time: ignore what you do not know. Anything else that would break a client gets a path of its own, and what it replaces is marked as \`deprecated\` here first.`,
+**Compatibility.** New operations, optional fields and parameters, fields of responses and error codes may come at any time: ignore those that you do not know. A change that would break clients gets a new path, and what it replaces is first marked as \`deprecated\` here.`,
   license: { name: 'MIT', identifier: 'MIT' },
 };
 
@@ -71,7 +71,7 @@ const successResponse = ({ success }: Description, named: NamedSchemas): Json =>
     ...(headers.includes('ETag')
       ? {
           304: {
-            description: 'It has not changed since `If-None-Match`.',
+            description: 'It still has the ETag of `If-None-Match`.',
             headers: { ...commonHeaders, ...own },
           },
         }
@@ -92,7 +92,7 @@ const callers: Readonly<Record<Caller, string>> = {
   anyone: 'For anyone, without a token.',
   user: 'For every user.',
   directory: 'For every user.',
-  maker: 'For the user itself, and for admins.',
+  maker: 'For users about themselves, and for admins.',
   admin: 'For admins.',
 };
 

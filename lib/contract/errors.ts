@@ -7,9 +7,10 @@ import type { OperationInForce } from './operations.ts';
 
 /** What each error means, in a line: in the document and on its page. */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
-  NO_TOKEN: 'There is no Authorization header that begins with `Bearer` and a space.',
-  TOKEN_EXPIRED: 'The token is past its day: log in again.',
-  TOKEN_INVALID: 'The token is none of this service, was altered, or its session was ended.',
+  NO_TOKEN: 'The request has no Authorization header that begins with `Bearer` and a space.',
+  TOKEN_EXPIRED: 'The token has expired: log in again.',
+  TOKEN_INVALID:
+    'The service did not issue this token, or the token was altered, or its session has ended.',
   FORBIDDEN: 'The caller is known, but may not do this.',
   BODY_MEDIA_TYPE: 'The body is not declared as JSON.',
   BODY_TOO_LARGE: 'The body is larger than 64 KiB.',
@@ -17,25 +18,26 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   BODY_MALFORMED: 'The body is not JSON.',
   BODY_TOO_DEEP: 'The body is nested too deeply.',
   BODY_FORBIDDEN_KEY: 'The body has a key that could change a prototype.',
-  BODY_NOT_OBJECT: 'The body is JSON, but no object.',
+  BODY_NOT_OBJECT: 'The body is JSON, but not an object.',
   FIELDS_REQUIRED: 'A name, an email or a password is missing or empty.',
   CREDENTIALS_REQUIRED: 'An email or a password is missing or empty.',
   NAME_AND_EMAIL_REQUIRED: 'A name or an email is missing or empty.',
   EMAIL_REQUIRED: 'The email is missing or empty.',
   TOKEN_AND_PASSWORD_REQUIRED: 'A token or a password is missing or empty.',
-  CURRENT_PASSWORD_REQUIRED: 'A new password or address takes the current password as well.',
-  NO_FIELDS_TO_UPDATE: 'The body has no field that can be changed.',
-  FIELD_INVALID: 'A field breaks its rule; `errors` has all that do.',
+  CURRENT_PASSWORD_REQUIRED:
+    'A change of the password or the address requires the current password.',
+  NO_FIELDS_TO_UPDATE: 'The body has none of the fields that can be changed.',
+  FIELD_INVALID: 'A field breaks its rule; `errors` lists all such fields.',
   PARAMETER_INVALID: 'A query parameter is unknown, repeated or breaks its rule.',
   RESET_TOKEN_INVALID:
     'The token of a password reset is unknown, altered, used or expired, or a newer one was mailed.',
-  CURRENT_PASSWORD_WRONG: 'The current password is another one.',
+  CURRENT_PASSWORD_WRONG: 'The current password is wrong.',
   INVALID_CREDENTIALS: 'The password is wrong or, with uniform answers, the address is unknown.',
   USER_NOT_REGISTERED: 'No user has this email address.',
   USER_NOT_FOUND: 'No user has this id.',
   FILE_NOT_FOUND: 'The page has no file of this name.',
   EMAIL_REGISTERED: 'Another user has this email address.',
-  EMAIL_EXISTS: 'Another user in memory has this email address.',
+  EMAIL_EXISTS: 'Another user of the in-memory variant has this email address.',
   TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',
   MEMORY_FULL: 'The memory holds as many users as it can.',
   HASHING_FAULT: 'A password could not be hashed or compared.',
@@ -50,11 +52,11 @@ export const fieldFaultMeanings: Readonly<Record<FieldFaultCode, string>> = {
   REQUIRED: 'It is missing, null or empty.',
   WRONG_TYPE: 'It is of another JSON type.',
   NOT_WELL_FORMED: 'It has half a surrogate pair.',
-  EMPTY: 'It is empty, or white space alone.',
+  EMPTY: 'It is empty, or has only white space.',
   TOO_SHORT: 'It has too few characters.',
   TOO_LONG: 'It has too many characters.',
-  INVALID_FORMAT: 'It does not have the form that it must have.',
-  UNKNOWN_VALUE: 'It is none of the values that there are.',
+  INVALID_FORMAT: 'It does not have the required form.',
+  UNKNOWN_VALUE: 'It is not an allowed value.',
 };
 
 const tokenErrors = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'] as const;
@@ -88,7 +90,7 @@ const reasons: Readonly<Record<number, string>> = {
   400: 'The request breaks a rule.',
   401: 'The caller is not authenticated.',
   403: 'The caller may not do this.',
-  404: 'There is no such user, or no such file.',
+  404: 'The user, or the file, does not exist.',
   409: 'Another user has this email address.',
   413: 'The body is larger than 64 KiB.',
   429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
@@ -135,7 +137,7 @@ const errorResponse = (
   return {
     description: [
       reasons[status],
-      ofGateway && 'API Gateway answers with it by itself too, without the headers of the service.',
+      ofGateway && 'API Gateway itself sends this status too, without the headers of the service.',
     ]
       .filter(Boolean)
       .join(' '),

@@ -54,13 +54,13 @@ const auditEntry = v.object({
   ),
   user_id: v.pipe(
     v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
-    v.description('Who did it; null when no user is known.'),
+    v.description('The user who did it; null when none is known.'),
   ),
   action: v.picklist(actions),
   resource: v.pipe(v.string(), v.maxLength(100)),
   resource_id: v.pipe(
     v.nullable(v.pipe(v.string(), v.maxLength(100))),
-    v.description('To whom it was done.'),
+    v.description('The user to whom it was done.'),
   ),
   ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
   user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
@@ -72,7 +72,7 @@ const auditEntry = v.object({
 /** The response to a registration or a login. */
 export const session = v.object({
   message: v.string(),
-  token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), good for one day.')),
+  token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), valid for one day.')),
 });
 
 const profileData = v.pick(user, ['id', 'name', 'email', 'role']);
@@ -89,7 +89,7 @@ const ownUserChanges = v.pipe(
     currentPassword: v.exactOptional(
       v.pipe(
         v.string(),
-        v.description('Of a user who changes its own password or address.'),
+        v.description('Required of users who change their own password or address.'),
         v.metadata({ format: 'password' }),
       ),
     ),
@@ -105,13 +105,13 @@ export const auditEntries = v.object({ data: v.pipe(v.array(auditEntry), v.reado
 
 export const auditEntriesAsNdjson = v.pipe(
   v.string(),
-  v.description('One entry a line, each as it is in `data`.'),
+  v.description('One entry a line, in the form that it has in `data`.'),
 );
 
 export const auditEntriesAsCsv = v.pipe(
   v.string(),
   v.description(
-    "RFC 4180: a header row, lines that end in CRLF, null as nothing. A value that begins with `=`, `+`, `-`, `@`, a tab or CR has a `'` before it.",
+    "RFC 4180: a header row, lines that end in CRLF, an empty field for null. A `'` is put before values that begin with `=`, `+`, `-`, `@`, a tab or CR.",
   ),
 );
 

@@ -16,12 +16,12 @@ export const limitUpTo = (most: number) => {
     v.integer(),
     v.minValue(1),
     v.maxValue(most, limitRule),
-    v.description('How many at most.'),
+    v.description('The most entries in the response.'),
   );
 };
 
 export const cursor = v.optional(
-  v.pipe(v.string(), v.description('From the `Link` header of the page before.')),
+  v.pipe(v.string(), v.description('From the `Link` header of the previous page.')),
 );
 
 /** The parameters of a page of a list. */

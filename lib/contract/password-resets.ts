@@ -17,11 +17,11 @@ const requestResetDescription: Describe = (settings) => ({
   id: 'requestPasswordReset',
   tag,
   summary: 'Ask for a new password',
-  text: 'Mails a link to the account of the address, if there is one: one a minute and five an hour at most, and of 20 requests from one source address within 15 minutes no more. The response is the same in every case.',
+  text: 'Mails a link to the address, if an account has it: at most one a minute and five an hour for an account, and for at most 20 requests in 15 minutes from one source address. The response is the same in every case.',
   bodyExample: { email: 'ada@example.org' },
   success: {
     status: 202,
-    description: 'If the address is registered, it gets a mail.',
+    description: 'If the address is registered, a mail will be sent to it.',
     schema: message,
     example: { message: requested },
   },
@@ -40,7 +40,7 @@ const resetPasswordDescription: Describe = (settings) => ({
   tag,
   summary: 'Set a new password by a mailed link',
   text:
-    'The token is good for 30 minutes, once, and only the newest of an account is. A refused password does not use it up.' +
+    'A token is valid once, for 30 minutes, until a newer one is mailed. A refused password does not use it up.' +
     (settings.sessions === 'revocable' ? ' All sessions of the user are ended.' : ''),
   bodyExample: {
     token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',

@@ -32,7 +32,7 @@ const createUserDescription: Describe = () => ({
   id: 'createUser',
   tag,
   summary: 'Create a user',
-  text: 'Only an admin may ask for the role `admin`, and must be stored as an admin at that moment.',
+  text: 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
   bodyExample: { name: second.name, email: second.email, password: 'a long password' },
   success: { status: 201, description: 'The new user.', schema: user, example: second },
   errors: ['FIELDS_REQUIRED', 'FIELD_INVALID', 'FORBIDDEN', 'EMAIL_REGISTERED', 'HASHING_FAULT'],
@@ -45,7 +45,9 @@ export const listUsers = {
     limit: v.optional(
       v.pipe(
         limitUpTo(1000),
-        v.description('How many at most. Without it, as many as one read of the list gives.'),
+        v.description(
+          'The most users in the response. Default: as many as one read of the list returns.',
+        ),
       ),
     ),
   },
@@ -57,8 +59,8 @@ const listUsersDescription: Describe = ({ userDirectory }) => ({
   tag,
   summary: 'List the users',
   text:
-    'Oldest first. Without `limit` a response has everybody, up to the thousands of users whom one read of 1 MB gives; while more remain, `Link` leads on. A user who was just created may be missing for a moment.' +
-    (userDirectory === 'closed' ? ' A caller who is no admin gets a list of itself alone.' : ''),
+    'Oldest first. Without `limit` a response has as many users as one read of 1 MB returns, which is thousands. As long as more remain, `Link` leads to the next page. A user who was just created may be missing for a moment.' +
+    (userDirectory === 'closed' ? ' Callers who are not admins get only themselves.' : ''),
   success: {
     status: 200,
     description: 'One page of the users.',
@@ -78,7 +80,9 @@ const getUserDescription: Describe = ({ userDirectory }) => ({
   id: 'getUser',
   tag,
   summary: 'Show a user',
-  ...(userDirectory === 'closed' ? { text: 'A caller who is no admin may see itself alone.' } : {}),
+  ...(userDirectory === 'closed'
+    ? { text: 'Callers who are not admins may see only themselves.' }
+    : {}),
   success: { status: 200, description: 'The user.', schema: user, example },
   errors: ['USER_NOT_FOUND'],
 });
@@ -94,15 +98,15 @@ const updateUserDescription: Describe = (settings) => ({
   tag,
   summary: 'Change a user',
   text:
-    'Changes the fields that are given, at least one, and no other. Only an admin may change a role, and must be stored as an admin at that moment to make another one.' +
+    'Changes only the fields that are given; at least one is required. Only admins may change a role; to make somebody an admin, the caller must be stored as an admin at that moment.' +
     (settings.userDirectory === 'open'
       ? ' Whoever made a user by POST /api/users may change it too, until somebody else gives it a password or another address.'
-      : ' A caller who is no admin may change itself alone.') +
+      : ' Callers who are not admins may change only themselves.') +
     (settings.sessions === 'revocable'
       ? ' A new password, or another role, ends all sessions of the user.'
       : '') +
     (settings.currentPassword === 'required'
-      ? ' A user who changes its own password or address sends its current password as well.'
+      ? ' Users who change their own password or address must send their current password too.'
       : ''),
   body: userChangesUnder(settings),
   bodyExample: { name: 'Ada King' },

@@ -63,7 +63,7 @@ export const changeMemoryUser = {
 const changeMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
   ...{ id: 'changeMemoryUser', tag, summary: 'Change a user in memory' },
-  text: 'Changes what is given and not empty. With nothing of that it changes nothing.',
+  text: 'Changes the fields that are given and not empty. If there are none, nothing changes.',
   isBodyOptional: true,
   bodyExample: { name: bodyExample.name },
   success: { status: 200, description: 'The changed user.', schema: memoryUser, example },

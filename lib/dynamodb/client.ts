@@ -188,7 +188,7 @@ const maxBatchRequests = 3;
  * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some
  * out.
  * @param limits milliseconds for each request
- * @returns those that there are, in any order
+ * @returns the items that exist, in any order
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readItems = async (

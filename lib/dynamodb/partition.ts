@@ -72,7 +72,7 @@ export interface Stream {
   at: Reached | undefined;
 }
 
-/** DynamoDB orders text by its UTF-8 bytes; JavaScript orders text beyond ASCII otherwise. */
+/** DynamoDB orders text by its UTF-8 bytes; JavaScript has another order beyond ASCII. */
 const rankOf = (key: string): string =>
   /\P{ASCII}/u.test(key) ? Buffer.from(key).toString('latin1') : key;
 

@@ -16,7 +16,7 @@ const names = (header: string | undefined, tag: string): boolean => {
 };
 
 /**
- * The response to GET or HEAD of a text that clients may keep, if they ask each time whether it has
+ * The response to GET or HEAD of a text that clients may cache, if they ask each time whether it has
  * changed (RFC 9111, section 5.2.2.4).
  */
 export const revalidated = (
@@ -36,7 +36,7 @@ export const revalidated = (
 };
 
 // The files of a page are compressed when they are bundled (infra/static-files.ts). Their names
-// change with their content, so that clients may keep them for good.
+// change with their content, so that clients may cache them for ever.
 
 /** The names under which the files of a page are served, by the names of their sources. */
 export type FileNames = Readonly<Record<string, string>>;

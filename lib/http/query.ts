@@ -9,7 +9,7 @@ import { validate } from '../validation.ts';
 import { preferredType } from './accept.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Part of what is signed, so that no other signature under the same secret is that of a cursor. */
+/** Is part of the signed text, so that no signature made for another purpose is valid for a cursor. */
 const purpose = 'cursor.v1';
 
 const makeCursor = ({ keyObject }: SigningKey, scope: string, position: string): string => {

@@ -13,7 +13,7 @@ import { accepts } from './accept.ts';
 import type { ApiResponse, Middleware } from './request.ts';
 
 /**
- * Headers of every response: it is never kept, and is no more than data to a browser (ASVS 5.0,
+ * Headers of every response: no cache keeps it, and browsers treat it as mere data (ASVS 5.0,
  * V3.4).
  */
 const commonHeaders = {

@@ -47,7 +47,7 @@ export const passwordReset = v.object({
   token: v.pipe(
     text,
     atLeast(() => 1),
-    v.description('What stands in the mailed link after `#token=`.'),
+    v.description('The part of the mailed link after `#token=`.'),
   ),
   password,
 });

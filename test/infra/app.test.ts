@@ -61,7 +61,7 @@ describe('the CDK application', () => {
     expect(stderr).toBe(
       'production: passwordMinLength=8 is laxer than 15\n' +
         'production: docs=on is laxer than off\n' +
-        'production: alarmEmail is not set: nobody will be told of alarms\n' +
+        'production: alarmEmail is not set: nobody will be notified of alarms\n' +
         'production: corsOrigins is *: every page may call the API\n',
     );
     expect(status).toBe(0);

@@ -321,7 +321,7 @@ describe('productionWarnings', () => {
     [
       'a missing alarmEmail',
       { corsOrigins: told.corsOrigins },
-      'alarmEmail is not set: nobody will be told of alarms',
+      'alarmEmail is not set: nobody will be notified of alarms',
     ],
     [
       'the default of corsOrigins',

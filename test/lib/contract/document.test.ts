@@ -63,36 +63,45 @@ describe('The document of a service with a setting of its own', () => {
     [
       { USER_DIRECTORY: 'closed' },
       {
-        'GET /api/users': change(/^A caller who is no admin gets a list of itself alone\.$/),
-        'GET /api/users/{id}': change(/^A caller who is no admin may see itself alone\.$/, {
+        'GET /api/users': change(/^Callers who are not admins get only themselves\.$/),
+        'GET /api/users/{id}': change(/^Callers who are not admins may see only themselves\.$/, {
           adds: ['FORBIDDEN'],
         }),
         // In the place of what it says of users whom a caller made.
-        'PUT /api/users/{id}': change(/ A caller who is no admin may change itself alone\.$/),
+        'PUT /api/users/{id}': change(/ Callers who are not admins may change only themselves\.$/),
       },
     ],
     [
       { LOGIN_ANSWERS: 'uniform' },
       {
-        'POST /api/login': change(/unknown address and a wrong password have the same response/, {
-          drops: ['USER_NOT_REGISTERED'],
-        }),
+        'POST /api/login': change(
+          /response to an unknown address is the same as to a wrong password/,
+          {
+            drops: ['USER_NOT_REGISTERED'],
+          },
+        ),
       },
     ],
     [
       { REGISTRATIONS_PER_ADDRESS: '1' },
       {
-        'POST /api/auth/register': change(/^Registrations are limited by source address;/, {
-          adds: ['TOO_MANY_ATTEMPTS'],
-        }),
+        'POST /api/auth/register': change(
+          /^The number of registrations from one source address is limited;/,
+          {
+            adds: ['TOO_MANY_ATTEMPTS'],
+          },
+        ),
       },
     ],
     [
       { CURRENT_PASSWORD: 'required' },
       {
-        'PUT /api/users/{id}': change(/changes its own .* sends its current password as well\.$/, {
-          adds: ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'],
-        }),
+        'PUT /api/users/{id}': change(
+          /change their own .* must send their current password too\.$/,
+          {
+            adds: ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'],
+          },
+        ),
       },
     ],
     [
@@ -126,7 +135,7 @@ describe('The document of a service that requires the current password', () => {
         ...changes.properties,
         currentPassword: {
           type: 'string',
-          description: expect.stringMatching(/a user who changes its own password or address/),
+          description: expect.stringMatching(/users who change their own password or address/),
           format: 'password',
         },
       },
@@ -262,7 +271,7 @@ describe('The document of a service with every setting on', () => {
       expect(whole.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...one.tags]));
       expect(one.tags).toHaveLength(1);
       expect(one.summary).toMatch(/^[A-Z].*[^.]$/);
-      expect(one.description).toMatch(/^For (anyone|every user|the user itself|admins)\b/);
+      expect(one.description).toMatch(/^For (anyone|every user|users about themselves|admins)\b/);
       const described = Object.values(one.responses);
       expect(described.map(({ description }) => description)).not.toContain('');
     },
@@ -299,12 +308,12 @@ describe('The document of a service with every setting on', () => {
     ],
     [
       'POST /api/password-resets',
-      /one a minute and five an hour at most, and of 20 requests .* within 15 minutes .* the same in every case\.$/,
+      /at most one a minute and five an hour .* at most 20 requests in 15 minutes .* the same in every case\.$/,
       ['EMAIL_REQUIRED', 'FIELD_INVALID', 'MAIL_FAULT', 'UNEXPECTED_FAULT'],
     ],
     [
       'PUT /api/password-resets',
-      /good for 30 minutes, once, and only the newest .* does not use it up\./,
+      /valid once, for 30 minutes, until a newer one .* does not use it up\./,
       [
         ...['TOKEN_AND_PASSWORD_REQUIRED', 'FIELD_INVALID', 'RESET_TOKEN_INVALID'],
         ...['HASHING_FAULT', ...ofStore],
