@@ -388,7 +388,7 @@ export const functionsInForce = (settings: ServiceValues): readonly FunctionDefi
 export const mailFunction = (settings: ServiceValues): FunctionDefinition | undefined =>
   functionsInForce(settings).find(({ sendsMails }) => sendsMails);
 
-/** What pages of other origins may send and read. The origins are a setting. */
+/** The headers that pages of other origins may send and read. The origins are a setting. */
 export const cors = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
   requestHeaders: [

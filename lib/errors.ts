@@ -6,7 +6,7 @@
 /** The name of the one further field of a 500 body (functions/README.md, Errors). */
 export type FaultField = 'err' | 'hashErr' | 'insertErr';
 
-/** What a 500 says when the store fails: a message, and the field that names the fault. */
+/** The body of a 500 after a fault of the store: its message, and the field that names the fault. */
 export type StorageFault = readonly [message: string, field: FaultField];
 
 interface HttpError {
@@ -95,7 +95,7 @@ export const errorCodes = Object.keys(table) as readonly ErrorCode[];
 
 export const httpErrors: Readonly<Record<ErrorCode, HttpError>> = table;
 
-/** What is wrong with a field of a body, for machines. */
+/** The kind of a field's fault, for machines. */
 export type FieldFaultCode =
   | 'REQUIRED'
   | 'WRONG_TYPE'

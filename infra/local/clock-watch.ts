@@ -24,7 +24,7 @@ export interface ClockWatch {
   look(): number | undefined;
 }
 
-/** What is stored in the data folder while the clock is not trusted. */
+/** The record in the data folder while the clock is not trusted. */
 interface Distrust {
   /** Milliseconds that the service must still run before the clock is trusted. */
   readonly left: number;

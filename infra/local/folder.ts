@@ -21,7 +21,7 @@ export const localAccount = (): string => {
   }
 };
 
-/** What a running service writes to its data folder for the operator's commands. */
+/** The facts that a running service writes to its data folder for the operator's commands. */
 export interface RunningService {
   readonly url: string;
   /** The address of its DynamoDB engine. */

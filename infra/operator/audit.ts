@@ -11,7 +11,7 @@ export interface Operator {
   readonly identity: string;
 }
 
-/** What an operator's command did, as it is recorded in the audit log. */
+/** The change that an operator's command made, as the audit log records it. */
 export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | 'resource_id'> {
   readonly operator: Operator;
   /** Default: SUCCESS. */

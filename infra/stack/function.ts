@@ -19,7 +19,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
 const gatewayTimeout = Duration.seconds(20);
 
-/** What all functions of the stack share. */
+/** The properties that all functions of the stack share. */
 export interface SharedFunctionProps {
   readonly tables: Tables;
   readonly signingSecret: Secret;
@@ -33,7 +33,7 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly definition: FunctionDefinition;
   /** How many instances run at the same time; absent: as many as there are requests. */
   readonly reservedConcurrency?: number | undefined;
-  /** What differs for a function that runs on a schedule. */
+  /** The differences of a function that runs on a schedule. */
   readonly scheduled?: {
     readonly description: string;
     readonly timeout: Duration;

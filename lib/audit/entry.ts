@@ -30,7 +30,7 @@ export const redact = (details: unknown): unknown => {
 /** An audit entry, as it is stored and as responses show it. */
 export interface AuditEntry {
   readonly id: number;
-  /** Who did it; null when no user is known. */
+  /** The user who did it; null when none is known. */
   readonly user_id: number | null;
   readonly action: Action;
   readonly resource: string;

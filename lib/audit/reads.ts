@@ -49,7 +49,7 @@ const markRead = async (key: { readonly pk: string }, now: number): Promise<bool
   }
 };
 
-/** Who queries the audit log, and from where. */
+/** The caller who queries the audit log, and the origin of the request. */
 type Reader = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'> & {
   readonly user_id: number;
 };

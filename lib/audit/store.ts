@@ -63,7 +63,7 @@ export const indexKeys = (entry: AuditEntry): Readonly<Record<string, string>> =
   };
 };
 
-/** What is stored of a write beside the entry. No response shows it. */
+/** The attributes that are stored beside the entry. No response shows them. */
 export interface EntryWrite {
   /** Distinguishes the write from another one that drew the same id. */
   readonly writeId: string;

@@ -41,7 +41,7 @@ export const networkOf = (address: string): string => {
 /** Milliseconds that counting may delay a response. */
 export const countingTimeout = () => storageTime(1000);
 
-/** What is counted, and how many attempts within 15 minutes are let through. */
+/** A counter of attempts, and how many of them are allowed within 15 minutes. */
 export interface Counter {
   readonly pk: string;
   readonly limit: number;

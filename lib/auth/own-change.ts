@@ -1,4 +1,4 @@
-/** What permits a change of a user to callers who are no admins. */
+/** The conditions under which callers who are not admins may change a user. */
 
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';

@@ -5,7 +5,7 @@ import { commonHeaders, type Json, ref } from './json-schema.ts';
 import type { Description, Operation } from './operation.ts';
 import type { OperationInForce } from './operations.ts';
 
-/** What each error means, in a line: in the document and on its page. */
+/** The meaning of each error in a line, for the document and its page. */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   NO_TOKEN: 'The request has no Authorization header that begins with `Bearer` and a space.',
   TOKEN_EXPIRED: 'The token has expired: log in again.',

@@ -6,7 +6,7 @@ import { type IndexDefinition, tables } from './tables.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** What to read of each partition. */
+/** The part of each partition that is read, and the form of its entries. */
 export interface Reading {
   readonly table: string;
   readonly index: IndexDefinition;

@@ -12,7 +12,7 @@ import type {
 } from './request.ts';
 import { mapErrors, render } from './response.ts';
 
-/** Who may call an endpoint, and the checks of that: see lib/http/access.ts. */
+/** The callers of an endpoint, and the checks that let only them pass: see lib/http/access.ts. */
 export interface Access {
   readonly caller: Caller;
   readonly checks: readonly Middleware[];

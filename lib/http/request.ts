@@ -17,7 +17,7 @@ export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
 
 export type Middleware = MiddlewareObj<IncomingEvent>;
 
-/** What a handler is given: the event after the middlewares have run. */
+/** The argument of a handler: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
   /** The parsed body; empty unless the operation has one. */
   readonly body: JsonObject;
@@ -29,7 +29,7 @@ export type AuthenticatedRequest = ApiRequest & {
   readonly claims: Claims;
   /** The caller as stored, where sessions are revocable: authentication has then read it. */
   readonly caller?: StoredUser;
-  /** What permits the request, if neither the path's id nor the role does. */
+  /** The permission for the request, where neither the path's id nor the role gives it. */
   readonly permission?: Permission;
 };
 
@@ -54,7 +54,7 @@ export interface ApiResponse {
   readonly contentType?: string;
 }
 
-/** What a function exports, and API Gateway invokes. */
+/** The function that a file exports and API Gateway invokes. */
 export type Handler = (
   event: APIGatewayProxyEventV2,
   context: unknown,

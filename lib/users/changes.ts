@@ -123,7 +123,7 @@ export const deleteUser = async (id: number): Promise<User> => {
         Delete: {
           TableName: config.usersTable,
           Key: userKey(id),
-          // What is returned is then what was deleted.
+          // The returned user is then the one that was deleted.
           ConditionExpression: '#name = :name AND #email = :email AND #role = :role',
           ExpressionAttributeNames: { '#name': 'name', '#email': 'email', '#role': 'role' },
           ExpressionAttributeValues: {

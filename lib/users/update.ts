@@ -9,7 +9,7 @@ import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } fr
 import { endingSessions } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
-/** What permits a change of a user to a caller who is no admin. It must hold when it is written. */
+/** A condition under which a caller who is not an admin may change a user. It must hold at the write. */
 export interface Permission {
   /** The user, as read when the permission was checked. */
   readonly user: StoredUser;
@@ -21,7 +21,7 @@ export interface Permission {
   readonly currentPassword?: string;
 }
 
-/** Who changes a user, and what else the change depends on. */
+/** The caller who changes a user, and the conditions of the change. */
 export interface ChangeContext {
   /**
    * Id of the caller, who must be an admin at that instant to make another one; absent: an
@@ -37,7 +37,7 @@ export interface ChangeContext {
   readonly mailsLinks?: boolean;
 }
 
-/** What is known of a write: it was made; the user had changed, and it was not; or neither. */
+/** The outcome of a write: it was made; it was refused, because the user had changed; or unknown. */
 export type Written = 'written' | 'conflict' | 'unknown';
 
 /** The fields that an update may write. */

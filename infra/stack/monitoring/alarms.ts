@@ -35,7 +35,7 @@ export interface Watched {
 
 interface AlarmDefinition {
   readonly name: string;
-  /** What the alarm means and where to look, for the engineer on call. */
+  /** The meaning of the alarm and where to look, for the engineer on call. */
   readonly description: string;
   readonly metric: IMetric;
   /** The alarm is raised from this value on. */
