@@ -227,8 +227,8 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/users/list.ts',
     routes: [{ method: 'GET', path: '/api/users' }],
     permissions: [
-      readsSessions,
-      readsCaller,
+      // A lookup by address reads the address's item and the user's.
+      { table: 'users', actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem'] },
       { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
     signingSecret: true,

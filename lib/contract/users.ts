@@ -1,6 +1,8 @@
 /** Users, read and changed by callers with a token. */
 import * as v from 'valibot';
+import { email } from '../users/fields.ts';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
+import { oneOf } from '../validation.ts';
 import { user, userChangesUnder, users } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import { limitUpTo, pageParameters } from './parameters.ts';
@@ -50,6 +52,21 @@ export const listUsers = {
         ),
       ),
     ),
+    order: v.optional(
+      v.pipe(
+        oneOf(['asc', 'desc']),
+        v.description('Oldest first (`asc`), or newest first.'),
+        v.metadata({ default: 'asc' }),
+      ),
+    ),
+    email: v.optional(
+      v.pipe(
+        email,
+        v.description(
+          'Only the user who has this address, in any letter case (`+` is written `%2B`). Not together with `cursor`.',
+        ),
+      ),
+    ),
   },
   storageFault: ['Error listing users', 'err'],
 } as const satisfies Operation;
@@ -59,7 +76,7 @@ const listUsersDescription: Describe = ({ userDirectory }) => ({
   tag,
   summary: 'List the users',
   text:
-    'Oldest first. Without `limit` a response has as many users as one read of 1 MB returns, which is thousands. As long as more remain, `Link` leads to the next page. A user who was just created may be missing for a moment.' +
+    'Oldest first unless `order` says otherwise. Without `limit` a response has as many users as one read of 1 MB returns, which is thousands. As long as more remain, `Link` leads to the next page. A user who was just created may be missing for a moment.' +
     (userDirectory === 'closed' ? ' Callers who are not admins get only themselves.' : ''),
   success: {
     status: 200,

@@ -136,21 +136,25 @@ export const findUserByEmail = async (
 };
 
 /**
- * One page of users, oldest first. One request reads it: 1 MB at most, which is thousands of users.
+ * One page of users, oldest first unless the order says otherwise. One request reads it: 1 MB at most, which is thousands of users.
  * As JSON within JSON they take less than the 6 MB that a Lambda response may have.
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
  * @throws {DomainError} STORAGE_FAULT
  */
-export const listUsers = async (request: {
+export const listUsers = async ({
+  order = 'asc',
+  ...request
+}: {
   limit?: number | undefined;
+  order?: 'asc' | 'desc' | undefined;
   after?: string | undefined;
 }): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
   const { entries, ...rest } = await readPage({
     table: config.usersTable,
     index: byCreatedAt,
     partitions: [listing],
-    order: 'oldest first',
+    order: order === 'asc' ? 'oldest first' : 'newest first',
     attributes: byCreatedAt.include,
     mostRequests: 1,
     ...request,

@@ -33,6 +33,15 @@ describe('With USER_DIRECTORY=closed', () => {
     expect(ids).toEqual(expect.arrayContaining([user.id, other.id]));
   });
 
+  it('GET /api/users?email= finds a user itself only, and for an admin anybody', async () => {
+    const found = async (email: string, token: string) =>
+      (await get(`/api/users?email=${email}`, token)).body.map(({ id }: { id: number }) => id);
+
+    expect(await found(user.email.toUpperCase(), user.token)).toEqual([user.id]);
+    expect(await found(other.email, user.token)).toEqual([]);
+    expect(await found(other.email, adminToken)).toEqual([other.id]);
+  });
+
   it('GET /api/users/{id} shows a user itself', async () => {
     const { status, body } = await get(`/api/users/${user.id}`, user.token);
 

@@ -184,6 +184,13 @@ const examples: Readonly<Record<string, Example>> = {
     operations: ['read'],
     storageFault: ['Error listing users', 'err'],
   },
+  'GET /api/users, by email': {
+    caller: 'user',
+    query: 'email=nobody@example.com',
+    status: 200,
+    operations: ['read'],
+    storageFault: ['Error listing users', 'err'],
+  },
   'GET /api/users/{id}': {
     caller: 'user',
     status: 200,

@@ -9,7 +9,7 @@ import {
   refusal,
   serviceForThisFile,
 } from '../../support/acceptance.ts';
-import { register } from '../../support/client.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken } = service;
@@ -94,6 +94,46 @@ describe('GET /api/users', () => {
     expect(outcome(await get(`?cursor=${cursor.toUpperCase()}`))).toEqual(
       refusal(400, 'cursor is invalid'),
     );
+  });
+
+  it('lists the newest first with order=desc, page after page', async () => {
+    const pages = await readPages(api, '/api/users?order=desc&limit=2', { token: first.token });
+
+    const users: ListedUser[] = pages.flatMap(({ answer }) => answer.body);
+    expect(idsOfMine(users)).toEqual(mine.map(({ id }) => id).reverse());
+    expect(idsOf(users)).toEqual(idsOf(users).toSorted((a, b) => b - a));
+  });
+
+  it.each([
+    ['desc', ''],
+    ['asc', '&order=desc'],
+  ])('answers 400 to a cursor of order=%s in the other order', async (order, other) => {
+    const path = nextPage(await get(`?limit=1&order=${order}`));
+    const cursor = new URLSearchParams(path?.split('?')[1]).get('cursor');
+
+    expect(outcome(await get(`?limit=1&cursor=${cursor}${other}`))).toEqual(
+      refusal(400, 'cursor is invalid'),
+    );
+  });
+
+  it('answers the one user who holds an address, in any letter case', async () => {
+    const answer = await get(`?email=${encodeURIComponent(second.email.toUpperCase())}`);
+
+    const { body } = await api('GET', `/api/users/${second.id}`, { token: first.token });
+    expect(outcome(answer)).toEqual([200, [body]]);
+    expect(nextPage(answer)).toBeUndefined();
+  });
+
+  it('answers no user to an address that nobody has', async () => {
+    expect(outcome(await get(`?email=${uniqueEmail()}`))).toEqual([200, []]);
+  });
+
+  it.each([
+    ['email=', 'email must be a valid email address'],
+    ['email=ada@example.org&cursor=x', 'cursor must not be given with email'],
+    ['order=up', 'order must be one of asc, desc'],
+  ])('answers 400 to ?%s', async (query, message) => {
+    expect(outcome(await get(`?${query}`))).toEqual(refusal(400, message));
   });
 
   it('answers 400 to a cursor of the audit log', async () => {

@@ -88,6 +88,12 @@ describe('An endpoint', () => {
     },
   );
 
+  it('asks at GET /api/users?email= for two reads', async () => {
+    await api('GET', `/api/users?email=${account.email}`, { token: account.token });
+
+    expect(asked()).toEqual(['BatchGetItem users', 'GetItem users']);
+  });
+
   it('asks at PUT without a new address for one read, one write and one audit write', async () => {
     const json = { name: 'New', email: account.email.toUpperCase() };
     await api('PUT', `/api/users/${account.id}`, { token: account.token, json });

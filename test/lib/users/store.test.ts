@@ -259,11 +259,11 @@ describe('The users table', () => {
 });
 
 describe('listUsers', () => {
-  const walk = async (limit: number) => {
+  const walk = async (limit: number, order?: 'asc' | 'desc') => {
     const ids: number[] = [];
     let after: string | undefined;
     for (let pages = 0; pages < 1000; pages += 1) {
-      const page = await listUsers({ limit, after });
+      const page = await listUsers({ limit, after, order });
       ids.push(...page.users.map(({ id }) => id));
       after = page.next;
       if (after === undefined) return ids;
@@ -271,7 +271,7 @@ describe('listUsers', () => {
     throw new Error('The list has no end');
   };
 
-  it('yields every user once, oldest first, and those of one millisecond by id', async () => {
+  it('yields every user once, oldest first, and those of one millisecond by id; or the reverse', async () => {
     const created_at = new Date(0).toISOString();
     for (let i = 0; i < 5; i += 1) await insertUser(await newUser({ created_at }));
     await Promise.all(Array.from({ length: 5 }, inserted));
@@ -280,7 +280,9 @@ describe('listUsers', () => {
       a.created_at === b.created_at ? a.id - b.id : a.created_at < b.created_at ? -1 : 1;
 
     for (const limit of [1, 4, 100]) {
-      expect(await walk(limit)).toEqual(users.toSorted(oldestFirst).map(({ id }) => id));
+      const ids = users.toSorted(oldestFirst).map(({ id }) => id);
+      expect(await walk(limit)).toEqual(ids);
+      expect(await walk(limit, 'desc')).toEqual(ids.reverse());
     }
   });
 
