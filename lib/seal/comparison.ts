@@ -14,7 +14,7 @@ import {
   sha256,
   wrongIndexKeys,
 } from './line.ts';
-import { recheckSince } from './sealer.ts';
+import { readAgainAfter } from './sealer.ts';
 import { openScratch } from './spool.ts';
 import type { EntrySource } from './table.ts';
 import type { Finding, Verification, Walk } from './verification.ts';
@@ -191,6 +191,9 @@ export class Comparison {
   /** Whether all entries were read past the indexes, so that what those do not show is noted. */
   private readonly isScanned: boolean;
   private readonly since: string;
+  /** When the time begins of which the next run of the sealer seals entries. */
+  private awaited = beginning;
+  private readonly verification: Verification;
 
   constructor(verification: Verification, notes: Notes, walk: Walk) {
     const {
@@ -200,6 +203,7 @@ export class Comparison {
       now = Date.now(),
       scan = false,
     } = verification;
+    this.verification = verification;
     this.source = source;
     this.isThere = source !== noTable;
     this.notes = notes;
@@ -331,8 +335,7 @@ export class Comparison {
     const { walk } = this;
     const gap = walk.gaps.find(({ from, until }) => time >= from && time < until);
     if (gap) return walk.hasLeft(gap) ? 'unproven' : 'unclear';
-    const recheck = walk.last ? recheckSince(walk.last) : beginning;
-    const isAwaited = time >= recheck || this.notes.isReplayed(id, hash);
+    const isAwaited = time >= this.awaited || this.notes.isReplayed(id, hash);
     if (isAwaited && this.isTimely(time)) return 'unsealed';
     const late = [...walk.gaps, ...walk.later].find(
       ({ until, mayHoldLate }) => mayHoldLate && time < until,
@@ -368,10 +371,11 @@ export class Comparison {
     }
   }
 
-  /** Notes what is listed by replays that are not sealed yet. */
-  private async noteReplays(): Promise<void> {
-    const since = this.walk.last?.until ?? beginning;
-    for await (const item of this.source.between(since, endOfTime)) {
+  /** Notes what the next run of the sealer seals: from when on, and what replays of then list. */
+  private async noteAwaited(): Promise<void> {
+    const { last } = this.walk;
+    if (last) this.awaited = (await readAgainAfter(last, this.verification)).since;
+    for await (const item of this.source.between(this.awaited, endOfTime)) {
       if (!this.isTimely(String(item.created_at))) continue;
       for (const { id, sha256: hash } of replayedBy(item)) this.notes.replay(id, hash);
     }
@@ -382,7 +386,7 @@ export class Comparison {
     if (!this.isThere) return;
     yield* this.flush();
     const { walk, notes } = this;
-    if (isWhole || walk.gaps.length > 0 || notes.hasUnmet()) await this.noteReplays();
+    if (isWhole || walk.gaps.length > 0 || notes.hasUnmet()) await this.noteAwaited();
     for (const { from, until } of walk.gaps.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
       if (until !== endOfTime) yield* this.tellBetween(from, until);
     }

@@ -1,4 +1,5 @@
 /** Closes windows, one after another, until all that is over is sealed (lib/seal/README.md, Windows). */
+import type { KeyObject } from 'node:crypto';
 import { createGzip } from 'node:zlib';
 import { namedError } from '../errors.ts';
 import {
@@ -141,23 +142,32 @@ export const findStart = async (
   return { now, newest, from, recent };
 };
 
-/** Digests from the newest back to the first that ends after a time, or to one that cannot be read. */
-const digestsSince = async (
-  { archive, signer }: Sealing,
-  { newest, recent }: Start,
-  since: string,
-): Promise<readonly SignedDigest[]> => {
+/**
+ * What the run after a digest reads once more: from six intervals before the run that closed its window;
+ * and the whole of a window in which that begins, as a clock that ran ahead may have closed it. The
+ * first window has all that was there, and is not read as a whole again.
+ * @param files what is known of the files of the archive, by name
+ * @returns when that time begins; and the digests that end after that, newest first
+ */
+export const readAgainAfter = async (
+  newest: SignedDigest,
+  { archive, publicKey }: { readonly archive: Archive; readonly publicKey: KeyObject },
+  files: ReadonlyMap<string, ArchivedFile> = new Map(),
+): Promise<{ readonly since: string; readonly digests: readonly SignedDigest[] }> => {
+  const least = timeBefore(newest.at, recheckOf(newest.interval));
   const digests: SignedDigest[] = [];
   let digest: SignedDigest | undefined = newest;
-  while (digest && digest.until > since) {
+  while (digest && digest.until > least) {
     digests.push(digest);
     const { previous }: SignedDigest = digest;
     const file: ArchivedFile | undefined = previous
-      ? (recent.get(previous.file) ?? (await findFile(archive, previous.file)))
+      ? (files.get(previous.file) ?? (await findFile(archive, previous.file)))
       : undefined;
-    digest = file && (await findDigest(archive, file, signer.publicKey));
+    digest = file && (await findDigest(archive, file, publicKey));
   }
-  return digests;
+  const oldest = digests.at(-1);
+  const since = oldest?.previous && oldest.from < least ? oldest.from : least;
+  return { since, digests };
 };
 
 /**
@@ -179,24 +189,15 @@ const noteSealed = async (
   await content?.close();
 };
 
-/** When the time begins that a run after the one of a digest reads once more. */
-export const recheckSince = ({ at, interval }: Digest, set = interval): string =>
-  timeBefore(at, recheckOf(Math.max(interval, set)));
-
-/**
- * Entries of the time that a run reads once more: six intervals before the run that closed the newest
- * window; and the whole of a window that reaches into them, as a clock that ran ahead may have closed
- * it. The first window has all that was there, and is not read as a whole again.
- */
+/** Entries of the time that a run reads once more. */
 async function* reread(sealing: Sealing, start: Start, late: LateEntries): AsyncGenerator<Item> {
-  const { newest } = start;
+  const { archive, source, signer } = sealing;
+  const { newest, recent } = start;
   if (!newest) return;
-  const least = recheckSince(newest, sealing.interval);
-  const digests = await digestsSince(sealing, start, least);
-  const oldest = digests.at(-1);
-  const since = oldest?.previous && oldest.from < least ? oldest.from : least;
+  const { publicKey } = signer;
+  const { since, digests } = await readAgainAfter(newest, { archive, publicKey }, recent);
   for (const digest of digests) await noteSealed(sealing, start, digest, { since, late });
-  if (since < newest.until) yield* sealing.source.between(since, newest.until);
+  if (since < newest.until) yield* source.between(since, newest.until);
 }
 
 const openRun = (sealing: Sealing, start: Start, closed: string): Run => {

@@ -169,7 +169,9 @@ const takeLate = async (run: Run, room: Room): Promise<void> => {
     }
     const length = run.late.add(value);
     if (length === 0) continue;
-    room.entries -= 1;
+    const listed = replayedBy(value);
+    for (const { id, sha256 } of listed) run.late.replay(id, sha256);
+    room.entries -= 1 + listed.length;
     room.characters -= length;
   }
 };
@@ -179,7 +181,7 @@ const addReplayed = async ({ source, late }: Run, from: string): Promise<void> =
   for (const hashes of late.replayed()) {
     for (const item of await source.byIds([...hashes.keys()].map(String))) {
       const isSame = hashes.get(Number(item.id)) === hashOf(item);
-      if (isSame && String(item.created_at) < from) late.add(item);
+      if (isSame && isTime(item.created_at) && item.created_at < from) late.add(item);
     }
   }
 };

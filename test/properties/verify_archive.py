@@ -420,9 +420,13 @@ def verify(folder, key, now):
             need(line.may_have_left(now), 'entry %s: deleted, it was sealed and is not in the table' % line.id)
 
     latest = now + newest.grace
+    again = newest.at - newest.reread
+    for digest in digests:
+        if digest.previous and digest.begin <= again < digest.until:
+            again = digest.begin
     listed = set()
     for line in table.values():
-        if line.created is not None and newest.until <= line.created <= latest:
+        if line.created is not None and again <= line.created <= latest:
             listed |= line.listed()
     for line in table.values():
         if line.id in sealed:
@@ -432,7 +436,7 @@ def verify(folder, key, now):
         if any(gap.begin <= line.created < gap.end for gap in gaps):
             continue  # Unproven: only gaps that are no finding come this far, so nothing is unclear.
         if line.created <= latest and (
-                line.created >= newest.at - newest.reread
+                line.created >= again
                 or is_integer(line.entry['id'])
                 and (line.entry['id'], hashlib.sha256(line.bytes).hexdigest()) in listed):
             continue  # Unsealed.

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hashOf, lineOf } from '../../../lib/seal/line.ts';
+import { sealWindows } from '../../../lib/seal/sealer.ts';
+import { isFault } from '../../../lib/seal/verification.ts';
 import { forge, makeTrail, sealedTrail, type Trail, verifyOf } from '../../support/sealed-trail.ts';
 
 const minute = 60_000;
@@ -31,6 +33,31 @@ describe('An entry of the table that no window has', () => {
     const trail = await sealed();
 
     const id = forge(trail, iso(trail.now + later));
+
+    const findings = [entryIs('inserted', trail, id)];
+    expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1 });
+  });
+
+  it('is too new in all of a window that the next run will read again as a whole', async () => {
+    const trail = await sealed();
+    const from = trail.now - minute;
+    trail.now += 30 * minute;
+    await sealWindows(trail, new Date(trail.now));
+
+    forge(trail, iso(from));
+    const id = forge(trail, iso(from - 1));
+
+    const findings = [entryIs('inserted', trail, id)];
+    expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1 });
+  });
+
+  it('is not too new in the first window but for its last part, which alone is read again', async () => {
+    const trail = makeTrail();
+    trail.now += 30 * minute;
+    await sealWindows(trail, new Date(trail.now));
+
+    forge(trail, iso(trail.now - 6 * minute));
+    const id = forge(trail, iso(trail.now - 6 * minute - 1));
 
     const findings = [entryIs('inserted', trail, id)];
     expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1 });
@@ -89,6 +116,17 @@ describe('An entry of the past that a replay lists which is not sealed yet', () 
     const { trail } = await listed({});
 
     expect(await verifyOf(trail)).toMatchObject({ findings: [], unsealed: 3 });
+  });
+
+  it('is sealed by the next run where the index shows the entry of the replay late', async () => {
+    const { trail } = await listed({ later: -3 * minute });
+    expect(await verifyOf(trail)).toMatchObject({ findings: [], unsealed: 3 });
+
+    trail.now += minute;
+    await sealWindows(trail, new Date(trail.now));
+
+    const { findings, unsealed } = await verifyOf(trail);
+    expect([findings.filter(isFault), unsealed]).toEqual([[], 0]);
   });
 
   it('is inserted where it is not what the replay lists', async () => {
