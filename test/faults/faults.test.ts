@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { everySetting } from '../support/every-setting.ts';
 import { exampleRequestsOf, type Operation } from '../support/examples.ts';
-import { mailSettings } from '../support/mailbox.ts';
 import {
   expected,
   expectFull,
@@ -20,11 +20,7 @@ const ofAudit = (operation: Operation) => operation === 'read audit';
 
 describe.each([
   ['By default', 'faults', {}],
-  [
-    'With revocable sessions and mails',
-    'faults-revocable',
-    { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings },
-  ],
+  ['With each setting that adds endpoints', 'faults-settings', everySetting],
 ])('%s, an endpoint whose store fails', (_, report, environment) => {
   const requests = exampleRequestsOf(environment);
   let runs: ReadonlyMap<string, ProxiedRun>;

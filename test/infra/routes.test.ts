@@ -2,25 +2,19 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import { functionsInForce, mailFunction, type TablePermission } from '../../infra/routes.ts';
 import { configFrom } from '../../lib/settings.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
+import { everySetting } from '../support/every-setting.ts';
 import {
   type ExampleRequest,
   exampleRequestsOf,
   prepareSubject,
   sendExample,
 } from '../support/examples.ts';
-import { mailSettings } from '../support/mailbox.ts';
 import { type EngineRequest, faults, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 
-const everythingOn = {
-  SESSIONS: 'revocable',
-  CURRENT_PASSWORD: 'required',
-  AUDIT_DETAIL: 'full',
-  ...mailSettings,
-};
 const modes = [
   ['By default', {}],
-  ['With the settings that are off by default', everythingOn],
+  ['With the settings that are off by default', { ...everySetting, AUDIT_DETAIL: 'full' }],
 ] as const;
 
 type TableName = TablePermission['table'];

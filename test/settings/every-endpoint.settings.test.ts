@@ -1,10 +1,8 @@
 import { describe } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { describeEveryEndpoint } from '../support/every-endpoint.ts';
-import { mailSettings } from '../support/mailbox.ts';
+import { everySetting } from '../support/every-setting.ts';
 
-const environment = { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings };
-const service = await serviceForThisFile(environment);
+const service = await serviceForThisFile(everySetting);
 
-describe('With revocable sessions, the current password required and mails', () =>
-  describeEveryEndpoint(service));
+describe('With each setting that adds endpoints', () => describeEveryEndpoint(service));

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { register } from '../../support/client.ts';
-import { mailSettings } from '../../support/mailbox.ts';
+import { everySetting } from '../../support/every-setting.ts';
 import { startTestService } from '../../support/service.ts';
 
 /** From Maven Central. */
@@ -17,8 +17,8 @@ const mavenCopy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
 
 /** Its settings give it all endpoints and all schemas. */
 const service = await startTestService({
-  ...{ SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', REGISTRATIONS_PER_ADDRESS: '1000' },
-  ...mailSettings,
+  ...everySetting,
+  REGISTRATIONS_PER_ADDRESS: '1000',
 });
 afterAll(() => service.stop());
 

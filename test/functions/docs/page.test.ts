@@ -7,7 +7,7 @@ import { renderPage } from '../../../functions/docs/page.ts';
 import { errorCodes } from '../../../lib/errors.ts';
 import { configFrom } from '../../../lib/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
-import { mailSettings } from '../../support/mailbox.ts';
+import { everySetting } from '../../support/every-setting.ts';
 
 const { api, url } = await serviceForThisFile();
 const { text: page, headers } = await api('GET', '/docs');
@@ -52,8 +52,7 @@ describe('GET /docs', () => {
     const { type } = (await api('GET', '/api/profile', accept)).body;
 
     expect(page).toContain(`<tr id="${type.replace('/docs#', '')}">`);
-    const everything = { SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', ...mailSettings };
-    const whole = renderPage(configFrom(everything), {});
+    const whole = renderPage(configFrom(everySetting), {});
     expect(all(/<tr id="([^"]*)"/g, whole).toSorted()).toEqual(errorCodes.toSorted());
     expect(whole).toContain('<code>Bearer</code> and a space');
   });

@@ -1,0 +1,8 @@
+import { mailSettings } from './mailbox.ts';
+
+/** Each setting that adds endpoints, fields or errors, with a value with which it does. */
+export const everySetting = {
+  SESSIONS: 'revocable',
+  CURRENT_PASSWORD: 'required',
+  ...mailSettings,
+} as const;
