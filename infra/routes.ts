@@ -64,7 +64,7 @@ const hashingMemory = 1769;
  */
 const waitingMemory = 512;
 
-const [byCreatedAt] = usersTable.indexes;
+const [byCreatedAt, byAdmin] = usersTable.indexes;
 
 const stateless = [{ sessions: 'stateless' }] as const;
 const revocable = [{ sessions: 'revocable' }] as const;
@@ -151,6 +151,31 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
     memory: waitingMemory,
+  },
+  {
+    name: 'account-deletions-create',
+    entry: 'functions/account-deletions/create.ts',
+    routes: [{ method: 'POST', path: '/api/account-deletions', hashesPasswords: true }],
+    permissions: [
+      // Wrong current passwords are counted like failed logins.
+      {
+        table: 'users',
+        actions: [
+          ...(['dynamodb:BatchGetItem', 'dynamodb:GetItem'] as const),
+          ...(['dynamodb:UpdateItem', 'dynamodb:DeleteItem'] as const),
+        ],
+      },
+      // The transaction that deletes an admin checks that there is another one.
+      { table: 'users', actions: ['dynamodb:Query'], indexes: [byAdmin.name] },
+      { table: 'users', actions: ['dynamodb:ConditionCheckItem'] },
+      writesAudit,
+    ],
+    signingSecret: true,
+    variables: [
+      ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'BCRYPT_COST', 'SESSIONS'] as const),
+      ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
+    ],
+    memory: hashingMemory,
   },
   // The stack creates it before the functions that invoke it.
   {
@@ -346,7 +371,7 @@ export const functions: readonly FunctionDefinition[] = [
     variables: [
       ...(['USER_DIRECTORY', 'PASSWORD_MIN_LENGTH', 'LOGIN_ANSWERS'] as const),
       ...(['REGISTRATIONS_PER_ADDRESS', 'V1_USERS', 'DOCS', 'SESSIONS'] as const),
-      ...(['CURRENT_PASSWORD', 'MAIL_FROM', 'RESET_URL'] as const),
+      ...(['CURRENT_PASSWORD', 'SELF_DELETION', 'MAIL_FROM', 'RESET_URL'] as const),
     ],
     memory: waitingMemory,
     staticFiles: 'docs',

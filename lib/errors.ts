@@ -61,6 +61,7 @@ const table = {
   // The message of API Gateway for an unknown path.
   FILE_NOT_FOUND: { status: 404, message: 'Not Found' },
   EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
+  LAST_ADMIN: { status: 409, message: 'The last admin cannot be deleted' },
   EMAIL_EXISTS: { status: 409, message: 'Email already exists' },
   TOO_MANY_ATTEMPTS: { status: 429, message: 'Too many attempts, please try again later' },
   MEMORY_FULL: { status: 503, message: 'Too many users in memory' },

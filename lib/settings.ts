@@ -84,6 +84,8 @@ export const serviceSettings = {
     allowed: ['optional', 'required'],
     default: 'optional',
   },
+  /** Whether users can delete their own account. */
+  selfDeletion: { variable: 'SELF_DELETION', allowed: ['off', 'on'], default: 'off' },
   /** The sender of mails. With it and the next setting, passwords can be reset. */
   mailFrom: {
     variable: 'MAIL_FROM',

@@ -4,7 +4,7 @@ import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { deletionDetails } from '../../lib/users/audit-details.ts';
-import { deleteUser } from '../../lib/users/changes.ts';
+import { deleteUser } from '../../lib/users/deletion.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 
 /** DELETE /api/users/{id} */

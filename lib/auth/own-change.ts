@@ -4,19 +4,23 @@ import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
-import { parseCurrentPassword, type UserChanges } from '../users/schema.ts';
+import type { UserChanges } from '../users/schema.ts';
 import { findStoredUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';
 
-/** A change that users ask for of themselves. */
-export interface OwnChange {
+/** What users ask for of themselves with their current password. */
+export interface OwnRequest {
   readonly id: number;
-  readonly changes: UserChanges;
   /** The field `currentPassword` of the body. */
   readonly currentPassword: unknown;
   readonly sourceIp: string;
+}
+
+/** A change that users ask for of themselves. */
+export interface OwnChange extends OwnRequest {
+  readonly changes: UserChanges;
 }
 
 /** @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
@@ -26,10 +30,20 @@ const findExisting = async (id: number): Promise<StoredUser> => {
   return user;
 };
 
+/**
+ * The field `currentPassword` of a body.
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED unless it is text
+ */
+export const parseCurrentPassword = (value: unknown): string => {
+  if (typeof value === 'string' && value !== '') return value;
+  const fault = { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' } as const;
+  throw new DomainError('CURRENT_PASSWORD_REQUIRED', { faults: [fault] });
+};
+
 /** Requires the current password. A wrong one counts as a failed login. */
-const requirePassword = async (user: StoredUser, change: OwnChange): Promise<string> => {
-  const password = parseCurrentPassword(change.currentPassword);
-  const counters = await loginCounters(user.email, change.sourceIp);
+const requirePassword = async (user: StoredUser, request: OwnRequest): Promise<string> => {
+  const password = parseCurrentPassword(request.currentPassword);
+  const counters = await loginCounters(user.email, request.sourceIp);
   const seen = await requireNoWaitNow(counters);
   if (!(await verifyPassword(password, user.password_hash))) {
     await countAttempt(seen);
@@ -38,6 +52,10 @@ const requirePassword = async (user: StoredUser, change: OwnChange): Promise<str
   await requireNoWaitNow(counters);
   return password;
 };
+
+/** Where sessions are revocable, the session of the request must not be ended before the change. */
+const endsWithSession = (caller: StoredUser | undefined): Permission['endsWith'] =>
+  caller ? { session_number: 'TOKEN_INVALID' } : {};
 
 /**
  * Checks that users may change themselves: their session, where sessions are revocable, and their
@@ -56,13 +74,29 @@ export const checkOwnChange = async (
     config.currentPassword === 'required' && (password !== undefined || email !== undefined);
   if (!caller && !mayRequirePassword) return undefined;
   const user = caller ?? (await findExisting(change.id));
-  const session = caller ? ({ session_number: 'TOKEN_INVALID' } as const) : {};
+  const session = endsWithSession(caller);
   if (!mayRequirePassword) return { user, endsWith: session };
   if (password === undefined && email === user.email) {
     // The address is sent back as it is, which requires no password for as long as it stays.
     return { user, endsWith: { ...session, email: 'CURRENT_PASSWORD_REQUIRED' } };
   }
   return { user, endsWith: session, currentPassword: await requirePassword(user, change) };
+};
+
+/**
+ * Checks that users may delete themselves: their session, where sessions are revocable, and their
+ * current password.
+ * @param caller the user, if authentication has read it
+ * @throws {DomainError} USER_NOT_FOUND, CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS,
+ *   CURRENT_PASSWORD_WRONG, STORAGE_FAULT
+ */
+export const checkOwnDeletion = async (
+  request: OwnRequest,
+  caller: StoredUser | undefined,
+): Promise<Permission> => {
+  const user = caller ?? (await findExisting(request.id));
+  const currentPassword = await requirePassword(user, request);
+  return { user, endsWith: endsWithSession(caller), currentPassword };
 };
 
 /**

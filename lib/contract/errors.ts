@@ -24,8 +24,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   NAME_AND_EMAIL_REQUIRED: 'A name or an email is missing or empty.',
   EMAIL_REQUIRED: 'The email is missing or empty.',
   TOKEN_AND_PASSWORD_REQUIRED: 'A token or a password is missing or empty.',
-  CURRENT_PASSWORD_REQUIRED:
-    'A change of the password or the address requires the current password.',
+  CURRENT_PASSWORD_REQUIRED: 'The current password is missing or empty.',
   NO_FIELDS_TO_UPDATE: 'The body has none of the fields that can be changed.',
   FIELD_INVALID: 'A field breaks its rule; `errors` lists all such fields.',
   PARAMETER_INVALID: 'A query parameter is unknown, repeated or breaks its rule.',
@@ -37,6 +36,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   USER_NOT_FOUND: 'No user has this id.',
   FILE_NOT_FOUND: 'The page has no file of this name.',
   EMAIL_REGISTERED: 'Another user has this email address.',
+  LAST_ADMIN: 'The caller is the only admin, without whom nobody could manage users.',
   EMAIL_EXISTS: 'Another user of the in-memory variant has this email address.',
   TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',
   MEMORY_FULL: 'The memory holds as many users as it can.',
@@ -91,7 +91,6 @@ const reasons: Readonly<Record<number, string>> = {
   401: 'The caller is not authenticated.',
   403: 'The caller may not do this.',
   404: 'The user, or the file, does not exist.',
-  409: 'Another user has this email address.',
   413: 'The body is larger than 64 KiB.',
   429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
   500: 'A fault of the service. The further field names it.',
@@ -136,7 +135,8 @@ const errorResponse = (
   const ofGateway = gatewayResponses[status];
   return {
     description: [
-      reasons[status],
+      // Conflicts have little in common.
+      reasons[status] ?? codes.map((code) => errorMeanings[code]).join(' '),
       ofGateway && 'API Gateway itself sends this status too, without the headers of the service.',
     ]
       .filter(Boolean)

@@ -14,6 +14,7 @@ import { resetRequest } from '../users/fields.ts';
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
 import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
 import { roles, type User } from '../users/user.ts';
+import { accountDeletion } from './account-deletions.ts';
 
 const userId = v.pipe(
   v.number(),
@@ -134,6 +135,7 @@ export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
   Session: session,
   Profile: profile,
   ProfileData: profileData,
+  AccountDeletion: accountDeletion,
   PasswordResetRequest: resetRequest,
   PasswordReset: passwordReset,
   Message: message,

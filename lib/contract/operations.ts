@@ -1,5 +1,6 @@
 /** The operations of all routes, `METHOD /path`. */
 import type { ServiceValues } from '../settings.ts';
+import * as accountDeletions from './account-deletions.ts';
 import * as accounts from './accounts.ts';
 import * as auditLogs from './audit-logs.ts';
 import * as docs from './docs.ts';
@@ -11,6 +12,7 @@ import * as v1 from './v1-users.ts';
 
 export const operations = {
   ...accounts.operations,
+  ...accountDeletions.operations,
   ...passwordResets.operations,
   ...sessions.operations,
   ...users.operations,

@@ -47,6 +47,24 @@ export const requireAdmin = (id: number) => ({
 });
 
 /**
+ * Tries a change of a user that must leave another admin. The other admins are tried in turn,
+ * because the index may list one who is no admin any more.
+ * @param change returns undefined when the admin whose id it is given is none
+ * @returns undefined when there is no other admin
+ * @throws {DomainError} STORAGE_FAULT, and what the change throws
+ */
+export const besideAnotherAdmin = async <T>(
+  id: number,
+  change: (otherAdmin: number) => Promise<T | undefined>,
+): Promise<T | undefined> => {
+  for (const other of await listAdmins()) {
+    const changed = other.id === id ? undefined : await change(other.id);
+    if (changed !== undefined) return changed;
+  }
+  return undefined;
+};
+
+/**
  * Logs that the API has made a user an admin. The alarm AdminMade looks for this line.
  * @param by the caller's id
  */
@@ -58,13 +76,13 @@ export const logAdminMade = (
 /**
  * Takes the role admin from a user and ends the user's sessions, if another user is an admin at the
  * same instant: when two admins demote each other, one of them fails.
- * @returns false when either of the two is not an admin
+ * @returns undefined when either of the two is not an admin
  * @throws {DomainError} STORAGE_FAULT
  */
 export const demoteAdmin = async (
   id: number,
   { otherAdmin }: { otherAdmin: number },
-): Promise<boolean> => {
+): Promise<true | undefined> => {
   const failed = await transact([
     {
       Update: {
@@ -79,5 +97,5 @@ export const demoteAdmin = async (
     },
     requireAdmin(otherAdmin),
   ]);
-  return failed.length === 0;
+  return failed.length === 0 || undefined;
 };

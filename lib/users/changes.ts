@@ -1,15 +1,13 @@
-/** Changes and deletions of users, whom others may change at the same time. */
+/** Changes of users, whom others may change at the same time. */
 
-import { retry, storageTime, transact } from '../dynamodb/client.ts';
+import { retry, storageTime } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode, namedError, withUnknownOutcome } from '../errors.ts';
-import { config } from '../settings.ts';
-import { type StoredUser, toUser, userKey } from './items.ts';
+import { type StoredUser, toUser } from './items.ts';
 import { verifyPassword } from './password.ts';
 import { findStoredUser } from './store.ts';
 import {
   type ChangeContext,
   type Permission,
-  releaseEmail,
   type UserUpdate,
   type Written,
   writeUpdate,
@@ -43,15 +41,18 @@ const requirePermission = async (
   }
 };
 
-/** @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
-const readUser = async (id: number): Promise<StoredUser> => {
+/** Reads a user who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
+export const readUser = async (id: number): Promise<StoredUser> => {
   const user = await findStoredUser(id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   return user;
 };
 
-/** The user as the permission was checked by; for a further attempt the user is read again. */
-const readPermitted = async (
+/**
+ * The user as the permission was checked by; for a further attempt the user is read again.
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and the errors of the permission
+ */
+export const readPermitted = async (
   id: number,
   permission: Permission | undefined,
   attempt: number,
@@ -68,7 +69,7 @@ const readPermitted = async (
  * @returns the user as it was before the first attempt, and as it was read for the last one
  * @throws {DomainError} STORAGE_FAULT, and what the two functions throw
  */
-const readThenWrite = async (
+export const readThenWrite = async (
   readOnce: (attempt: number) => Promise<StoredUser>,
   write: (user: StoredUser) => Promise<Written>,
 ): Promise<{ before: User; read: User }> => {
@@ -109,34 +110,4 @@ export const updateUser = async (
     write,
   );
   return { before, after: toUser({ ...read, ...update }) };
-};
-
-/**
- * Deletes a user and frees its email.
- * @returns the user, as it was
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
- */
-export const deleteUser = async (id: number): Promise<User> => {
-  const write = async (user: StoredUser) => {
-    const failed = await transact([
-      {
-        Delete: {
-          TableName: config.usersTable,
-          Key: userKey(id),
-          // The returned user is then the one that was deleted.
-          ConditionExpression: '#name = :name AND #email = :email AND #role = :role',
-          ExpressionAttributeNames: { '#name': 'name', '#email': 'email', '#role': 'role' },
-          ExpressionAttributeValues: {
-            ':name': user.name,
-            ':email': user.email,
-            ':role': user.role,
-          },
-        },
-      },
-      releaseEmail(user),
-    ]);
-    return failed.length === 0 ? 'written' : 'conflict';
-  };
-  const { read } = await readThenWrite(() => readUser(id), write);
-  return toUser({ ...read });
 };

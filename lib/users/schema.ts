@@ -135,13 +135,3 @@ export const parseUserChanges = (body: Fields, caller: Role, current = caller): 
  */
 export const parsePasswordReset = (body: Fields): v.InferOutput<typeof passwordReset> =>
   parseBody(passwordReset, body, 'TOKEN_AND_PASSWORD_REQUIRED');
-
-/**
- * The field `currentPassword` of a body.
- * @throws {DomainError} CURRENT_PASSWORD_REQUIRED unless it is text
- */
-export const parseCurrentPassword = (value: unknown): string => {
-  if (typeof value === 'string' && value !== '') return value;
-  const fault = { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' } as const;
-  throw new DomainError('CURRENT_PASSWORD_REQUIRED', { faults: [fault] });
-};

@@ -84,27 +84,39 @@ const permitting = [...shown, 'password_hash', 'session_number', 'made_by'] as c
 const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdate) =>
   password_hash !== undefined || role !== user.role;
 
-/** The update of a user item on the condition that it is still as it was read. */
-const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
-  const names: readonly (typeof permitting)[number][] = context.permission ? permitting : shown;
+/** The condition that a user item is still as it was read, for an update or a deletion. */
+export const whileAsRead = (user: StoredUser, permission: Permission | undefined) => {
+  const names: readonly (typeof permitting)[number][] = permission ? permitting : shown;
   const present = names.filter((name) => user[name] !== undefined);
   const held = names.map((name) =>
     present.includes(name) ? `#${name} = :current_${name}` : `attribute_not_exists(#${name})`,
   );
+  return {
+    ConditionExpression: held.join(' AND '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(
+      present.map((name) => [`:current_${name}`, user[name]]),
+    ),
+  };
+};
+
+/** The update of a user item on the condition that it is still as it was read. */
+const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
+  const condition = whileAsRead(user, context.permission);
   const expressions = assignments(user, update, context);
   const changes = endsSessions(user, update) ? endingSessions(expressions) : expressions;
   return {
     TableName: config.usersTable,
     Key: userKey(user.id),
     ...changes,
-    ConditionExpression: held.join(' AND '),
+    ...condition,
     ExpressionAttributeNames: {
       ...changes.ExpressionAttributeNames,
-      ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ...condition.ExpressionAttributeNames,
     },
     ExpressionAttributeValues: {
       ...changes.ExpressionAttributeValues,
-      ...Object.fromEntries(present.map((name) => [`:current_${name}`, user[name]])),
+      ...condition.ExpressionAttributeValues,
     },
   };
 };

@@ -48,6 +48,7 @@ describe('readDeploymentSettings', () => {
         registrationsPerAddress: 20,
         sessions: 'revocable',
         currentPassword: 'required',
+        selfDeletion: 'on',
         // Mails are left to whoever deploys.
         mailFrom: '',
         resetUrl: '',

@@ -42,6 +42,7 @@ const expected: Readonly<
   USER_NOT_FOUND: [404, 'User not found'],
   FILE_NOT_FOUND: [404, 'Not Found'],
   EMAIL_REGISTERED: [409, 'Email already registered'],
+  LAST_ADMIN: [409, 'The last admin cannot be deleted'],
   EMAIL_EXISTS: [409, 'Email already exists'],
   MEMORY_FULL: [503, 'Too many users in memory'],
   HASHING_FAULT: [500, 'Error hashing password', 'hashErr'],

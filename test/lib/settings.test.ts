@@ -39,6 +39,7 @@ const choices: readonly [Name, string, readonly string[]][] = [
   ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
   ['sessions', 'SESSIONS', ['stateless', 'revocable']],
   ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
+  ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
   ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
   ['docs', 'DOCS', ['on', 'off']],

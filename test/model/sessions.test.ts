@@ -12,6 +12,7 @@ const service = await serviceForThisFile({
   ...mailSettings,
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
+  SELF_DELETION: 'on',
   LOGIN_FAILURES_PER_ACCOUNT: '0',
   LOGIN_FAILURES_PER_ADDRESS: '0',
 });
@@ -31,6 +32,7 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('profile' as const), token }),
   fc.record({ kind: fc.constant('logout' as const), token, all: fc.boolean() }),
   fc.record({ kind: fc.constant('change' as const), token, current: password, password }),
+  fc.record({ kind: fc.constant('leave' as const), token, current: password }),
   fc.record({ kind: fc.constant('set' as const), password }),
   fc.record({ kind: fc.constant('ask' as const) }),
   fc.record({ kind: fc.constant('reset' as const), link: fc.nat(5), password }),
@@ -135,6 +137,7 @@ const outcomeOf = (state: State, asked: Command): Expected => {
   if (!isGood(state, chosen(state, asked.token))) return [401, state];
   if (asked.kind === 'profile') return [200, state];
   if (asked.current !== state.password) return [403, state];
+  if (asked.kind === 'leave') return [204, { ...state, isThere: false }];
   return [200, withPassword(state, asked.password)];
 };
 
@@ -174,6 +177,10 @@ const requestOf = (
     case 'change': {
       const json = { password: asked.password, currentPassword: asked.current };
       return ['PUT', user, { ...options, json }];
+    }
+    case 'leave': {
+      const json = { currentPassword: asked.current };
+      return ['POST', '/api/account-deletions', { ...options, json }];
     }
     case 'set':
       return ['PUT', user, { ...options, json: { password: asked.password } }];

@@ -13,6 +13,7 @@ describe('Sessions that end while others begin', () => {
     service = await startTestService({
       SESSIONS: 'revocable',
       CURRENT_PASSWORD: 'required',
+      SELF_DELETION: 'on',
       LOGIN_FAILURES_PER_ACCOUNT: '0',
       LOGIN_FAILURES_PER_ADDRESS: '0',
     });
@@ -86,6 +87,48 @@ describe('Sessions that end while others begin', () => {
     expect(await profile(after ?? '')).toBe(200);
     const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
     expect(brokenItems(items)).toEqual([]);
+  });
+
+  const leave = ({ password }: Pick<Account, 'password'>, token: string) =>
+    service.api('POST', '/api/account-deletions', { token, json: { currentPassword: password } });
+
+  it.each(rounds)('users delete themselves once, unless a change is first, round %i', async () => {
+    const user = await register(service.api);
+
+    const [changed, ...left] = await Promise.all([
+      change(user, user.token, 'another one'),
+      ...(await times(3, async () => user.token)).map((token) => leave(user, token)),
+    ]);
+
+    const statuses = [changed, ...left].map(({ status }) => status);
+    expect(statuses.filter((status) => status < 300)).toHaveLength(1);
+    // Who was authenticated before the deletion finds no user to change.
+    const refused = statuses.filter((status) => status >= 300);
+    const allowed = statuses.includes(204) ? [401, 404] : [401];
+    expect(refused.filter((status) => !allowed.includes(status))).toEqual([]);
+    const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
+    expect(brokenItems(items)).toEqual([]);
+  });
+
+  it.each(rounds)('of two last admins who delete themselves one stays, round %i', async () => {
+    const setRole = (id: number, role: string, token: string) =>
+      service.api('PUT', `/api/users/${id}`, { token, json: { role } });
+    const makeAdmin = async () => {
+      const user = await register(service.api);
+      await setRole(user.id, 'admin', admin);
+      return { ...user, token: await logIn(service.api, user) };
+    };
+    const [one, other] = [await makeAdmin(), await makeAdmin()];
+    expect((await setRole(1, 'user', one.token)).status).toBe(200);
+
+    const left = await Promise.all([one, other].map((each) => leave(each, each.token)));
+
+    const statuses = left.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([204, 409]);
+    const last = statuses[0] === 409 ? one : other;
+    expect((await setRole(1, 'admin', last.token)).status).toBe(200);
+    admin = await logIn(service.api, service.admin);
+    expect((await leave(last, last.token)).status).toBe(204);
   });
 
   it.each(rounds)(

@@ -78,21 +78,22 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
   const other = await register(api);
   const requests = exampleRequestsOf(service.environment);
 
-  const newAdmin = async (): Promise<string> => {
-    const admin = await register(api);
+  const newAdmin = async (password: string): Promise<string> => {
+    const admin = await register(api, { password });
     const json = { role: 'admin' };
     await api('PUT', `/api/users/${admin.id}`, { token: adminToken, json });
     return logIn(api, admin);
   };
 
-  /** The callers' tokens; those that an example logs out are made for it. */
+  /** The callers' tokens; those of callers whom an example logs out or deletes are made for it. */
   const tokensFor = async ({ path }: ExampleRequest, { account }: Subject) => {
-    const endsOwn = path === '/api/logout';
+    const endsOwn = ['/api/logout', '/api/account-deletions'].includes(path);
+    const { password } = account;
     return {
       'nobody in particular': null,
-      'another user': endsOwn ? (await register(api)).token : other.token,
+      'another user': endsOwn ? (await register(api, { password })).token : other.token,
       'the user itself': account.token,
-      'an admin': endsOwn ? await newAdmin() : adminToken,
+      'an admin': endsOwn ? await newAdmin(password) : adminToken,
     } satisfies Record<CallerName, string | null>;
   };
 

@@ -4,5 +4,6 @@ import { mailSettings } from './mailbox.ts';
 export const everySetting = {
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
+  SELF_DELETION: 'on',
   ...mailSettings,
 } as const;

@@ -17,7 +17,14 @@ import {
 import { staticFilesFolder } from '../../infra/static-files.ts';
 import { operations } from '../../lib/contract/operations.ts';
 import { configFrom } from '../../lib/settings.ts';
-import { type Account, type ApiAnswer, type ApiClient, register, uniqueEmail } from './client.ts';
+import {
+  type Account,
+  type ApiAnswer,
+  type ApiClient,
+  logIn,
+  register,
+  uniqueEmail,
+} from './client.ts';
 import { gatewayEvent } from './event.ts';
 import { plantResetToken } from './reset-tokens.ts';
 import type { TestService } from './service.ts';
@@ -66,6 +73,8 @@ interface Example {
   readonly details?: object;
   /** Action and result of the entry that it leaves of a fault of the store. */
   readonly faultEntry?: string;
+  /** Whether the account is an admin's. */
+  readonly isAdmin?: true;
   /** Whether it takes a token of a password reset. */
   readonly takesResetToken?: true;
   /** What is different where sessions are revocable, beside the read of the session. */
@@ -104,6 +113,15 @@ const resetting = {
   storageFault: ['Error resetting password', 'err'],
   faultEntry: 'UPDATE FAILURE',
 } as const;
+const accountDeletion = {
+  caller: 'user',
+  json: ({ account }: Subject) => ({ currentPassword: account.password }),
+  status: 204,
+  operations: ['read', 'transaction'],
+  storageFault: ['Error deleting user', 'err'],
+  entry: 'DELETE SUCCESS',
+  faultEntry: 'DELETE FAILURE',
+} as const;
 const ofAll = { details: { scope: 'all' } } as const;
 const auditQuery = {
   caller: 'admin',
@@ -140,6 +158,8 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'POST /api/logout': logout,
   'POST /api/logout, of all sessions': { ...logout, ...ofAll, query: 'scope=all' },
+  'POST /api/account-deletions': accountDeletion,
+  'POST /api/account-deletions, of an admin': { ...accountDeletion, isAdmin: true },
   // Nobody has the address: what is done for one that somebody has is done later, and not by it.
   'POST /api/password-resets': {
     caller: 'anyone',
@@ -369,6 +389,12 @@ export const sendExample = (
   });
 };
 
+/** Makes a user an admin, and logs it in. */
+const promote = async (api: ApiClient, token: string, user: Account): Promise<Account> => {
+  await api('PUT', `/api/users/${user.id}`, { token, json: { role: 'admin' } });
+  return { ...user, token: await logIn(api, user) };
+};
+
 /**
  * Something of its own for an example to act on, to be made while all is well.
  * @param example absent: any
@@ -378,7 +404,8 @@ export const prepareSubject = async (
   admin: string,
   example?: ExampleRequest,
 ): Promise<Subject> => {
-  const account = await register(api, { password: `pass-word-${randomUUID()}` });
+  const user = await register(api, { password: `pass-word-${randomUUID()}` });
+  const account = example?.isAdmin ? await promote(api, admin, user) : user;
   if (example?.takesResetToken) {
     const resetToken = await plantResetToken(environment, account.id);
     return { account, admin, memoryId: 0, resetToken };

@@ -1,21 +1,12 @@
 import { config } from '../../../lib/settings.ts';
-import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
+import { besideAnotherAdmin, demoteAdmin } from '../../../lib/users/admins.ts';
 import { recordChange, seeAdmins } from '../audit.ts';
 import type { Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { requireUser } from '../users.ts';
 
-/** Tries the other admins in turn, because the index may list one who is no admin any more. */
-const demoteBesideAnother = async (id: number): Promise<boolean> => {
-  const admins = await listAdmins();
-  for (const other of admins) {
-    if (other.id !== id && (await demoteAdmin(id, { otherAdmin: other.id }))) return true;
-  }
-  return false;
-};
-
 const demote = async (id: number): Promise<void> => {
-  if (!(await demoteBesideAnother(id))) {
+  if (!(await besideAnotherAdmin(id, (otherAdmin) => demoteAdmin(id, { otherAdmin })))) {
     throw new Failure(
       'This is the last admin, without whom nobody could manage users: make another user an admin first, by create-admin or promote.',
     );

@@ -6,6 +6,7 @@ import { bodySchema } from '../../../lib/contract/json-schema.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
 import { configFrom } from '../../../lib/settings.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
+import { everySetting } from '../../support/every-setting.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 
 const settings = configFrom({});
@@ -146,10 +147,7 @@ describe('The document of a service that requires the current password', () => {
 // biome-ignore lint/suspicious/noExplicitAny: the document is walked as the JSON that it is
 type Parts = any;
 
-const every = {
-  ...{ SESSIONS: 'revocable', CURRENT_PASSWORD: 'required', REGISTRATIONS_PER_ADDRESS: '1' },
-  ...mailSettings,
-};
+const every = { ...everySetting, REGISTRATIONS_PER_ADDRESS: '1' };
 
 /** The schema of each body of each operation, as `operationId status media-type`. */
 const bodySchemas = (parts: Parts): Record<string, Parts> => {
@@ -280,6 +278,7 @@ describe('The document of a service with every setting on', () => {
   it('has endpoints that the default settings do not have', () => {
     const paths = Object.keys(whole.paths).filter((path) => !(path in document.paths));
     expect(paths.sort()).toEqual([
+      '/api/account-deletions',
       '/api/logout',
       '/api/password-resets',
       '/api/users/{id}/revocations',
@@ -300,6 +299,14 @@ describe('The document of a service with every setting on', () => {
       'POST /api/logout',
       /The token is refused from then on\. .* deleted is logged out too\.$/,
       ['PARAMETER_INVALID', ...ofToken, ...ofStore],
+    ],
+    [
+      'POST /api/account-deletions',
+      /Deletes the caller, .* cannot be undone\. .* The last admin stays\.$/,
+      [
+        ...['CURRENT_PASSWORD_REQUIRED', ...ofToken, 'CURRENT_PASSWORD_WRONG'],
+        ...['USER_NOT_FOUND', 'LAST_ADMIN', 'TOO_MANY_ATTEMPTS', 'HASHING_FAULT', ...ofStore],
+      ],
     ],
     [
       'POST /api/users/{id}/revocations',

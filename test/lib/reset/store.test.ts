@@ -1,7 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
 import { findReset, makeResetToken, useReset } from '../../../lib/reset/store.ts';
-import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
+import { updateUser } from '../../../lib/users/changes.ts';
+import { deleteUser } from '../../../lib/users/deletion.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { findStoredUser } from '../../../lib/users/store.ts';
 import { at, itemOf, newUser, start, tables } from '../../support/reset-items.ts';

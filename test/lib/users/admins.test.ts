@@ -63,7 +63,7 @@ describe('demoteAdmin', () => {
     await Promise.all([id, otherAdmin].filter((each) => each < 2000).map(insert));
     const before = await roles(id, otherAdmin);
 
-    expect(await demoteAdmin(id, { otherAdmin })).toBe(false);
+    expect(await demoteAdmin(id, { otherAdmin })).toBeUndefined();
 
     expect(await roles(id, otherAdmin)).toEqual(before);
   });

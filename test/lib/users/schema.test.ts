@@ -4,7 +4,6 @@ import type { DomainError } from '../../../lib/errors.ts';
 import { parseResetRequest } from '../../../lib/users/fields.ts';
 import { parseNameAndEmail, parseNameOrEmail } from '../../../lib/users/name-and-email.ts';
 import {
-  parseCurrentPassword,
   parseEmail,
   parseName,
   parseNewUser,
@@ -389,24 +388,6 @@ describe('parseResetRequest', () => {
   ])('refuses %j', (email, message) => {
     expect(outcomeOf(() => parseResetRequest({ email }))).toBe(message);
   });
-});
-
-describe('parseCurrentPassword', () => {
-  it('returns it as it was typed', () => {
-    expect(parseCurrentPassword(' p ')).toBe(' p ');
-  });
-
-  it.each([undefined, null, '', 7, ['p']])(
-    'reports that it is missing in %j, and names its field',
-    (given) => {
-      const parse = () => parseCurrentPassword(given);
-
-      expect(outcomeOf(parse)).toBe('CURRENT_PASSWORD_REQUIRED');
-      expect(faultsOf(parse)).toEqual([
-        { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' },
-      ]);
-    },
-  );
 });
 
 describe('parseUserId', () => {

@@ -1,6 +1,7 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { deleteUser, updateUser } from '../../../lib/users/changes.ts';
+import { updateUser } from '../../../lib/users/changes.ts';
+import { deleteUser } from '../../../lib/users/deletion.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import {

@@ -1,0 +1,22 @@
+import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { checkOwnDeletion } from '../../lib/auth/own-change.ts';
+import * as contract from '../../lib/contract/account-deletions.ts';
+import { authenticated } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import { deletionDetails } from '../../lib/users/audit-details.ts';
+import { deleteSelf } from '../../lib/users/deletion.ts';
+
+/** POST /api/account-deletions */
+export const handler = endpoint(contract.deleteAccount, authenticated, async (request) => {
+  const { body, caller, claims } = request;
+  const { id } = claims;
+  const source = sourceOf(request);
+  const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
+  const own = { id, currentPassword: body.currentPassword, sourceIp: source.ip_address };
+  const deleted = await recordingFaults(deletion, async () =>
+    deleteSelf(await checkOwnDeletion(own, caller)),
+  );
+  await record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) });
+  return { statusCode: 204 };
+});
