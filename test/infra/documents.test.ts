@@ -68,7 +68,7 @@ describe.each(documents)('$path', ({ path: document, text }) => {
     expect(pathsOf(text).filter((path) => !isThere(document, path))).toEqual([]);
   });
 
-  it('has no comment in lines for a shell, which an untouched zsh takes for words', () => {
+  it('has no comments in its shell examples, because zsh runs them as words by default', () => {
     const blocks = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, lines = '']) => lines);
     expect(blocks.flatMap((lines) => lines.match(/^(.* )?#.*$/gm) ?? [])).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe('The example of .github/CONTRIBUTING.md', () => {
     ([, example = '']) => example,
   );
 
-  it('imports what there is', () => {
+  it('imports only what exists', () => {
     const imports = /^import \{ (.+) \} from '\.\.\/\.\.\/(.+)';$/gm;
     const found = examples.flatMap((example) => [...example.matchAll(imports)]);
     const missing = found.flatMap(([, names = '', path = '']) => {

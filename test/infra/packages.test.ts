@@ -41,7 +41,7 @@ describe('What npm ci brings', () => {
     ]);
   });
 
-  it('is the same Node on every platform that it has one for', () => {
+  it('has the same version of Node for every platform', () => {
     const versions = packages.filter(([path]) => /^node_modules\/node-(linux|darwin)/.test(path));
     expect(new Set(versions.map(([, { version }]) => version)).size).toBe(1);
   });
@@ -82,7 +82,7 @@ describe('npm ci in a folder with the .npmrc of the project', () => {
     });
   });
 
-  it('still says why it fails', () => {
+  it('still prints why it fails', () => {
     const folder = makeProject();
     rmSync(join(folder, 'package-lock.json'));
 
@@ -112,7 +112,7 @@ describe('A command run by a Node that is too old', () => {
     expect(run(version)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it.each(['start', 'operator', 'test', 'check'])('says so by npm run %s', (name) => {
+  it.each(['start', 'operator', 'test', 'check'])('is refused by npm run %s', (name) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect(scripts[name]).toMatch(/^(exec )?node (--import )?(\.\/)?infra\/node-version\.js /);
   });

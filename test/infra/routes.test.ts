@@ -101,7 +101,7 @@ describe.each(modes)('%s,', async (_, settings) => {
   );
 
   it.each(exampleRequests)(
-    '$name answers as its example says when a table fails',
+    '$name responds as its example says when a table fails',
     async (example) => {
       const { operations, storageFault: [message, field] = [], status, readsSession } = example;
       const subject = await prepareSubject(service, adminToken, example);

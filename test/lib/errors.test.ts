@@ -62,13 +62,13 @@ describe('httpErrors', () => {
     },
   );
 
-  it('has no code besides these', () => {
+  it('has no other codes', () => {
     expect(Object.keys(httpErrors).sort()).toEqual(Object.keys(expected).sort());
   });
 });
 
 describe('DomainError', () => {
-  it('is told by its code, and says what the table says', () => {
+  it('is identified by its code, and has the message of the table', () => {
     const error = new DomainError('USER_NOT_FOUND');
 
     expect(error).toBeInstanceOf(Error);
@@ -82,7 +82,7 @@ describe('DomainError', () => {
     expect(error.retryAfter).toBeUndefined();
   });
 
-  it('says its code where the table has no message', () => {
+  it('has its code as the message where the table has none', () => {
     expect(new DomainError('STORAGE_FAULT').message).toBe('STORAGE_FAULT');
   });
 
@@ -93,7 +93,7 @@ describe('DomainError', () => {
     expect(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: 30 }).retryAfter).toBe(30);
   });
 
-  it('names the field or the parameter, and the rule', () => {
+  it('names the field or the parameter, and the broken rule', () => {
     expect(invalidField('name', 'must be a string')).toMatchObject({
       code: 'FIELD_INVALID',
       message: 'name must be a string',
@@ -106,7 +106,7 @@ describe('DomainError', () => {
 });
 
 describe('withUnknownOutcome', () => {
-  it('is the same error in everything but that the change may have been made', () => {
+  it('is the same error, except that the change may have been made', () => {
     const faults = [{ field: 'currentPassword', code: 'REQUIRED', rule: 'is required' }] as const;
     const options = { message: 'said', cause: new Error('why'), retryAfter: 30, faults };
 
@@ -123,7 +123,7 @@ describe('withUnknownOutcome', () => {
     });
   });
 
-  it('leaves alone what no code of ours threw', () => {
+  it('does not change errors that are not this service’s own', () => {
     const error = new TypeError('broken');
 
     expect(withUnknownOutcome(error)).toBe(error);
@@ -174,7 +174,7 @@ describe('faultName', () => {
     expect(faultName(error)).toMatch(/^(Oops|UnknownError)$/);
   });
 
-  it('never holds a message', () => {
+  it('never contains a message', () => {
     const errors = [
       named('Error'),
       new DomainError('STORAGE_FAULT', { cause: named('ValidationException') }),
@@ -184,7 +184,7 @@ describe('faultName', () => {
     for (const error of errors) expect(faultName(error)).not.toMatch(/hunter2|ada@/);
   });
 
-  it('is looked for in eight errors that cause one another, and not further', () => {
+  it('is found in a chain of at most eight causes', () => {
     const chain = Array.from({ length: 10 }, (_, i) => named(`Depth${i + 1}`));
     for (const [i, error] of chain.entries()) error.cause = chain[i + 1];
 

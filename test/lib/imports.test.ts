@@ -62,7 +62,7 @@ const loadedWith = (file: string): ReadonlySet<string> => {
 it.each([
   ['a login', 'functions/auth/login.ts', 40],
   ['a change of a user', 'functions/users/update.ts', 44],
-])('Who follows %s (%s) opens at most %i files', (_, file, most) => {
+])('A reader who follows %s (%s) opens at most %i files', (_, file, most) => {
   const loaded = loadedWith(file);
 
   expect(loaded).toContain('lib/http/endpoint.ts');

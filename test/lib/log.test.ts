@@ -39,7 +39,7 @@ describe('describeFault', () => {
     });
   });
 
-  it('does not quote what the SDK says of an answer that it could not parse', () => {
+  it('does not quote the SDK’s message about a response that it could not parse', () => {
     const cause = Object.assign(new SyntaxError('Unexpected token in "hunter2"'), {
       $metadata: { requestId: 'aws-1' },
     });
@@ -49,7 +49,7 @@ describe('describeFault', () => {
     expect(described).toEqual({ fault: 'SyntaxError', awsRequestId: 'aws-1', stack: frames });
   });
 
-  it('quotes our own complaint about a setting', () => {
+  it('quotes this service’s message about a setting', () => {
     expect(describeFault(new ConfigError('BCRYPT_COST', 'is odd'))).toEqual({
       fault: 'ConfigError',
       message: 'Environment variable BCRYPT_COST is odd',
@@ -71,7 +71,7 @@ describe('describeFault', () => {
   });
 
   it.each(['hunter2', undefined, null, { message: 'hunter2' }])(
-    'says only that it does not know %j, which is no error',
+    'reports %j, which is not an error, as unknown',
     (thrown) => {
       expect(describeFault(thrown)).toEqual({ fault: 'UnknownError' });
     },

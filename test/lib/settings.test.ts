@@ -192,7 +192,7 @@ describe('A setting of mails', () => {
     ['a@example.com', '', false],
     ['', 'https://app.example.com', false],
     ['', '', false],
-  ])('has mails sent together with the other one only: %j, %j: %s', (mailFrom, resetUrl, sent) => {
+  ])('turns mails on only together with the other one: %j, %j: %s', (mailFrom, resetUrl, sent) => {
     expect(sendsMail({ mailFrom, resetUrl })).toBe(sent);
   });
 });
@@ -247,7 +247,7 @@ describe('configFrom', () => {
     }
   });
 
-  it('needs a setting only when it is read', () => {
+  it('requires a setting only when it is read', () => {
     const config = configFrom({ USERS_TABLE: 'users', BCRYPT_COST: 'nonsense' });
 
     expect(config.usersTable).toBe('users');
@@ -255,7 +255,7 @@ describe('configFrom', () => {
     expect(() => config.auditTable).toThrow(ConfigError);
   });
 
-  it('reads a setting whenever it is used', () => {
+  it('reads a setting each time that it is used', () => {
     const env = { BCRYPT_COST: '5' };
     const config = configFrom(env);
 

@@ -28,7 +28,7 @@ describe('A rule for text', () => {
     ['TOO_SHORT', atLeast(() => 1), '', { minLength: 1 }, 'must be at least 1 character'],
     ['TOO_SHORT', atLeast(() => 2), '1', { minLength: 2 }, 'must be at least 2 characters'],
   ])(
-    'is broken by %s, and says so to a client and to the document',
+    'is broken by %s, and appears in the response and in the document',
     (code, made, broken, keywords, message) => {
       expect(validate(v.object({ field: v.pipe(text, made) }), { field: broken })).toEqual({
         faults: [{ field: 'field', code, rule: message }],
@@ -117,7 +117,7 @@ describe('The faults of a body', () => {
     ]);
   });
 
-  it('include those of an optional field, which may be absent', () => {
+  it('include those of an optional field', () => {
     expect(faultsOf({ name: 'Ada', password: 'p', role: null })).toEqual([]);
     expect(faultsOf({ name: 'Ada', password: 'p', role: '', note: null })).toEqual([
       { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
@@ -134,7 +134,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('says of the first fault which field it is, and has all of them for programs', () => {
+  it('names the field of the first fault in its message, and lists all faults', () => {
     expect(errorOf(() => parseBody(body, { name: 'long', password: 7 }))).toMatchObject({
       code: 'FIELD_INVALID',
       message: 'name must be at most 3 characters',
@@ -149,7 +149,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('says that something is missing before anything else, by the code of the body', () => {
+  it('reports a missing field first, by the code of the body', () => {
     const error = errorOf(() => parseBody(body, { name: 'long' }, 'FIELDS_REQUIRED'));
 
     expect(error).toMatchObject({
@@ -159,7 +159,7 @@ describe('parseBody', () => {
     });
   });
 
-  it('reports an unknown role before that', () => {
+  it('reports an unknown role before a missing field', () => {
     const roleFirst = v.object({ role: oneOf(['user', 'admin']), name: text });
 
     expect(errorOf(() => parseBody(roleFirst, { role: 'root' }, 'FIELDS_REQUIRED'))).toMatchObject({

@@ -73,7 +73,7 @@ describe('The admin of a start', () => {
     expect(service.output()).toMatch(/^Admin: first@example\.org {2}password: not shown again/m);
   });
 
-  it('has another address where a user without the role has the usual one', async () => {
+  it('gets another address where a user who is not an admin has the usual one', async () => {
     const { start, addresses } = onOwnTables();
     const first = await start(unset);
     const [, password = ''] = /"password":"([^"]+)"/.exec(first.output()) ?? [];

@@ -47,7 +47,7 @@ const machine = () => {
 };
 
 describe('The clock of a machine', () => {
-  it('is trusted as long as it goes with the monotonic one, to five minutes', () => {
+  it('is trusted as long as it differs from the monotonic clock by at most five minutes', () => {
     const { look, run, setClock, folder } = machine();
 
     expect([look(), run(30 * day)]).toEqual([0, 30 * day]);
@@ -85,7 +85,7 @@ describe('The clock of a machine', () => {
     },
   );
 
-  it('waits for run time, which is summed over starts, and not for time', () => {
+  it('is trusted again after 24 hours of run time, which are summed over starts', () => {
     const { run, setClock, start } = machine();
     setClock(45 * day);
     run(0);
@@ -114,7 +114,7 @@ describe('The clock of a machine', () => {
     expect(run(day)).toBe(47 * day);
   });
 
-  it('that shows a time long after the last look waits again, whatever the newest entry says', () => {
+  it('is not trusted for a day when it shows a time long after the last look, whatever the newest entry says', () => {
     const { run, start } = machine();
     start(2 * day, { newest: present });
     run(20 * hour);
@@ -133,7 +133,7 @@ describe('The clock of a machine', () => {
     expect(look()).toBe(45 * day);
   });
 
-  it('is not trusted for a day where the file of the wait is damaged', () => {
+  it('is not trusted for a day when the file with the run time is damaged', () => {
     const { folder, run, start } = machine();
     writeFileSync(join(folder, 'clock-not-trusted.json'), '{"left":');
     start(0);

@@ -13,14 +13,14 @@ describe('createTables', () => {
     return [TimeToLiveStatus, AttributeName];
   };
 
-  it('has the engine delete what has expired', async () => {
+  it('tells the engine to delete expired items', async () => {
     const { users, audit } = await useOwnTables();
 
     expect(await timeToLive(users)).toEqual(['ENABLED', 'expires_at']);
     expect(await timeToLive(audit)).toEqual(['ENABLED', 'expires_at']);
   });
 
-  it('does so for tables that were made without, and is content with those that have it', async () => {
+  it('turns a missing time to live on, and leaves one that is on as it is', async () => {
     const names = { users: `users-${randomUUID()}`, audit: `audit-${randomUUID()}` };
     await useOwnTables();
     await createTables(inject('engine'), names);
@@ -41,7 +41,7 @@ describe('createTables', () => {
     ['users', 'audit', 'admins'],
     ['audit', 'users', 'by_user_id'],
   ] as const)(
-    'refuses a table of %s that lacks an index, in one sentence',
+    'refuses in one sentence a table of %s that lacks an index',
     async (one, other, index) => {
       const names = await useOwnTables();
       const TableName = names[other];

@@ -90,7 +90,7 @@ describe('startEngine', () => {
     },
   );
 
-  it('uses the engine that is named, and leaves it running', async () => {
+  it('gives a service the engine that it names, which goes on running after the service', async () => {
     const engine = await startEngine({ only: inject('engineName') });
     cleanUps.push(engine.stop);
     const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: engine.endpoint });
@@ -102,7 +102,7 @@ describe('startEngine', () => {
     expect(await refuses(engine.endpoint)).toBe(false);
   });
 
-  it('does not replace the engine that is asked for, and says how to install it', async () => {
+  it('starts no other engine than the one asked for, and explains how to install that', async () => {
     vi.stubEnv('PATH', '');
 
     const started = startEngine({ only: 'dynamodb-local' });
@@ -113,7 +113,7 @@ describe('startEngine', () => {
     vi.unstubAllEnvs();
   });
 
-  it('is one of those that are installed', () => {
+  it('starts one of the installed engines', () => {
     expect(installedEngines()).toContain(inject('engineName'));
   });
 
@@ -189,7 +189,7 @@ describe('npm start', () => {
     expect(await logIn(api, admin)).toBeTypeOf('string');
   });
 
-  it('names the file of its signing secret when that was cut off', async () => {
+  it('names the file of its signing secret when that file is truncated', async () => {
     const data = temporaryFolder();
     writeFileSync(join(data, 'jwt-secret.json'), '[{"id":');
     const PATH = process.env.PATH ?? '';
@@ -200,7 +200,7 @@ describe('npm start', () => {
     expect(output).toContain(`names a file without a secret, ${data}/jwt-secret.json\n`);
   });
 
-  it('says in one line that its data folder is none, and ends with 1', async () => {
+  it('says in one line that its data folder is a file, and ends with 1', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
 

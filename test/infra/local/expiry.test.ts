@@ -28,7 +28,7 @@ const recordEntry = async (daysAgo: number): Promise<number> => {
 };
 
 describe('The clock of one machine', () => {
-  it('takes nothing away where it is wrong for a while', async () => {
+  it('removes no item while it is wrong', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'expiry-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const said = vi.spyOn(console, 'error').mockReturnValue();

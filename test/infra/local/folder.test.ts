@@ -63,7 +63,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
     expect(await own.isVacated()).toBe(true);
   });
 
-  it('has no second engine before the one of a killed service has ended', async () => {
+  it('is opened by no second engine before the engine of a killed service has ended', async () => {
     const killed = await own.start();
     own.signalEngine('SIGSTOP');
     await endGroup(killed.process, 'SIGKILL');
@@ -80,7 +80,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
     expect(await own.isVacated()).toBe(true);
   });
 
-  it('of another version, whose tables lack an index, is refused in one sentence', async () => {
+  it('is refused in one sentence when its tables, made by another version, lack an index', async () => {
     const first = await own.start();
     await first.stop();
 
@@ -93,7 +93,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
     expect(await own.isVacated()).toBe(true);
   });
 
-  it('is taken from a dead service by a command, whatever now answers in its place', async () => {
+  it('is opened by a command after its service was killed, even if another engine responds at the old address', async () => {
     const killed = await own.start();
     await endGroup(killed.process, 'SIGKILL');
     const file = join(data, 'service.json');
@@ -109,7 +109,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
     expect(await own.isVacated()).toBe(true);
   });
 
-  it('in the hands of a command is refused to a service and to another command', async () => {
+  it('is refused to a service and to another command while a command uses it', async () => {
     const unlock = lockFolder(data);
 
     const [start, command] = await Promise.all([

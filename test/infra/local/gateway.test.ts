@@ -30,7 +30,7 @@ const exchange = async (request: string): Promise<string> => {
 describe('The local gateway with a request that is too large', () => {
   const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
 
-  it('hands 10 MB on, to the byte', async () => {
+  it('passes a body of exactly 10 MB on', async () => {
     const headers = { 'content-type': 'text/plain' };
     const largestBody = megabytes(10);
 
@@ -41,7 +41,7 @@ describe('The local gateway with a request that is too large', () => {
     expect(larger.status).toBe(413);
   });
 
-  it('answers 413 to 11 MB, and then on the same connection', async () => {
+  it('answers 413 to 11 MB, and then the next request on the same connection', async () => {
     const large = await api('POST', '/api/login', { headers: json, body: megabytes(11) });
 
     expect(outcome(large)).toEqual(refusal(413, 'Request Entity Too Large'));
@@ -69,7 +69,7 @@ describe('The local gateway with a request that is too large', () => {
     expect(status).toBe(431);
   });
 
-  it('hands 9 KB of headers on', async () => {
+  it('passes 9 KB of headers on', async () => {
     const { status } = await api('GET', '/api/v1/users', { headers: { x: 'x'.repeat(9000) } });
 
     expect(status).toBe(200);
@@ -119,7 +119,7 @@ describe('The local gateway with a malformed request', () => {
 });
 
 describe('The local gateway with a body in any language', () => {
-  it('hands on JSON that is not UTF-8, which the function refuses', async () => {
+  it('passes JSON that is not UTF-8 on, and the function refuses it', async () => {
     const text = Buffer.from(
       JSON.stringify({ name: 'n\u00ff', email: uniqueEmail(), password: 'p' }),
     );
@@ -130,7 +130,7 @@ describe('The local gateway with a body in any language', () => {
     expect(outcome(answer)).toEqual(refusal(400, 'Request body is not valid UTF-8'));
   });
 
-  it('hands JSON on as it came, whatever the language', async () => {
+  it('passes JSON on unchanged, whatever the language', async () => {
     const name = 'Ünï 你好 😀 \u0000 \u2028 <&>';
     const { id, token } = await register(api, { name });
 
@@ -150,7 +150,7 @@ describe('The local gateway with repeated parameters and headers', () => {
     },
   );
 
-  it('joins the headers too, so that the second of two tokens does not count', async () => {
+  it('joins repeated headers too, so that a second token is not used', async () => {
     const head = `GET /api/profile HTTP/1.1\r\nhost: x\r\nconnection: close\r\n`;
     const bearer = `authorization: Bearer ${adminToken}\r\n`;
 
@@ -165,7 +165,7 @@ describe('The local gateway with repeated parameters and headers', () => {
 });
 
 describe('The local gateway', () => {
-  it('gives its own answers the headers that every answer has', async () => {
+  it('gives its own responses the headers that every response has', async () => {
     const { headers } = await api('GET', '/nothing');
 
     expect(headers.get('cache-control')).toBe('no-store');
@@ -173,7 +173,7 @@ describe('The local gateway', () => {
     expect(headers.get('x-request-id')).toBe(headers.get('apigw-requestid'));
   });
 
-  it('tells the function where a request came from and by what', async () => {
+  it('tells the function the source address and the user agent of a request', async () => {
     const agent = uniqueAgent();
     const user = await register(api);
 
@@ -187,7 +187,7 @@ describe('The local gateway', () => {
     expect(entry).toMatchObject({ ip_address: '127.0.0.1', user_agent: agent });
   });
 
-  it('takes parameters from the path as they were encoded', async () => {
+  it('passes path parameters on still encoded', async () => {
     const { id } = await register(api);
     const encoded = [...String(id)].map((digit) => `%3${digit}`).join('');
 
@@ -221,7 +221,7 @@ describe('The local gateway with pages of other origins', () => {
     expect(Number(headers.get('access-control-max-age'))).toBeGreaterThan(0);
   });
 
-  it('has no route for OPTIONS otherwise', async () => {
+  it('answers 404 to OPTIONS that is no preflight request', async () => {
     expect((await api('OPTIONS', '/api/users/1')).status).toBe(404);
   });
 
@@ -255,7 +255,7 @@ describe('The local gateway with CORS_ORIGINS', async () => {
     return answer.headers.get('access-control-allow-origin');
   };
 
-  it('lets the pages of these origins read, and of no others', async () => {
+  it('lets only the pages of these origins read responses', async () => {
     const [one, two] = ['https://one.example.org', 'https://two.example.org'];
     const others = ['https://three.example.org', `${one}.evil.example`, 'null', '*'];
 

@@ -37,7 +37,7 @@ const printed = async ({ output }: TestService, pattern: RegExp): Promise<string
 };
 
 describe('npm start with MAIL_FROM and RESET_URL', () => {
-  it('puts each mail into a file in DATA_DIR/mail that only its owner reads, and prints its path', async () => {
+  it('writes each mail to a file in DATA_DIR/mail that only its owner can read, and prints its path', async () => {
     const folder = newFolder();
     const service = await start({ DATA_DIR: folder });
 
@@ -64,7 +64,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect((await service.api('PUT', '/api/password-resets', { json })).status).toBe(204);
   });
 
-  it('keeps mails in a temporary folder for as long as it runs where DATA_DIR is memory', async () => {
+  it('keeps mails in a temporary folder until it ends when DATA_DIR is memory', async () => {
     const service = await start({});
     await askForLink(service);
     const file = await printed(service, /^Mail to .+: (.+\.eml)$/m);
@@ -75,7 +75,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect(existsSync(dirname(file))).toBe(false);
   });
 
-  it('sends a mail under way before it ends', async () => {
+  it('sends the mail that it has begun before it ends', async () => {
     const folder = newFolder();
     const service = await start({ DATA_DIR: folder });
 
@@ -85,7 +85,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect(readdirSync(join(folder, 'mail'))).toHaveLength(1);
   });
 
-  it('sends by the SES of AWS_ENDPOINT_URL_SESV2 where that is set, and again when that fails', async () => {
+  it('sends by the SES at AWS_ENDPOINT_URL_SESV2 where that is set, and tries again when that fails', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
     const service = await start(mailbox.environment);
@@ -101,7 +101,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
     expect(service.output()).toContain('mail-not-sent');
   });
 
-  it('says so when it gives a mail up', async () => {
+  it('logs each mail that it no longer tries to send', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
     const service = await start(mailbox.environment);
@@ -131,7 +131,7 @@ describe('What stands in for Lambda and SES', () => {
   };
 
   it.each(['x', '', '{}', '[]', 'null', '{"Content":{"Simple":{}}}'])(
-    'refuses what is no mail or message and goes on: %j',
+    'refuses what is no message, and goes on: %j',
     async (body) => {
       const { mail, delivered, invoke, send, post } = await startStandIn();
 
@@ -143,7 +143,7 @@ describe('What stands in for Lambda and SES', () => {
     },
   );
 
-  it('takes nothing from whoever does not know its secret path', async () => {
+  it('refuses requests to any path but its secret one', async () => {
     const { delivered, invoke, send, post } = await startStandIn();
     const [text, origin] = [JSON.stringify(message), new URL(invoke).origin];
     const guessed = [invoke, send].map((url) => new URL(url).pathname.replace(/^\/[^/]+/, ''));
@@ -172,7 +172,7 @@ describe('What stands in for Lambda and SES', () => {
 });
 
 describe('npm start without the settings of mails', () => {
-  it('has no route for a reset, and nothing for mails', async () => {
+  it('has no route for password resets, and makes no folder for mails', async () => {
     const folder = newFolder();
     const service = await start({ DATA_DIR: folder, MAIL_FROM: '', RESET_URL: '' });
 

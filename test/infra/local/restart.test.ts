@@ -20,26 +20,29 @@ describe('A service with an engine and a data folder of its own', { timeout: 180
   it.each([
     ['at once', false],
     ['when its engine has ended', true],
-  ])('has all that it acknowledged, started again %s after a kill', async (_, waits) => {
-    const service = await start();
-    const { token } = await register(service.api);
-    const load = startLoad(service);
-    await comesTrue(() => load.acknowledged.length > few);
+  ])(
+    'still has all that it acknowledged when it is started again %s after a kill',
+    async (_, waits) => {
+      const service = await start();
+      const { token } = await register(service.api);
+      const load = startLoad(service);
+      await comesTrue(() => load.acknowledged.length > few);
 
-    await endGroup(service.process, 'SIGKILL');
-    const [acknowledged] = await Promise.all([load.stop(), waits && isVacated()]);
-    const restarted = await start();
+      await endGroup(service.process, 'SIGKILL');
+      const [acknowledged] = await Promise.all([load.stop(), waits && isVacated()]);
+      const restarted = await start();
 
-    expect(acknowledged.length).toBeGreaterThan(few);
-    expect(await lostAmong(restarted, acknowledged)).toEqual([]);
-    const profile = await restarted.api('GET', '/api/profile', { token });
-    expect(profile.status).toBe(200);
-    expect(brokenItems(await scan(running().endpoint, tables.USERS_TABLE))).toEqual([]);
-    await restarted.stop();
-    expect(await isVacated()).toBe(true);
-  });
+      expect(acknowledged.length).toBeGreaterThan(few);
+      expect(await lostAmong(restarted, acknowledged)).toEqual([]);
+      const profile = await restarted.api('GET', '/api/profile', { token });
+      expect(profile.status).toBe(200);
+      expect(brokenItems(await scan(running().endpoint, tables.USERS_TABLE))).toEqual([]);
+      await restarted.stop();
+      expect(await isVacated()).toBe(true);
+    },
+  );
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends cleanly on %s at work', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends cleanly on %s while it works', async (signal) => {
     const service = await start();
     const statuses: number[] = [];
     const watched: TestService = {
@@ -65,7 +68,7 @@ describe('A service with an engine and a data folder of its own', { timeout: 180
 describe('A service whose engine ends by itself', { timeout: 180_000 }, () => {
   const own = ownEngineForThisFile();
 
-  it('answers what it has begun, says so in one line and ends with 1', async () => {
+  it('responds to requests under way, says in one line that its engine has ended, and ends with 1', async () => {
     const service = await own.start();
     const account = await register(service.api);
     const ended = service.process && once(service.process, 'exit');
@@ -87,7 +90,7 @@ describe('A service whose engine ends by itself', { timeout: 180_000 }, () => {
 
 describe('A service that is told to end', { timeout: 90_000 }, () => {
   it.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
-    'answers what it has begun (%s)',
+    'responds to requests under way (%s)',
     async (signal) => {
       const proxy = await startProxy(inject('engine'));
       const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
@@ -116,7 +119,7 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
     await faults.pass(exchange);
   };
 
-  it.concurrent('answers also what takes the engine very long', async () => {
+  it.concurrent('responds also to a request for which the engine takes very long', async () => {
     const proxy = await startProxy(inject('engine'));
     const service = await startTestService({
       AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
@@ -136,7 +139,7 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
     await proxy.stop();
   });
 
-  it.concurrent('finishes what a client has begun that went away, its entry included', async () => {
+  it.concurrent('finishes the request of a client that has gone away, with its audit entry', async () => {
     const proxy = await startProxy(inject('engine'));
     const service = await startTestService({ AWS_ENDPOINT_URL_DYNAMODB: proxy.url });
     const account = await register(service.api);

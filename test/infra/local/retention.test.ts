@@ -73,7 +73,7 @@ const verify = (folder: string, days: Readonly<Record<string, string>>) =>
   });
 
 describe('npm start', () => {
-  it('gives entries their time to live where AUDIT_RETENTION_DAYS says so, and nothing otherwise', async () => {
+  it('gives entries a time to live only where AUDIT_RETENTION_DAYS is set', async () => {
     const [kept, left] = [
       await startKeeping(makeFolder(), {}),
       await startKeeping(makeFolder(), { AUDIT_RETENTION_DAYS: '30' }),
@@ -89,7 +89,7 @@ describe('npm start', () => {
     expect((await itemsOf(kept)).filter((item) => 'expires_at' in item)).toEqual([]);
   });
 
-  it('removes entries and windows when their time is over, and verify-audit knows why', async () => {
+  it('removes entries and windows once they have expired, and verify-audit knows why', async () => {
     const folder = makeFolder();
     const days = { AUDIT_RETENTION_DAYS: '30', AUDIT_ARCHIVE_DAYS: '60' };
     const { ids, tables } = await makeHistory(folder, [100, 80, 40, 20]);
@@ -109,7 +109,7 @@ describe('npm start', () => {
     expect(status).toBe(0);
   });
 
-  it('removes expired items of users, by which limits, links and ended sessions are kept', async () => {
+  it('removes expired counts, links and ended sessions from the users table', async () => {
     const folder = makeFolder();
     const { users: USERS_TABLE, audit: AUDIT_TABLE } = await useOwnTables();
     const now = Math.floor(Date.now() / 1000);
@@ -133,7 +133,7 @@ describe('npm start', () => {
     ]);
   });
 
-  it('removes nothing after a start that is long after the newest entry, and says so', async () => {
+  it('removes nothing after a start that is long after the newest entry, and logs that', async () => {
     const folder = makeFolder();
     const { ids, tables } = await makeHistory(folder, [100, 20]);
 

@@ -54,11 +54,11 @@ describe('The output of npm start', () => {
     expect(service.output()).not.toContain('a secret');
   });
 
-  it('names no documentation where there is none', async () => {
+  it('names no documentation where docs is off', async () => {
     expect((await start({ DOCS: 'off' })).output()).not.toContain('Docs:');
   });
 
-  it('explains how to set another password where an earlier start printed it', async () => {
+  it('explains how to set another password when an earlier start has printed it', async () => {
     const settings = settingsOfBoth();
     await (await start(settings)).stop();
     const second = await start(settings);
@@ -119,7 +119,7 @@ describe('A line for each request', () => {
 });
 
 describe('The service on one machine', () => {
-  it('works in a shell with an AWS profile, which its engine does not use', async () => {
+  it('works in a shell that has an AWS profile', async () => {
     const service = await startTestService({ AWS_PROFILE: 'of-aws', HOME: '/nonexistent' });
 
     const token = await logIn(service.api, service.admin);

@@ -42,7 +42,7 @@ describe('create-admin', () => {
     );
   });
 
-  it('refuses an address that a user has, in any letter case, and points to promote', async () => {
+  it('refuses a registered address in any letter case, and points to promote', async () => {
     const { email, password } = await register(api);
     const entriesBefore = (await service.entries()).length;
 
@@ -75,7 +75,7 @@ describe('create-admin', () => {
 });
 
 describe('create-admin, where AUDIT_DETAIL is full', () => {
-  it('leaves the name and the address of the admin, as the start does of its own', async () => {
+  it('records the name and the address of the admin', async () => {
     const full = await operatedServiceForThisTest({ AUDIT_DETAIL: 'full' });
     const [name, email] = ['Ada Lovelace', uniqueEmail()];
 
@@ -190,7 +190,7 @@ describe('list-admins', () => {
     expect(await lastEntry()).toMatchObject(operatorEntry('list-admins', { action: 'READ' }));
   });
 
-  it('keeps from the terminal what a name would have it do', async () => {
+  it('prints no control characters of a name', async () => {
     const { email } = await register(api, { name: 'red \u001b[31m and \u202e turned' });
     await operate(['promote', email]);
 
@@ -204,7 +204,7 @@ describe('The last admin', async () => {
   const { api, admin, operate, start, users } = await operatedServiceForThisFile();
   const admins = async () => (await users()).filter(({ role }) => role === 'admin');
 
-  it('stays one', async () => {
+  it('cannot be demoted', async () => {
     const { status, stderr } = await operate(['demote', admin.email]);
 
     expect(status).toBe(1);
@@ -212,7 +212,7 @@ describe('The last admin', async () => {
     expect(await admins()).toHaveLength(1);
   });
 
-  it('remains of two who demote each other at the same time', async () => {
+  it('remains when two admins demote each other at the same time', async () => {
     const { email } = await register(api);
     const rounds: string[] = [];
 

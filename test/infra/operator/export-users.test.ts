@@ -19,7 +19,7 @@ const parse = (text: string): readonly Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 
 describe('export-users', () => {
-  it('writes what import-users reads: everyone can log in at another service', async () => {
+  it('writes what import-users reads, so that every user can log in at another service', async () => {
     const accounts = [
       await register(api, { name: 'Ünïcode "quoted"\n' }),
       await register(api, { password: 'long'.repeat(30) }),

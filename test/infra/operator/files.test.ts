@@ -28,7 +28,7 @@ describe('readLines', () => {
   });
 
   it.each([1, 4, 1000])(
-    'finds its way after a line too long, in chunks of %i',
+    'reads on after a line that is too long, in chunks of %i bytes',
     async (chunkSize) => {
       const lines = await read(Buffer.from('12345\n123456\n1\n'), chunkSize, 5);
 
@@ -46,7 +46,7 @@ describe('readLines', () => {
     expect(lines.map(({ text, fault }) => text ?? fault)).toEqual(['a', 'is not valid UTF-8', 'b']);
   });
 
-  it('finds nothing in nothing', async () => {
+  it('reads no line from an empty file', async () => {
     expect(await read(Buffer.alloc(0), 1)).toEqual([]);
   });
 });

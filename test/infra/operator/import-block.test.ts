@@ -48,7 +48,7 @@ describe('scanUsers', () => {
 describe('importMark', () => {
   const none = '.'.repeat(53);
 
-  it('tells one hash from another, and says nothing of it', () => {
+  it('differs between hashes, and does not reveal them', () => {
     const hashes = [`$2b$04$${'a'.repeat(53)}`, `$2b$05$${'a'.repeat(53)}`, `$2b$04$a${none}`];
 
     const marks = hashes.map(importMark);
@@ -57,7 +57,7 @@ describe('importMark', () => {
     for (const mark of marks) expect(mark).toMatch(/^[\w-]{43}$/);
   });
 
-  it('is one and the same of everyone who came without a hash, at any cost', () => {
+  it('is the same for all users without a hash, at any bcrypt cost', () => {
     const [one, other] = ['04', '12'].map((cost) => importMark(`$2b$${cost}$${none}`));
 
     expect(other).toBe(one);
@@ -66,7 +66,7 @@ describe('importMark', () => {
 });
 
 describe('findHolders', () => {
-  it('finds each holder in its place, in whatever letter case', async () => {
+  it('returns the user of each address in its place, in any letter case', async () => {
     const [one, other] = [await insert(), await insert()];
 
     const holders = await findHolders([other.email.toUpperCase(), uniqueEmail(), one.email]);
@@ -78,7 +78,7 @@ describe('findHolders', () => {
     ]);
   });
 
-  it('finds none where nobody holds an address', async () => {
+  it('returns undefined for an address that no user has', async () => {
     expect(await findHolders([uniqueEmail(), uniqueEmail()])).toEqual([undefined, undefined]);
   });
 });

@@ -56,7 +56,7 @@ const examine = async ({ users, environment }: OperatedService) => {
 };
 
 describe('An import that is interrupted', () => {
-  it('by Ctrl-C finishes its block, says how to go on, and goes on without a gap', async () => {
+  it('finishes its block after Ctrl-C, says how to go on, and then goes on without a gap in the ids', async () => {
     const service = await proxiedServiceForThisTest();
     const file = await writeUsers(service);
 
@@ -86,7 +86,7 @@ describe('An import that is interrupted', () => {
     ]);
   });
 
-  it('by a kill leaves no user half written, and is completed by another run', async () => {
+  it('leaves no user half written after a kill, and is completed by another run', async () => {
     const service = await proxiedServiceForThisTest();
     const file = await writeUsers(service);
 

@@ -150,7 +150,7 @@ describe('import-users', () => {
     expect(await logIn(api, { email, password })).toMatch(/^ey/);
   });
 
-  it('leaves the name and address of an admin, too, where AUDIT_DETAIL is full', async () => {
+  it('records the name and the address of an admin where AUDIT_DETAIL is full', async () => {
     const full = await operatedServiceForThisTest({ AUDIT_DETAIL: 'full' });
     const [name, email] = ['Ada', uniqueEmail()];
 
@@ -165,7 +165,7 @@ describe('import-users', () => {
     );
   });
 
-  it('leaves entries that name each admin whom it makes', async () => {
+  it('leaves an entry for each admin whom it makes', async () => {
     const before = (await service.entries()).length;
 
     await importText([line(), line({ role: 'admin' }), line()].join('\n'));
@@ -183,7 +183,7 @@ describe('import-users', () => {
     ]);
   });
 
-  it('changes no user who has the address already with another hash', async () => {
+  it('does not change a user who already has the address and another hash', async () => {
     const account = await register(api);
 
     const { status, stderr } = await importText(line({ email: account.email.toUpperCase() }));
@@ -193,7 +193,7 @@ describe('import-users', () => {
     expect(await logIn(api, account)).toMatch(/^ey/);
   });
 
-  it('takes the first of two lines with one address', async () => {
+  it('imports the first of two lines with the same address', async () => {
     const email = uniqueEmail();
     const lines = [line({ email, name: 'First' }), line(), line({ email: email.toUpperCase() })];
 
@@ -204,7 +204,7 @@ describe('import-users', () => {
     expect((await service.users()).at(-2)).toMatchObject({ email, name: 'First' });
   });
 
-  it('imports a user without a hash once, whose login no password allows', async () => {
+  it('imports a user without a hash once, and no password logs that user in', async () => {
     const email = uniqueEmail();
     const text = line({ email, password_hash: null });
 
@@ -220,7 +220,7 @@ describe('import-users', () => {
     }
   });
 
-  it('skips such a user when the line comes again after a reset, or at another cost', async () => {
+  it('skips a user without a hash when the line comes again after a reset, or at another cost', async () => {
     const email = uniqueEmail();
     const text = line({ email, password_hash: null });
     await importText(text);
@@ -232,7 +232,7 @@ describe('import-users', () => {
     expect(await logIn(api, { email, password: 'another one' })).toMatch(/^ey/);
   });
 
-  it('takes Windows line ends, a byte order mark, blank lines and no end of the last', async () => {
+  it('reads Windows line ends, a byte order mark, blank lines and a last line without an end', async () => {
     const { status, stdout } = await importText(`\ufeff${line()}\r\n\r\n  \n${line()}`);
 
     expect([status, stdout]).toEqual([0, summary(2, 0, 0)]);
@@ -276,7 +276,7 @@ describe('import-users', () => {
     expect((await service.users()).length).toBe(before);
   });
 
-  it('lists by --ids which id everyone had and has, when it is run again too', async () => {
+  it('lists old and new ids with --ids, also when it is run again', async () => {
     const emails = Array.from({ length: 6 }, uniqueEmail);
     const ids = ['"9f1c"', '17', '1234567890123456789', '1.50', 'null'];
     const withId = (email: string | undefined, id: string) =>
@@ -309,7 +309,7 @@ describe('import-users', () => {
   it.each([
     ['does not exist', '/nowhere/users.ndjson'],
     ['is a folder', service.folder],
-  ])('says of a file that it %s', async (problem, name) => {
+  ])('refuses a file that %s', async (problem, name) => {
     const { status, stderr } = await operate(['import-users', name]);
 
     expect([status, stderr]).toEqual([1, `${name} ${problem}.\n`]);

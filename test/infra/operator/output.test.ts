@@ -65,7 +65,7 @@ describe.skipIf(!existsSync('/dev/full'))('A command whose output goes to a full
 describe('A command', () => {
   const sinks: readonly Output[] = ['full disk', 'closed pipe'];
   it.each(sinks.filter((sink) => sink !== 'full disk' || existsSync('/dev/full')))(
-    'whose standard output is a %s ends with 1, says so, and has done its work',
+    'does its work, reports the fault and ends with 1 when its standard output is a %s',
     async (sink) => {
       const account = await register(api);
 
@@ -80,7 +80,7 @@ describe('A command', () => {
     },
   );
 
-  it('whose standard error is a closed pipe goes on to its end', async () => {
+  it('does its work when its standard error is a closed pipe', async () => {
     const { status, stdout } = await operate(['import-users', users], '', {
       output: ['pipe', 'closed pipe'],
     });
@@ -93,7 +93,7 @@ describe('A command', () => {
     expect(status).toBe(1);
   });
 
-  it('that was typed wrongly ends with 2 all the same', async () => {
+  it('ends with 2 after wrong usage when its output is a closed pipe', async () => {
     const output = ['closed pipe', 'closed pipe'] as const;
 
     expect((await operate(['promote'], '', { output })).status).toBe(2);

@@ -37,8 +37,8 @@ const fromTo = (from: string, to: string) => ({ fields: ['role'], role: { from, 
 const notKnown =
   /^It is not known whether the change was made \(ECONNRESET\); its audit entry says so\. /m;
 
-describe('A change that is made while the answer to it is lost', () => {
-  it('by promote leaves an entry that says so', async () => {
+describe('A change by a command, whose response is lost,', () => {
+  it('leaves an entry with an unknown outcome: promote', async () => {
     const { service, loseAnswers } = await proxied();
     const { id, email } = await register(service.api);
     loseAnswers('UpdateItem');
@@ -55,7 +55,7 @@ describe('A change that is made while the answer to it is lost', () => {
     ]);
   });
 
-  it('by demote leaves an entry that says so', async () => {
+  it('leaves an entry with an unknown outcome: demote', async () => {
     const { service, loseAnswers } = await proxied();
     const { id, email } = await register(service.api);
     await service.operate(['promote', email]);
@@ -73,7 +73,7 @@ describe('A change that is made while the answer to it is lost', () => {
     );
   });
 
-  it('by create-admin leaves an entry that names the new id', async () => {
+  it('leaves an entry with an unknown outcome and the new id: create-admin', async () => {
     const { service, loseAnswers } = await proxied();
     const email = uniqueEmail();
     loseAnswers('TransactWriteItems');
@@ -91,7 +91,7 @@ describe('A change that is made while the answer to it is lost', () => {
     ]);
   });
 
-  it('by import-users, of an admin, leaves an entry that names the new id', async () => {
+  it('leaves an entry with an unknown outcome and the new id: import-users of an admin', async () => {
     const { service, loseAnswers } = await proxied();
     const [file, email] = [join(service.folder, 'users.ndjson'), uniqueEmail()];
     const password_hash = `$2b$04$${'a'.repeat(21)}e${'a'.repeat(30)}e`;
@@ -116,7 +116,7 @@ describe('A change that is made while the answer to it is lost', () => {
     );
   });
 
-  it('prints its entry, to be replayed, when that cannot be written either', async () => {
+  it('prints its entry for a replay when the entry cannot be written either', async () => {
     const { service, proxy } = await proxied();
     const { id, email } = await register(service.api);
     const { USERS_TABLE: table = '', AUDIT_TABLE: audit = '' } = service.environment;
@@ -143,7 +143,7 @@ describe('A change that is made while the answer to it is lost', () => {
 });
 
 describe('A change that DynamoDB refuses', () => {
-  it('leaves an entry of a fault that changed nothing', async () => {
+  it('leaves a FAILURE entry that names the fault', async () => {
     const { service, proxy } = await proxied();
     const { id, email } = await register(service.api);
     const table = service.environment.USERS_TABLE ?? '';
@@ -192,7 +192,7 @@ describe('A command on a deployed stack', () => {
     ]);
   });
 
-  it('does nothing while it is not known who runs it', async () => {
+  it('does nothing when AWS STS does not tell who runs it', async () => {
     const silent = { GetCallerIdentity: 'lost answer' } as const;
     const { aws, status, stderr, entries } = await onStack(['rotate-secret'], silent);
 
@@ -202,7 +202,7 @@ describe('A command on a deployed stack', () => {
     expect(entries).toEqual([]);
   });
 
-  it('leaves an entry of a secret that was rotated while the answer was lost', async () => {
+  it('leaves an entry with an unknown outcome when the response to a rotation is lost', async () => {
     const loses = { PutSecretValue: 'lost answer' } as const;
     const { aws, status, stderr, entries } = await onStack(['rotate-secret'], loses);
 
@@ -216,7 +216,7 @@ describe('A command on a deployed stack', () => {
     ]);
   });
 
-  it('leaves an entry of a secret that AWS refused to rotate, which did not happen', async () => {
+  it('leaves a FAILURE entry when AWS refuses the rotation', async () => {
     const refuses = { PutSecretValue: 'AccessDeniedException' } as const;
     const { aws, status, stderr, entries } = await onStack(['rotate-secret'], refuses);
 

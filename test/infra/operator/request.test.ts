@@ -14,14 +14,14 @@ describe('Help', () => {
     expect(stdout).toContain('COMMAND --help');
   });
 
-  it('of one command is asked for by its name, whatever else is typed', async () => {
+  it('is printed for a command whatever else is typed', async () => {
     const { status, stdout } = await operate(['promote', '--nonsense', '--help']);
 
     expect(status).toBe(0);
     expect(stdout).toContain('Usage: npm run operator -- promote EMAIL');
   });
 
-  it.each(Object.entries(commands))('of %s has usage, target and examples', (name, command) => {
+  it.each(Object.entries(commands))('has usage, target and examples of %s', (name, command) => {
     const help = commandHelp(name, command);
 
     expect(help).toContain(`Usage: npm run operator -- ${name} `);
@@ -32,7 +32,7 @@ describe('Help', () => {
   });
 
   it.each(Object.values(commands).flatMap(({ examples }) => examples))(
-    'shows an example that is typed rightly: %s',
+    'has only examples that can be parsed: %s',
     (example) => {
       const words = (/^[^|<]*/.exec(example)?.[0] ?? '').match(/"[^"]*"|\S+/g) ?? [];
 
@@ -45,7 +45,7 @@ describe('A command that was typed wrongly', () => {
   it.each([
     ['an unknown command', ['make-admin'], 'There is no command make-admin. The commands are'],
     ['a missing argument', ['promote', '--local'], 'promote takes EMAIL; arguments given: 0'],
-  ])('ends with status 2, having done nothing: %s', async (_, args, message) => {
+  ])('does nothing and ends with status 2: %s', async (_, args, message) => {
     const { status, stdout, stderr } = await operateApart(args);
 
     expect([status, stdout]).toEqual([2, '']);
@@ -67,7 +67,7 @@ describe('A command that was typed wrongly', () => {
     ['which option lacks its value', ['list-admins', '--stack'], "'--stack <value>' needs a value"],
     ['which option it does not know', ['list-admins', '--lokal'], "Unknown option '--lokal'"],
     ['which option is of another command', ['promote', 'a@b', '--force', '--local'], "'--force'"],
-  ])('says %s', (_, args, message) => {
+  ])('ends with the message: %s', (_, args, message) => {
     expect(() => parseRequest(args)).toThrow(message);
   });
 

@@ -57,7 +57,7 @@ describe('reset-password', () => {
     expect((await setPassword(newer.stdout)).status).toBe(204);
   });
 
-  it('says that it cannot where the service sends no mails, and does nothing', async () => {
+  it('refuses where the service sends no mails, and changes nothing', async () => {
     const without = await operatedServiceForThisTest();
     const user = await register(without.api);
 

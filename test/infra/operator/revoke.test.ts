@@ -35,7 +35,7 @@ describe('revoke', () => {
     );
   });
 
-  it('says where sessions are stateless that it cannot, and does nothing', async () => {
+  it('refuses where sessions are stateless, and changes nothing', async () => {
     const stateless = await operatedServiceForThisTest();
     const account = await register(stateless.api);
     const before = await stateless.users();
@@ -52,7 +52,7 @@ describe('revoke', () => {
 });
 
 describe('Where sessions are revocable', () => {
-  it('promote and demote end the sessions of before', async () => {
+  it('promote and demote end all earlier sessions of the user', async () => {
     const account = await register(api);
 
     await operate(['promote', account.email]);

@@ -37,7 +37,7 @@ const statusOf = async ({ api }: OperatedService, token: string): Promise<number
   (await api('GET', '/api/profile', { token })).status;
 
 describe('rotate-secret on a running service', () => {
-  it('logs nobody out: tokens of before, of meanwhile and of after are accepted', async () => {
+  it('logs nobody out: tokens from before, during and after it are accepted', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(adjustableClock)}`;
     const service = await operatedServiceForThisTest({ NODE_OPTIONS: `--import=${preload}` });
     const account = await register(service.api);
@@ -68,7 +68,7 @@ describe('rotate-secret on a running service', () => {
 });
 
 describe('rotate-secret', () => {
-  it('keeps two versions in a file that only its owner reads, and shows neither', async () => {
+  it('keeps two versions in a file that only its owner can read, and prints neither', async () => {
     const service = await operatedServiceForThisTest();
     const [first] = await secretsOf(service);
 
@@ -91,7 +91,7 @@ describe('rotate-secret', () => {
     ]);
   });
 
-  it('refuses a second time within a day, says from when on, and obeys --force', async () => {
+  it('refuses a second rotation within a day, says when one is possible, and obeys --force', async () => {
     const service = await operatedServiceForThisTest();
     const [first] = await secretsOf(service);
     await service.operate(['rotate-secret']);
@@ -112,7 +112,7 @@ describe('rotate-secret', () => {
     expect(afterForce).not.toContain(first);
   });
 
-  it('rotates again once the last token of the version before has expired', async () => {
+  it('rotates again once the last token of the previous version has expired', async () => {
     const service = await operatedServiceForThisTest();
     const aDayAndMoreAgo = new Date(Date.now() - 25 * 3600 * 1000).toISOString();
     const version = (id: string) => ({ id, value: id.repeat(40), createdAt: aDayAndMoreAgo });
@@ -125,7 +125,7 @@ describe('rotate-secret', () => {
     expect(await secretsOf(service)).toEqual([expect.any(String), 'b'.repeat(40)]);
   });
 
-  it('refuses where the secret is a value of the environment', async () => {
+  it('refuses where the secret comes from JWT_SECRET', async () => {
     const service = await operatedServiceForThisTest({ JWT_SECRET: 's'.repeat(40) });
 
     const { status, stderr } = await service.operate(['rotate-secret']);

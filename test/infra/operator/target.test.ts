@@ -70,14 +70,14 @@ describe('A command for a deployed stack', () => {
     expect(stderr).toMatch(/^There are no usable AWS credentials: set AWS_PROFILE/);
   });
 
-  it('says so when no region is set', async () => {
+  it('says that no region is set', async () => {
     const { status, stderr } = await onStack(credentials);
 
     expect([status, stderr]).toEqual([1, 'There is no AWS region: set AWS_REGION.\n']);
   });
 
   it.each(['http://localhost:8000', 'http://127.0.0.1:8000', 'http://[::1]:8000', 'nonsense'])(
-    'refuses to take %s for its tables, an engine for this machine',
+    'refuses %s as the engine of its tables, because that is on this machine',
     async (engine) => {
       const AWS_ENDPOINT_URL_DYNAMODB = engine;
 
@@ -90,7 +90,7 @@ describe('A command for a deployed stack', () => {
     },
   );
 
-  it('says so when nothing answers', async () => {
+  it('says that nothing responds at the address', async () => {
     const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: 'http://127.0.0.1:1' };
 
     const { status, stderr } = await onStack({ ...credentials, ...region, ...endpoint });
@@ -115,7 +115,7 @@ describe('A command for a deployed stack', () => {
     expect(stderr).toMatch(/^AWS does not accept the credentials.*aws sso login/);
   });
 
-  it('passes on which permission is lacking', async () => {
+  it('prints which permission is missing', async () => {
     const message = 'User x is not authorized to perform: cloudformation:DescribeStacks';
 
     const { status, stderr } = await withRefusal(403, errorBody('AccessDenied', message));
@@ -164,7 +164,7 @@ describe('A command for the service on this machine', () => {
     expect(stderr).toMatch(/A table .* does not exist.*run npm start once/);
   });
 
-  it('is not misled by what a service left that was killed', async () => {
+  it('is not misled by the file of a service that was killed', async () => {
     const folder = await newFolder();
     const service = await startTestService({ DATA_DIR: folder, JWT_SECRET: '' });
     service.process?.kill('SIGKILL');
@@ -177,7 +177,7 @@ describe('A command for the service on this machine', () => {
     expect(stderr).toContain('There is no data in');
   });
 
-  it('takes no other engine to the data of a service whose engine is silent', async () => {
+  it('starts no second engine on the data of a service whose engine does not respond', async () => {
     const folder = await newFolder();
     const silent = createTcpServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -194,7 +194,7 @@ describe('A command for the service on this machine', () => {
     expect(stderr).toContain(`its engine at ${endpoint} does not respond: try again`);
   });
 
-  it('is led by a file that only its owner reads and that a clean stop takes away', async () => {
+  it('finds a running service by a file that only its owner can read and that a clean stop deletes', async () => {
     const folder = await newFolder();
     const service = await startTestService({ DATA_DIR: folder, JWT_SECRET: '' });
     const file = join(folder, 'service.json');
@@ -209,7 +209,7 @@ describe('A command for the service on this machine', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('finds files by the folder in which npm was called', async () => {
+  it('resolves file names from the folder in which npm was called', async () => {
     const folder = await newFolder();
     const service = await startTestService({ DATA_DIR: folder, JWT_SECRET: '' });
     const file = join(folder, 'users.ndjson');

@@ -26,19 +26,19 @@ describe('The prompt for a password', () => {
     expect(shown()).toBe('Password (not shown): \nRepeat the password: \n');
   });
 
-  it('takes corrections', async () => {
+  it('obeys Backspace', async () => {
     const { keyboard } = terminal('corrr\u007fect\r', 'correct\r');
 
     expect(await readNewPassword(keyboard)).toBe('correct');
   });
 
-  it('takes both from one paste', async () => {
+  it('reads both passwords from one paste', async () => {
     const { keyboard } = terminal('correct\rcorrect\r');
 
     expect(await readNewPassword(keyboard)).toBe('correct');
   });
 
-  it('does not offer the first answer again', async () => {
+  it('does not offer the first password as history', async () => {
     const arrowUp = '\u001b[A';
     const { keyboard } = terminal('correct\r', `${arrowUp}\r`);
 
@@ -69,7 +69,7 @@ describe('A password on standard input', () => {
     ['with a line end', ['correct horse\n']],
     ['with a line end of Windows', ['correct horse\r\n']],
     ['in pieces', ['corr', 'ect horse', '\n']],
-  ])('is taken %s', async (_, chunks) => {
+  ])('is read %s', async (_, chunks) => {
     expect(await read(...chunks)).toBe('correct horse');
   });
 
@@ -79,7 +79,7 @@ describe('A password on standard input', () => {
     ['two lines', 'one\ntwo\n', 'There is more than one line'],
     ['far too much', 'x'.repeat(100_000), 'Standard input is too long for a password.'],
     ['other bytes than text', Buffer.from([0xff]), 'is not valid UTF-8'],
-  ])('is not %s', async (_, input, message) => {
+  ])('is refused %s', async (_, input, message) => {
     await expect(read(input)).rejects.toThrow(message);
   });
 });
@@ -108,7 +108,7 @@ describe('Progress', () => {
     ]);
   });
 
-  it('gives way to lines, and needs no end to be known', () => {
+  it('is cleared for a printed line, and needs no known total', () => {
     const terminal = screen(true);
     const progress = startProgress(terminal);
 
@@ -118,7 +118,7 @@ describe('Progress', () => {
     expect(terminal.written.join('')).toBe(`${clear}7 users${clear}Line 3: is bad.\n`);
   });
 
-  it('is not drawn where nobody looks, unlike lines', () => {
+  it('is not drawn where standard error is no terminal, but lines are printed', () => {
     const pipe = screen(false);
     const progress = startProgress(pipe);
 

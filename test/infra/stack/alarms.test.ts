@@ -97,7 +97,7 @@ describe('An alarm', () => {
     }
   });
 
-  it('is raised by every audit entry that could not be written, wherever one is', () => {
+  it('is raised by every audit entry that could not be written, in any function', () => {
     expect(properties('UnwrittenAuditEntries')).toMatchObject({
       MetricName: 'UnwrittenAuditEntries',
       Statistic: 'Sum',
@@ -177,7 +177,7 @@ describe('The alarm topic', () => {
     Condition: { ArnLike: { 'aws:SourceArn': expect.anything() } },
   };
 
-  it('mails to the address', () => {
+  it('mails its messages to the address', () => {
     expect(only('AWS::SNS::Subscription')).toMatchObject({
       Protocol: 'email',
       Endpoint: 'operator@example.com',
@@ -213,7 +213,7 @@ describe('The alarm topic', () => {
     );
   });
 
-  it('is not made without an address', () => {
+  it('does not exist without an address', () => {
     expect(resourcesOf(synthesise(), 'AWS::SNS::Topic').size).toBe(0);
     expect(resourcesOf(synthesise(), 'AWS::KMS::Key').size).toBe(0);
   });

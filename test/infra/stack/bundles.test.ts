@@ -57,7 +57,7 @@ describe('a bundle, in a process like those of Lambda', () => {
   const unused = (parts: readonly string[]) =>
     parts.filter((part) => /undici|webstreams/.test(part));
 
-  it('resets a password by a mailed link, likewise', async () => {
+  it('resets a password by a mailed link without what it never uses of Node', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
     const mailing = { ...mailbox.environment, ...mailbox.handOver, ...mailSettings };
@@ -137,7 +137,7 @@ describe('the content of a bundle', () => {
     return inMemory ? 22 : 85;
   };
 
-  it.each(functions)('stays within the budget: $name', (definition) => {
+  it.each(functions)('stays within its limit: $name', (definition) => {
     const { bytes } = find(bundles, definition.name);
 
     expect(bytes).toBeGreaterThan(10_000);
@@ -145,7 +145,7 @@ describe('the content of a bundle', () => {
   });
 
   it.each(functions.filter(({ staticFiles }) => staticFiles))(
-    'has the files of its page beside it, within their budget: $name',
+    'has the files of its page beside it, within their limit: $name',
     ({ name, staticFiles = '' }) => {
       const files = join(dirname(find(bundles, name).file), 'static', staticFiles);
       const sizeOf = (suffix: string) =>
@@ -181,7 +181,7 @@ describe('the content of a bundle', () => {
       '@smithy/',
       namesOf(({ permissions, signingSecret }) => permissions.length > 0 || signingSecret),
     ],
-  ])('holds %s exactly where it is used', (module, users) => {
+  ])('contains %s exactly where it is used', (module, users) => {
     expect(carriersOf(module)).toEqual(users);
   });
 
@@ -190,7 +190,7 @@ describe('the content of a bundle', () => {
     '@aws-sdk/nested-clients/',
     '@aws-sdk/middleware-endpoint-discovery/',
     '@smithy/core/dist-es/submodules/event-streams/',
-  ])('never holds %s, which nothing uses in Lambda', (module) => {
+  ])('never contains %s, which nothing uses in Lambda', (module) => {
     expect(carriersOf(module)).toEqual([]);
   });
 });

@@ -217,7 +217,7 @@ describe('The function that mails', () => {
     ]);
   });
 
-  it('is invoked again by itself, and what it fails on is kept for 14 days, encrypted', () => {
+  it('is invoked again by Lambda, and what it fails on is kept encrypted for 14 days', () => {
     const queue = resourcesOf(mailing, 'AWS::SQS::Queue').get('MailUnsent')?.Properties;
     const [config] = resourcesOf(mailing, 'AWS::Lambda::EventInvokeConfig').values();
     const { DestinationConfig, FunctionName, ...rest } = config?.Properties ?? {};
@@ -240,7 +240,7 @@ describe('The function that mails', () => {
     expect(permitted).not.toContain('MailFunction');
   });
 
-  it.each([{}, production])('is not there without the two settings: %j', (context) => {
+  it.each([{}, production])('is not deployed without both settings: %j', (context) => {
     const text = JSON.stringify(synthesise(context).toJSON());
 
     expect(text).not.toMatch(/password-resets|MAIL_|ses:|sqs:|MailFunction/);
@@ -253,16 +253,16 @@ describe('The in-memory variant', () => {
       .filter(([, { Properties }]) => 'ReservedConcurrentExecutions' in Properties)
       .map(([id, { Properties }]) => [id, Properties.ReservedConcurrentExecutions]);
 
-  it('alone runs once at a time, so that there is one memory', () => {
+  it('has one instance, so that there is one memory', () => {
     expect(concurrency({})).toEqual([['V1UsersFunction', 1]]);
   });
 
-  it('runs as many times as a setting says, or without limit', () => {
+  it('has as many instances as a setting says, or no limit', () => {
     expect(concurrency({ v1ReservedConcurrency: 3 })).toEqual([['V1UsersFunction', 3]]);
     expect(concurrency({ v1ReservedConcurrency: 'none' })).toEqual([]);
   });
 
-  it('is not deployed when it is off, its routes neither', () => {
+  it('is not deployed when it is off, nor are its routes', () => {
     const off = synthesise({ ...production, v1Users: 'off' });
 
     expect([...resourcesOf(off, 'AWS::Lambda::Function').keys()]).not.toContain('V1UsersFunction');

@@ -111,7 +111,7 @@ describe('the stage', () => {
     });
   });
 
-  it('is made after the routes that it names, which API Gateway would not find otherwise', () => {
+  it('is made after the routes that it names', () => {
     const dependencies = only({}, 'AWS::ApiGatewayV2::Stage')?.DependsOn.map(plainId);
 
     expect(dependencies).toContain('ApiPOSTapilogin');
@@ -139,7 +139,7 @@ describe('the stage', () => {
 });
 
 describe('a custom domain', () => {
-  it('is the only way in, and without one the endpoint of API Gateway is', () => {
+  it('closes the endpoint of API Gateway, which is open without one', () => {
     const disabled = (context: Parameters<typeof only>[0]) =>
       only(context, 'AWS::ApiGatewayV2::Api')?.Properties.DisableExecuteApiEndpoint;
 
@@ -163,7 +163,7 @@ describe('a custom domain', () => {
     });
   });
 
-  it('is the URL that the stack puts out, beside where DNS must lead', () => {
+  it('is an output of the stack, beside the target for DNS', () => {
     const { ApiUrl, DomainTarget, DomainTargetZoneId } = synthesise(production).findOutputs('*');
 
     expect(target(ApiUrl?.Value)).toBe('https://Domain');
@@ -171,7 +171,7 @@ describe('a custom domain', () => {
     expect(DomainTargetZoneId?.Value['Fn::GetAtt'][1]).toBe('RegionalHostedZoneId');
   });
 
-  it('is not made unless it is asked for', () => {
+  it('is made only where the settings name it', () => {
     expect(only({}, 'AWS::ApiGatewayV2::DomainName')).toBeUndefined();
     expect(only({}, 'AWS::ApiGatewayV2::ApiMapping')).toBeUndefined();
   });

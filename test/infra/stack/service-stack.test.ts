@@ -24,7 +24,7 @@ interface Policies {
 }
 
 describe('the stack', () => {
-  it('puts out what operators and their commands look for', () => {
+  it('has the outputs that operators and their commands use', () => {
     expect(outputs()).toEqual({
       ApiUrl: 'Api',
       UsersTableName: 'UsersTable',
@@ -42,7 +42,7 @@ describe('the stack', () => {
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
   });
 
-  it('puts out the queue of unsent mails and the settings of mails, where it sends mails', () => {
+  it('has outputs of the queue of unsent mails and of the mail settings where it sends mails', () => {
     const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
     const { UnsentMailsQueueUrl, MailFrom, ResetUrl } = synthesise(mailing).findOutputs('*');
 
@@ -77,7 +77,7 @@ describe('the stack', () => {
     expect(long.filter(([, text]) => !/^[A-Za-z\d]+[\dA-F]{8}$/.test(text))).toEqual([]);
   });
 
-  it('needs nothing but plain resources: no custom resource, no function of the CDK’s own', () => {
+  it('has no custom resources and no functions of the CDK', () => {
     const resources = Object.values(synthesise(production).toJSON().Resources) as {
       Type: string;
     }[];
@@ -95,7 +95,7 @@ describe('the stack', () => {
   it.each([
     ['protects', production, true],
     ['does not protect', {}, false],
-  ])('%s logs from deletion with %o', (_, settings, isProtected) => {
+  ])('%s logs from deletion with the settings %o', (_, settings, isProtected) => {
     const logGroups = [...resourcesOf(synthesise(settings), 'AWS::Logs::LogGroup').values()];
 
     const flags = logGroups.map(({ Properties }) => Properties.DeletionProtectionEnabled);
@@ -172,7 +172,7 @@ describe('the signing secret', () => {
     expect(properties).not.toHaveProperty('SecretString');
   });
 
-  it('is read by nothing at deployment: no dynamic reference resolves it', () => {
+  it('is resolved by no dynamic reference at deployment', () => {
     const text = JSON.stringify(synthesise(production).toJSON());
 
     expect(text).toContain('SigningSecret');

@@ -47,7 +47,7 @@ describe('the tables', () => {
     }
   });
 
-  it.each(['UsersTable', 'AuditTable'])('%s lets items go that have expired', (id) => {
+  it.each(['UsersTable', 'AuditTable'])('%s deletes items that have expired', (id) => {
     expect(tables().get(id)?.Properties.TimeToLiveSpecification).toEqual({
       AttributeName: 'expires_at',
       Enabled: true,
@@ -91,7 +91,7 @@ describe('tables that another stack has left', () => {
   it.each([
     ['development', {}],
     ['production', production],
-  ])('are used in %s as the stack’s own would be', (_, settings) => {
+  ])('are used in %s like tables of the stack', (_, settings) => {
     const takenOver = readable({ ...settings, ...names })
       .replaceAll('arn:AWS::Partition:dynamodb:AWS::Region:AWS::AccountId:table/', '')
       .replaceAll('users-kept', 'UsersTable')
@@ -101,7 +101,7 @@ describe('tables that another stack has left', () => {
     expect(resourcesOf(synthesise({ ...settings, ...names }), 'AWS::DynamoDB::Table').size).toBe(0);
   });
 
-  it('are refused by a stack that has tables, and own ones by a stack that took these over', () => {
+  it('are refused by a stack that has tables of its own, and a stack that uses them gets none of its own', () => {
     const resource = (context: Readonly<Record<string, unknown>>, id: string) =>
       Object.entries(synthesise(context).toJSON().Resources).filter(([each]) => each === id);
 

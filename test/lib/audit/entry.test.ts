@@ -26,7 +26,7 @@ describe('makeEntry', () => {
     });
   });
 
-  it('stores everything absent as null', () => {
+  it('stores absent fields as null', () => {
     expect(entryOf({})).toMatchObject({
       user_id: null,
       resource_id: null,
@@ -105,14 +105,14 @@ describe('makeAuditId', () => {
   const lowest = () => 0;
   const highest = (below: number) => below - 1;
 
-  it('orders every id of a millisecond before all of the next', () => {
+  it('makes ids of one millisecond smaller than all of the next', () => {
     const next = new Date(now.getTime() + 1);
 
     expect(makeAuditId(now, highest)).toBeLessThan(makeAuditId(next, lowest));
     expect(makeAuditId(next, lowest) - makeAuditId(now, highest)).toBe(1);
   });
 
-  it('asks for 4,096 ids a millisecond', () => {
+  it('has 4,096 ids a millisecond', () => {
     const asked: number[] = [];
 
     makeAuditId(now, (below) => asked.push(below));
@@ -124,7 +124,7 @@ describe('makeAuditId', () => {
     ...['2026-01-01T00:00:00.000Z', '2050-06-30T12:00:00.000Z', '2094-12-31T23:59:59.999Z'],
     ...['1901-12-13T20:45:52.000Z', '1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z'],
     ...['2025-12-31T23:59:59.999Z', '2095-09-07T15:47:35.552Z', '2262-04-11T23:47:16.854Z'],
-  ])('is a safe integer that is not negative by a clock that shows %s', (time) => {
+  ])('is a safe integer that is not negative at %s', (time) => {
     const next = new Date(Date.parse(time) + 1);
     for (const random of [lowest, highest]) {
       const id = makeAuditId(new Date(time), random);
@@ -134,7 +134,7 @@ describe('makeAuditId', () => {
     }
   });
 
-  it('draws a tail within its bounds when none is passed in', () => {
+  it('draws a random tail within its bounds by default', () => {
     for (let i = 0; i < 1000; i += 1) {
       const id = makeAuditId(now);
       expect(id).toBeGreaterThanOrEqual(makeAuditId(now, lowest));
@@ -173,13 +173,13 @@ describe('redact', () => {
     });
   });
 
-  it('reads keys to the letter, and those at the top only', () => {
+  it('compares keys exactly, and only those at the top level', () => {
     const details = { Password: 'a', api_key: 'b', nested: { password: 'c' }, passwords: ['d'] };
 
     expect(redact(details)).toEqual(details);
   });
 
-  it('leaves what it was given as it was', () => {
+  it('does not change its argument', () => {
     const details = { password: 'value' };
 
     redact(details);
@@ -187,7 +187,7 @@ describe('redact', () => {
     expect(details).toEqual({ password: 'value' });
   });
 
-  it('takes __proto__ for a key like any other', () => {
+  it('treats __proto__ like any other key', () => {
     const redacted = redact(JSON.parse('{"__proto__":{"password":"value"}}'));
 
     expect(Object.keys(redacted as object)).toEqual(['__proto__']);
@@ -195,7 +195,7 @@ describe('redact', () => {
   });
 
   it.each([undefined, null, '', 'password', 0, 7, true, [{ password: 'value' }]])(
-    'returns %j, which is no object, unchanged',
+    'returns %j unchanged, which is not an object',
     (details) => {
       expect(redact(details)).toBe(details);
     },

@@ -21,7 +21,7 @@ const csvOf = (fields: Partial<AuditedAction>) => {
 };
 
 describe('writePage', () => {
-  it('writes null as nothing, and a header row though there is no entry', () => {
+  it('writes null as nothing, and a header row even without entries', () => {
     const { id } = entryWith({});
 
     expect(csvOf({})).toBe(`${id},,UPDATE,users,,,,SUCCESS,,2026-11-20T00:00:00.000Z\r\n`);
@@ -61,7 +61,7 @@ describe('writePage', () => {
     ['json', '"'],
     ['json', '\u0000'],
   ] as const)(
-    'as %s of entries full of %j stays below 4 MB in JSON, and leads on',
+    'writes less than 4 MB of JSON as %s of entries full of %j, and leads on',
     (format, text) => {
       const long = text.repeat(1024);
       const fields = { user_agent: long, resource_id: text.repeat(100), details: long.repeat(5) };
@@ -79,7 +79,7 @@ describe('writePage', () => {
     },
   );
 
-  it('writes JSON as a page is answered, and the first entry however long it is', () => {
+  it('writes the JSON of a response, with at least one entry however long it is', () => {
     const entries = [entryWith({}, 0), entryWith({}, 1)];
     const [long] = [entryWith({ details: '"'.repeat(1_500_000) })];
 
@@ -88,7 +88,7 @@ describe('writePage', () => {
     expect(writePage('json', pageOf([long, ...entries])).count).toBe(1);
   });
 
-  it('leads on after a page that has all its entries as the list does', () => {
+  it('leads on like the list after a page with all its entries', () => {
     for (const format of ['json', 'ndjson', 'csv'] as const) {
       const written = writePage(format, pageOf([entryWith({})]));
 

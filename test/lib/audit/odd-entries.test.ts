@@ -111,7 +111,7 @@ const expectAll = async (
   }
 };
 
-describe('A query has each entry that somebody wrote past the service, once, on its page', () => {
+describe('A query returns each entry once, in order, that somebody wrote past the service,', () => {
   it.each([
     ...['', 'userId=5', 'action=LOGIN', 'userId=5&action=LOGIN', 'result=FAILURE'],
     ...['resourceId=17', 'userId=5&result=FAILURE'],
@@ -133,7 +133,7 @@ describe('A query has each entry that somebody wrote past the service, once, on 
   });
 });
 
-it('An entry that somebody wrote past the service is shown as it can be', async () => {
+it('An entry that somebody wrote past the service is shown as documented', async () => {
   const { body } = await api('GET', '/api/admin/audit-logs?userId=5&order=asc&limit=4', { token });
 
   expect(body.data).toMatchObject([
@@ -144,7 +144,7 @@ it('An entry that somebody wrote past the service is shown as it can be', async 
   ]);
 });
 
-it('A response that has no room for more entries leads on to them', async () => {
+it('A response that is full leads on to the other entries', async () => {
   const long = Array.from({ length: 6 }, (_, i) =>
     oddItem(30 + i, {
       ...{ user_id: { N: '6' }, user_key: { S: '6' } },

@@ -42,7 +42,7 @@ const newReader = () => {
 };
 
 describe('A query of the audit log', () => {
-  it('leaves an entry again when the one before is an hour old', async () => {
+  it('leaves another entry when the last one is an hour old', async () => {
     const { read, entries } = newReader();
 
     await read('10:59:30');
@@ -54,7 +54,7 @@ describe('A query of the audit log', () => {
     expect(await entries()).toBe(2);
   });
 
-  it('leaves an entry again when the clock was set back by more than clocks differ', async () => {
+  it('leaves another entry when the clock was set back by more than a minute', async () => {
     const { read, entries } = newReader();
 
     await read('12:00:00');
@@ -65,7 +65,7 @@ describe('A query of the audit log', () => {
     expect(await entries()).toBe(2);
   });
 
-  it('leaves its entry where the response to its mark was lost', async () => {
+  it('leaves its entry even if the response to the write of its mark was lost', async () => {
     const { read, entries } = newReader();
     proxy.impose({ fault: faults.lose, table: config.usersTable, times: 1 });
 
@@ -76,7 +76,7 @@ describe('A query of the audit log', () => {
     expect(await entries()).toBe(1);
   });
 
-  it('leaves an entry where it cannot be known whether there is one', async () => {
+  it('leaves an entry when it is unknown whether there is one', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const { read, entries } = newReader();
     vi.stubEnv('USERS_TABLE', 'missing');

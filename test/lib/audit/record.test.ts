@@ -37,7 +37,7 @@ const entry = entryOf('2026-11-22T12:00:00.000Z');
 const expires = Date.parse('2026-12-22T12:00:00.000Z') / 1000;
 
 describe('record', () => {
-  it('writes what was done, to users unless it says otherwise, with the id of the request', async () => {
+  it('writes the operation with the id of the request, by default on users', async () => {
     await record({ action: 'DELETE', user_id: 1, result: 'SUCCESS', request_id: 'a-request' });
     await record({ action: 'EXPORT', resource: 'audit-logs', result: 'FAILURE' });
 
@@ -52,7 +52,7 @@ describe('record', () => {
     expect(errors).not.toHaveBeenCalled();
   });
 
-  it('logs an entry whole that cannot be written, with all that a replay needs', async () => {
+  it('logs a whole entry that cannot be written, with all that a replay needs', async () => {
     process.env.AUDIT_RETENTION_DAYS = '30';
     proxy.impose({ fault: faults.missingTable });
 
@@ -79,7 +79,7 @@ describe('writeEntry', () => {
   const idsAsked = () =>
     proxy.requests.map(({ content }) => /"id":{"N":"(\d+)"}/.exec(content)?.[1]);
 
-  it('tries five ids of its millisecond, the same ones for the same write', async () => {
+  it('tries five ids of the entry’s millisecond, the same ones for the same write', async () => {
     proxy.impose({ fault: faults.conditionFails });
     const write = () => writeEntry(entry, { writeId: 'a-write' });
 
@@ -97,7 +97,7 @@ describe('writeEntry', () => {
     expect(new Set(ids.map(millisecond))).toEqual(new Set([millisecond(entry.id)]));
   });
 
-  it('returns the entry with the id that it has', async () => {
+  it('returns the entry with the id under which it was written', async () => {
     proxy.impose({ fault: faults.conditionFails, times: 1 });
 
     const written = await writeEntry(entry, { writeId: 'a-write' });
@@ -107,7 +107,7 @@ describe('writeEntry', () => {
     expect(await stored()).toEqual([expect.objectContaining(written)]);
   });
 
-  it('is not tried again where its time is over', async () => {
+  it('does not try again after its deadline', async () => {
     proxy.impose({ fault: faults.stall });
     proxy.forget();
     const write = { writeId: 'a-write', deadline: performance.now() - 1000 };
@@ -119,7 +119,7 @@ describe('writeEntry', () => {
 });
 
 describe('newWrite', () => {
-  it('has an id of its own, and the time at which the entry leaves, where entries leave', () => {
+  it('has an id of its own, and a time to live where one is set', () => {
     expect(newWrite(entry)).toEqual({ writeId: uuid });
     expect(newWrite(entry).writeId).not.toBe(newWrite(entry).writeId);
 
@@ -138,12 +138,12 @@ describe('An operation that is recorded when a fault ends it', () => {
     return (await stored()).map((item) => [item.action, item.result, item.details]);
   };
 
-  it('returns what it returns, and leaves no entry of its own', async () => {
+  it('returns its result, and leaves no further entry', async () => {
     expect(await recordingFaults({ action: 'UPDATE' }, async () => 'done')).toBe('done');
     expect(await stored()).toEqual([]);
   });
 
-  it('leaves an entry of a fault of the store, with details of its own', async () => {
+  it('leaves an entry of a fault of the store, with its own details', async () => {
     const error = new DomainError('STORAGE_FAULT', { cause });
 
     expect(await fail(error, { fields: ['name'] })).toEqual([
@@ -151,7 +151,7 @@ describe('An operation that is recorded when a fault ends it', () => {
     ]);
   });
 
-  it('leaves an entry of an unknown outcome of what may have been done', async () => {
+  it('leaves an entry with an unknown outcome when it may have been done', async () => {
     const error = new DomainError('USER_NOT_FOUND', { mayHaveHappened: true });
 
     expect(await fail(error)).toEqual([
@@ -160,7 +160,7 @@ describe('An operation that is recorded when a fault ends it', () => {
   });
 
   it.each([new DomainError('USER_NOT_FOUND'), new Error('a bug')])(
-    'leaves none where it is refused, or ends by something else: %s',
+    'leaves no entry when it is refused, or fails otherwise: %s',
     async (error) => {
       expect(await fail(error)).toEqual([]);
     },

@@ -7,21 +7,21 @@ const created = Date.parse(created_at);
 const day = 86_400_000;
 
 describe('The time to live of an entry', () => {
-  it('ends so many days after the second in which it was recorded', () => {
+  it('ends the given number of days after the second in which the entry was recorded', () => {
     expect(timeToLive({ created_at }, 30)).toEqual({
       expiresAt: Math.floor(created / 1000) + 30 * 86_400,
     });
   });
 
-  it('is none where entries stay', () => {
+  it('is absent where entries are kept for ever', () => {
     expect(timeToLive({ created_at }, 0)).toEqual({});
   });
 });
 
-describe('An entry has expired', () => {
+describe('An entry', () => {
   const { expiresAt: expires_at = 0 } = timeToLive({ created_at }, 30);
 
-  it('from the second on that its item names', () => {
+  it('has expired from the second on that its item names', () => {
     expect(hasExpired({ created_at, expires_at }, expires_at * 1000)).toBe(true);
     expect(hasExpired({ created_at, expires_at }, expires_at * 1000 - 1)).toBe(false);
   });
@@ -32,11 +32,11 @@ describe('An entry has expired', () => {
     ['that is shorter than any that can be set', expires_at - 86_400],
     ['that is a second shorter', expires_at - 1],
     ['before it was recorded', expires_at - 60 * 86_400],
-  ])('never by a time %s', (_, other) => {
+  ])('has never expired by a time %s', (_, other) => {
     expect(hasExpired({ created_at, expires_at: other }, created + 365 * day)).toBe(false);
   });
 
-  it('never by a second too early, also where it was recorded as a second began', () => {
+  it('has not expired a second too early, even if it was recorded at the start of a second', () => {
     const begun = '2026-11-21T09:05:00.000Z';
 
     for (const [time, expired] of [
@@ -48,13 +48,13 @@ describe('An entry has expired', () => {
     }
   });
 
-  it('only if it is older than the bound that expired entries are looked for under', () => {
+  it('can have expired only if it is older than the bound of the search for expired entries', () => {
     expect(expiryBound(created)).toBe('2026-10-22T09:05:00.500Z');
     expect(expiryBound(expires_at * 1000 + 1000) > created_at).toBe(true);
   });
 });
 
-it('Windows must be in the archive since the days that they are kept, or all of them', () => {
+it('All windows that are not older than the days of the archive must be in it, or all of them', () => {
   expect(keptSince(60, created)).toBe('2026-09-22T09:05:00.500Z');
   expect(keptSince(0, created)).toBeUndefined();
 });

@@ -42,7 +42,7 @@ const newestFirst = (a: AuditEntry, b: AuditEntry) =>
 describe('insertEntry', () => {
   const entry = () => makeEntry({ action: 'EXPORT', resource: 'users', result: 'SUCCESS' });
 
-  it('writes an entry once, however often it is asked to', async () => {
+  it('writes an entry once, however often it is called with the same write id', async () => {
     const [written, writeId] = [entry(), randomUUID()];
 
     const answers = [
@@ -55,7 +55,7 @@ describe('insertEntry', () => {
     expect(stored.filter(({ id }) => id === written.id)).toHaveLength(1);
   });
 
-  it('writes a time to live where it has one, and no byte more where it has none', () => {
+  it('writes a time to live where there is one, and otherwise no further attribute', () => {
     const [written, writeId] = [entry(), randomUUID()];
     const item = toItem(written, { writeId });
 
@@ -67,7 +67,7 @@ describe('insertEntry', () => {
     });
   });
 
-  it('leaves the entry that has the id as it is, and says so', async () => {
+  it('does not overwrite another entry with the same id, and returns false', async () => {
     const first = entry();
     await insertEntry(first, { writeId: randomUUID() });
     const second = { ...first, action: 'CREATE' as const };
@@ -130,7 +130,7 @@ describe('listEntries', () => {
 });
 
 describe('matching', () => {
-  it('takes a number and its digits for the same, and nothing for no text', () => {
+  it('treats a number and its digits alike, and null as different from any text', () => {
     const odd = { user_id: '5', resource_id: null } as unknown as AuditEntry;
 
     expect(matching({ userId: 5 })(odd)).toBe(true);
@@ -140,7 +140,7 @@ describe('matching', () => {
   });
 });
 
-describe('listEntries, of entries that were made by a wrong clock', () => {
+describe('listEntries, for entries with times of a wrong clock,', () => {
   /** Ids of a millisecond, each shard's. */
   const tails = [0, 1, 2, 3, 4, 5, 6, 7];
   const times = [
@@ -171,7 +171,7 @@ describe('listEntries, of entries that were made by a wrong clock', () => {
     expect(found).toEqual(entries.toSorted(newestFirst));
   });
 
-  it('yields them oldest first where that is asked for, from a time on and until another', async () => {
+  it('yields those between two times, oldest first', async () => {
     const [, since = '', until = ''] = times;
     const page = { limit: 10, order: 'asc' } as const;
 
@@ -204,7 +204,7 @@ describe('writeEntry', () => {
     expect(found).toEqual(found.toSorted(newestFirst));
   });
 
-  it('finds another id when that of the entry is taken', async () => {
+  it('writes the entry under another id when its id is taken', async () => {
     const entry = makeEntry({ action: 'LOGOUT', resource: 'users', result: 'SUCCESS' });
     const [first, second] = [randomUUID(), randomUUID()];
 

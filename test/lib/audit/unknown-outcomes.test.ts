@@ -111,7 +111,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       return { status, result: entry?.result, details: JSON.parse(entry?.details ?? 'null') };
     };
 
-    it('is unknown where the user cannot be read again', async () => {
+    it('has an unknown outcome when the user cannot be read again', async () => {
       const { id } = await register(service.api);
       const failReads = () => proxy.impose({ fault: faults.reset, operation: 'GetItem' });
 
@@ -122,7 +122,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       expect(outcome).toEqual({ status: 500, result: 'FAILURE', details });
     });
 
-    it('has the role that the user had before', async () => {
+    it('names the role that the user had before', async () => {
       const { id } = await register(service.api);
       await service.api('PUT', `/api/users/${id}`, { token: admin, json: { role: 'admin' } });
 
@@ -133,7 +133,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       expect(outcome).toEqual({ status: 200, result: 'SUCCESS', details });
     });
 
-    it('is answered with what others have changed since', async () => {
+    it('leads to a response with what others have changed since', async () => {
       const { id } = await register(service.api);
       const email = uniqueEmail();
       const move = () => service.api('PUT', `/api/users/${id}`, { token: admin, json: { email } });
@@ -144,7 +144,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       expect(body).toMatchObject({ name: 'New', email });
     });
 
-    it('is unknown where somebody else has deleted the user since', async () => {
+    it('has an unknown outcome when somebody else has deleted the user since', async () => {
       const { id } = await register(service.api);
       const remove = () => service.api('DELETE', `/api/users/${id}`, { token: admin });
 
@@ -155,7 +155,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
       expect(outcome).toEqual({ status: 404, result: 'FAILURE', details });
     });
 
-    it('is a deletion, though the second attempt met another transaction', async () => {
+    it('is a SUCCESS of a deletion even if the second attempt conflicts with another transaction', async () => {
       const { id } = await register(service.api);
       const conflict = () =>
         proxy.impose({ fault: faults.conflict, operation: 'TransactWriteItems', times: 1 });
@@ -170,7 +170,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
   it.each([
     ['refused by DynamoDB', faults.missingTable, 'ResourceNotFoundException'],
     ['throttled', faults.throttle, 'ThrottlingException'],
-  ])('says nothing of an unknown outcome where the write was %s', async (_, fault, error) => {
+  ])('does not say that the outcome is unknown when the write was %s', async (_, fault, error) => {
     const { status, entries } = await entriesWhile({ fault, operation: 'UpdateItem' }, rename());
 
     expect(status).toBe(500);
@@ -179,7 +179,7 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
     ]);
   });
 
-  it('says nothing of an unknown outcome where the user could not be read', async () => {
+  it('does not say that the outcome is unknown when the user could not be read', async () => {
     const unread = { fault: faults.reset, operation: 'GetItem' };
     const { status, entries } = await entriesWhile(unread, rename());
 

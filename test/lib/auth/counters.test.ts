@@ -54,7 +54,7 @@ describe('A clock that is set back', () => {
 });
 
 describe('The longest wait', () => {
-  it('also counts by a clock that is behind', async () => {
+  it('is also the longest by a clock that is behind', async () => {
     const address = randomUUID();
     const start = Date.parse('2026-11-21T12:00:00Z');
     let time = start;
@@ -148,7 +148,7 @@ describe('Attempts one after the other', () => {
     });
   });
 
-  it('ask once of the store while they wait', async () => {
+  it('need one request to the store while they wait', async () => {
     const attempt = attempts(1);
     await attempt(0);
     proxy.forget();
@@ -158,7 +158,7 @@ describe('Attempts one after the other', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('wait for a second where others always count first', async () => {
+  it('wait for a second when other attempts always count first', async () => {
     const attempt = attempts();
     proxy.forget();
     proxy.impose({ fault: faults.conditionFails, operation: 'UpdateItem' });
@@ -168,7 +168,7 @@ describe('Attempts one after the other', () => {
     expect(proxy.requests).toHaveLength(8);
   });
 
-  it('are let through while they cannot be counted, which is in the log', async () => {
+  it('are let through while they cannot be counted, which is logged', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const attempt = attempts(1);
     proxy.impose({ fault: faults.missingTable });
@@ -187,7 +187,7 @@ describe('Attempts one after the other', () => {
 });
 
 describe('Attempts that are counted at the same time', () => {
-  it('are let through as often as the limit says, however many there are', async () => {
+  it('are let through as often as the limit allows, however many there are', async () => {
     const address = randomUUID();
 
     const outcomes = await Promise.all(

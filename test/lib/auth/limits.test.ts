@@ -17,7 +17,7 @@ describe('Mails that nobody asked for', () => {
       { now: new Date(start + 60_000 * minute) },
     );
 
-  it('are ten of an account in an hour of the clock, whatever its addresses', async () => {
+  it('are limited to ten an hour for an account, whatever its addresses', async () => {
     const exceeded: boolean[] = [];
     for (let i = 0; i < 10; i += 1) exceeded.push(await send(1, 6 * i));
     exceeded.push(await send(1, 59), await send(2, 59), await send(1, 60));
@@ -25,7 +25,7 @@ describe('Mails that nobody asked for', () => {
     expect(exceeded).toEqual([...Array(10).fill(false), true, false, false]);
   });
 
-  it('leave an item of each hour that DynamoDB sweeps after it', async () => {
+  it('leave an item for each hour that DynamoDB deletes afterwards', async () => {
     await send(3, 10);
 
     const item = (await scan(inject('engine'), table)).find(
@@ -35,7 +35,7 @@ describe('Mails that nobody asked for', () => {
     expect(item?.expires_at).toBe(start / 1000 + 600 + 3600);
   });
 
-  it('are ten to an address in 15 minutes, in whatever letter case', async () => {
+  it('are limited to ten in 15 minutes for an address, in any letter case', async () => {
     const exceeded: boolean[] = [];
     for (let i = 0; i < 10; i += 1) exceeded.push(await send(100 + i, i, 'ada@example.org'));
     exceeded.push(await send(200, 9, 'ADA@example.org'), await send(201, 9));

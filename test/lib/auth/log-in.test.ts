@@ -138,7 +138,7 @@ describe('The first login that a wait refuses before its password is checked', (
     expect(await refusals(source)).toEqual([refusal(id), refusal(id)]);
   });
 
-  it('is one of two that are refused at the same time', async () => {
+  it('is only one of two that are refused at the same time', async () => {
     const [{ id, email }, source] = [await newUser(), newSource()];
     await attempts(2, email, source);
     const refused = () => attempt(email, source);
@@ -158,7 +158,7 @@ describe('The first login that a wait refuses before its password is checked', (
     expect(await refusals(source)).toEqual([refusal(id)]);
   });
 
-  it('leaves its entry to the next one where the wait cannot be marked, which is in the log', async () => {
+  it('leaves its entry to the next refusal when the wait cannot be marked, which is logged', async () => {
     const [{ id, email }, source] = [await newUser(), newSource()];
     await attempts(2, email, source);
     proxy.impose({ fault: faults.missingTable, operation: 'UpdateItem' });

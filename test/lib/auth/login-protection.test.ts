@@ -31,14 +31,14 @@ describe('The counters of a login', () => {
     ['that of the address', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, [address]],
     ['that of the account', { LOGIN_FAILURES_PER_ADDRESS: '0' }, [account]],
     ['none', { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' }, []],
-  ])('are %s, by what is limited', async (_, environment, expected) => {
+  ])('are %s, depending on the limits', async (_, environment, expected) => {
     vi.stubEnv('JWT_SECRET', secret);
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 
     expect(await loginCounters('ada@example.org', '192.0.2.1')).toEqual(expected);
   });
 
-  it('tell one account from another, but not in letter case', async () => {
+  it('differ between accounts, but not between letter cases', async () => {
     vi.stubEnv('JWT_SECRET', secret);
     const pkOf = async (email: string) => (await loginCounters(email, ''))[0]?.pk;
 
@@ -77,7 +77,7 @@ describe('Failed logins', () => {
     [-960, 2],
     [-961, 1],
   ])(
-    'count on from what was seen of them while it lasts: %i s after it',
+    'are counted from the count that was read while that is valid: %i s after it',
     async (later, counted) => {
       const counter = newCounter({ limit: 5 });
       const start = Date.parse('2026-11-21T12:00:00Z');
@@ -90,7 +90,7 @@ describe('Failed logins', () => {
     },
   );
 
-  it('reach the limit also when each was counted by what was seen before the others', async () => {
+  it('reach the limit even if each was counted from what was read before the others', async () => {
     const counter = newCounter({ limit: 3 });
     await fail(counter);
     const seen = await requireNoWaitNow([counter]);
@@ -101,7 +101,7 @@ describe('Failed logins', () => {
     await expect(requireNoWaitNow([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
   });
 
-  it('of a source address are not forgotten by it', async () => {
+  it('of a source address are not forgotten by a success', async () => {
     const { pk, limit } = newCounter();
     await fail({ pk, limit });
 
@@ -110,7 +110,7 @@ describe('Failed logins', () => {
     expect(await occurrencesOf({ pk, limit })).toBe(1);
   });
 
-  it('are not forgotten when others have reached the limit since they were looked at', async () => {
+  it('are not forgotten when others have reached the limit since they were read', async () => {
     const counter = newCounter();
     await fail(counter);
     const seen = await requireNoWaitNow([counter]);
@@ -123,7 +123,7 @@ describe('Failed logins', () => {
     expect(await occurrencesOf(counter)).toBeUndefined();
   });
 
-  it('are asked for only where something is limited', async () => {
+  it('are read only where there is a limit', async () => {
     proxy.forget();
 
     expect(await requireNoWaitNow([])).toEqual([]);
@@ -132,7 +132,7 @@ describe('Failed logins', () => {
     expect(proxy.requests).toEqual([]);
   });
 
-  it('that cannot be forgotten fail no login, and are in the log', async () => {
+  it('that cannot be forgotten fail no login, and are logged', async () => {
     const logged = vi.spyOn(console, 'error').mockReturnValue();
     const counter = newCounter();
     await fail(counter);

@@ -10,7 +10,7 @@ import {
   startSecretsManager,
 } from '../../bench/cold/secrets-manager.ts';
 
-describe('signingKeys, of a secret in Secrets Manager', () => {
+describe('The signing keys of a secret in Secrets Manager', () => {
   const [newer, older] = [randomUUID(), randomUUID()];
   let secretsManager: SecretsManager;
 
@@ -51,7 +51,7 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     expect(calls()).toHaveLength(2);
   });
 
-  it('are the new version afterwards, for one request', async () => {
+  it('are the new version alone after a day, for one request', async () => {
     const keys = await readKeys({ value: newer, age: 25 }, { value: older, age: 1000 });
 
     expect(keys).toEqual([newer]);
@@ -68,7 +68,7 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     );
   });
 
-  it('are those that are known while the newest version is, for one request', async () => {
+  it('are those already known while the newest version is the same, for one request', async () => {
     await startProcess({ value: newer, age: 1 }, { value: older, age: 24 });
     const { readSecret } = await import('../../../lib/auth/secret-source.ts');
     const known = await readSecret();
@@ -97,7 +97,7 @@ describe('signingKeys, of a secret in Secrets Manager', () => {
     server.close();
   });
 
-  it('are not half of what they are when the version before cannot be read', async () => {
+  it('are not read when the previous version cannot be read', async () => {
     await expect(readKeys({ value: newer, age: 1 }, { value: '', age: 24 })).rejects.toThrow();
   });
 });

@@ -33,7 +33,7 @@ describe('keysInForce', () => {
     previous: version('old', 0),
   };
 
-  it('has the only version sign at once', () => {
+  it('lets a single version sign at once', () => {
     expect(names(keysInForce({ current: version('only', 5 * hour) }, 0))).toEqual(['only']);
   });
 
@@ -50,7 +50,7 @@ describe('keysInForce', () => {
     ['from then on', 120 * second, ['new', 'old']],
     ['while a token of the old one may live', 24 * hour + 179 * second, ['new', 'old']],
     ['once the last of them is dead', 24 * hour + 180 * second, ['new']],
-  ])('%s signs with the first and verifies with all of them', (_, age, expected) => {
+  ])('signs with the first and verifies with all of them: %s', (_, age, expected) => {
     expect(names(keysInForce(rotated, age))).toEqual(expected);
   });
 });
@@ -81,7 +81,7 @@ describe('cachedKeys', () => {
     ]);
   });
 
-  it('serves what it read last while the secret cannot be read, and says so in the log', async () => {
+  it('returns what it read last while the secret cannot be read, and logs that', async () => {
     const errors = vi.spyOn(console, 'error').mockReturnValue();
     let [now, broken] = [0, false];
     const keys = cachedKeys(
@@ -103,7 +103,7 @@ describe('cachedKeys', () => {
     errors.mockRestore();
   });
 
-  it('does not rely on what it read of a rotation that may have been visible in part', async () => {
+  it('reads a rotation again that may have been visible only in part', async () => {
     let now = 0;
     const rotated = { current: version('new', -second), previous: version('old', -hour) };
     const read = vi.fn(async (known?: SecretVersions) => known ?? rotated);
@@ -120,7 +120,7 @@ describe('cachedKeys', () => {
   it.each([
     ['119 seconds after it, asks as if it knew nothing', 119, undefined],
     ['120 seconds after it, says what it knows', 120, { current: version('v1', hour) }],
-  ])('that has read a rotation %s', async (_, age, known) => {
+  ])('reads a rotation again: %s', async (_, age, known) => {
     let now = hour + age * second;
     const read = vi.fn(async (_known?: SecretVersions) => ({ current: version('v1', hour) }));
     const keys = cachedKeys(read, () => both(now));
@@ -157,7 +157,7 @@ describe('cachedKeys', () => {
     expect([before, read.mock.calls.length]).toEqual([1, 2]);
   });
 
-  it.each(wrongClocks)('has a rotation go on in time when %s', async (_, clocksAfter) => {
+  it.each(wrongClocks)('takes the steps of a rotation in time when %s', async (_, clocksAfter) => {
     let now: Moment = { wall: start, monotonic: 0 };
     const rotatedAt = start - 60 * second;
     const rotated = { current: version('new', rotatedAt), previous: version('old', 0) };
@@ -176,7 +176,7 @@ describe('cachedKeys', () => {
     expect(found).toEqual([['old', 'new'], ['new', 'old'], ['new', 'old'], ['new']]);
   });
 
-  it('has a new version sign after two minutes though the wall clock is hours behind', async () => {
+  it('lets a new version sign after two minutes even if the wall clock is hours behind', async () => {
     let now: Moment = { wall: start - 5 * hour, monotonic: 0 };
     const rotated = { current: version('new', start), previous: version('old', 0) };
     const keys = cachedKeys(
@@ -206,7 +206,7 @@ describe('cachedKeys', () => {
     expect(names(await keys())).toEqual(['v1']);
   });
 
-  it('has two instances accept each other’s tokens at every moment of a rotation', async () => {
+  it('lets two instances accept each other’s tokens at every moment of a rotation', async () => {
     let now = 0;
     let secret: SecretVersions = { current: version('old', -hour) };
     const instance = () =>
@@ -291,7 +291,7 @@ describe('readSecret', () => {
     );
   });
 
-  it('takes 32 bytes, which are older than any token', async () => {
+  it('accepts 32 bytes, and treats them as older than any token', async () => {
     const value = '0123456789abcdef0123456789abcdef';
     vi.stubEnv('JWT_SECRET', value);
 

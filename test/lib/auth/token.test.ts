@@ -49,7 +49,7 @@ describe('issueToken', () => {
     expect(tokenLifetime).toBe(86_400);
   });
 
-  it('takes nothing into the token but id, email and role', async () => {
+  it('puts only id, email and role of the user into the token', async () => {
     const stored = { ...user, name: 'Ada', password_hash: 'hash', created_at: 'x' };
 
     const claims = decodeJwt(await issueToken(stored));
@@ -83,7 +83,7 @@ describe('verifyToken', () => {
     ['years after its end', later(86_400 * 3650), 'TOKEN_EXPIRED'],
     ['by a clock that runs a minute late', later(-60), 'accepted'],
     ['by a clock that runs later still', later(-61), 'TOKEN_INVALID'],
-  ])('checks a token %s by the clock that it is given', async (_, now, expected) => {
+  ])('checks a token %s by the given clock', async (_, now, expected) => {
     const token = await issueToken(user, { now: issuedAt });
 
     expect(await codeOf(verifyToken(token, { now }))).toBe(expected);
@@ -99,7 +99,7 @@ describe('verifyToken', () => {
     expect(await codeOf(verifyToken(token, { now: later(0) }))).toBe(expected);
   });
 
-  it('does not call a token expired before it knows that it is ours', async () => {
+  it('does not report a token as expired before its signature is verified', async () => {
     const old = { ...user, iat: 0, exp: 1 };
 
     expect(await codeOf(verifyToken(signToken(old, secret)))).toBe('TOKEN_EXPIRED');
@@ -107,7 +107,7 @@ describe('verifyToken', () => {
     expect(await codeOf(verifyToken(signToken({ ...old, id: '7' }, secret)))).toBe('TOKEN_INVALID');
   });
 
-  it('knows one spelling of a signature, of the four that decode alike', async () => {
+  it('accepts one spelling of a signature, of the four that decode to the same bytes', async () => {
     const token = await issueToken(user, { now: issuedAt });
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const first = alphabet.indexOf(token.slice(-1));
@@ -120,7 +120,7 @@ describe('verifyToken', () => {
     expect(await Promise.all(answers)).toEqual(['accepted', refused, refused, refused]);
   });
 
-  it('says nothing of the token in what it throws', async () => {
+  it('throws errors that contain nothing of the token', async () => {
     const token = signToken({ ...user, iat, exp: iat + 60 }, 'wrong');
 
     const error = await verifyToken(token).catch((reason) => reason);
@@ -296,7 +296,7 @@ describe('verifyToken of an admin’s token', () => {
     expect(await codeOf(verifyToken(token))).toBe('accepted');
   });
 
-  it.each(expired)('calls it expired when it expired %s', async (_, token) => {
+  it.each(expired)('reports it as expired when it expired %s', async (_, token) => {
     expect(await codeOf(verifyToken(token))).toBe('TOKEN_EXPIRED');
   });
 
@@ -321,7 +321,7 @@ describe('verifyToken of an admin’s token', () => {
 });
 
 describe('verifyToken after a rotation of the secret', () => {
-  it('accepts what either version signed, and calls it expired when it is', async () => {
+  it('accepts tokens of either version until they expire', async () => {
     const sound = { ...user, iat: Math.floor(Date.now() / 1000), exp: 9_999_999_999 };
 
     const results = await Promise.all(

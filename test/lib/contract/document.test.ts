@@ -113,7 +113,7 @@ describe('The document of a service with a setting of its own', () => {
       },
     ],
   ])(
-    'says what %o changes, of the operations that it changes and of no other',
+    'describes what %o changes in the operations that it changes, and only there',
     (environment, changes) => {
       expect(changesBy(environment, mailSettings)).toEqual(changes);
     },
@@ -121,7 +121,7 @@ describe('The document of a service with a setting of its own', () => {
 });
 
 describe('The document of a service that requires the current password', () => {
-  it('has it as an optional field beside those that can be changed', () => {
+  it('has it as an optional field beside the fields that can be changed', () => {
     const changesUnder = (environment: Environment) => {
       const { components } = buildDocument(configFrom(environment), '/');
       const schemas: Readonly<Record<string, { properties?: object }>> = components.schemas;
@@ -275,7 +275,7 @@ describe('The document of a service with every setting on', () => {
     },
   );
 
-  it('has endpoints that the default settings do not have', () => {
+  it('has endpoints that do not exist by default', () => {
     const paths = Object.keys(whole.paths).filter((path) => !(path in document.paths));
     expect(paths.sort()).toEqual([
       '/api/account-deletions',
@@ -326,17 +326,14 @@ describe('The document of a service with every setting on', () => {
         ...['HASHING_FAULT', ...ofStore],
       ],
     ],
-  ])(
-    'says of %s, which is not there by default, what it does and when it fails',
-    (route, text, errors) => {
-      const reading = readingOf(environment).get(route);
+  ])('describes %s, which does not exist by default, with its errors', (route, text, errors) => {
+    const reading = readingOf(environment).get(route);
 
-      expect(readingOf({}).has(route)).toBe(false);
-      expect(reading?.text).toMatch(text);
-      const codes = reading?.codes.filter((code) => !code.startsWith('BODY_'));
-      expect(codes).toEqual(errors);
-    },
-  );
+    expect(readingOf({}).has(route)).toBe(false);
+    expect(reading?.text).toMatch(text);
+    const codes = reading?.codes.filter((code) => !code.startsWith('BODY_'));
+    expect(codes).toEqual(errors);
+  });
 
   it('says what the scope of a logout is', () => {
     expect(whole.paths['/api/logout']?.post?.parameters).toEqual([
@@ -408,7 +405,7 @@ describe('The document of a service with every setting on', () => {
 });
 
 describe('A rule that JSON Schema cannot say', () => {
-  it('does not go missing from the document, but fails', () => {
+  it('makes the document fail instead of being left out', () => {
     const even = v.pipe(
       v.number(),
       v.check((value) => value % 2 === 0),

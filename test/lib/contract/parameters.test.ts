@@ -30,7 +30,7 @@ describe('A point in time', () => {
     },
   );
 
-  it('may become the next day when it is rounded', () => {
+  it('is rounded up, even to the next day', () => {
     expect(v.parse(instant, '2026-11-20T23:59:59.9991Z')).toBe('2026-11-21T00:00:00.000Z');
   });
 

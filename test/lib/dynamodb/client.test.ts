@@ -55,7 +55,7 @@ const storageFault = (name: string) =>
 const outcomeOf = (work: Promise<unknown>) => work.catch((error) => error);
 
 describe('send', () => {
-  it('asks again while a transaction is under way on the item', async () => {
+  it('tries again while a transaction is under way on the item', async () => {
     const item = newItem();
     proxy.impose({ fault: faults.conflict, operation: 'PutItem', times: 5 });
 
@@ -65,7 +65,7 @@ describe('send', () => {
     expect(await read(item)).toEqual(item);
   });
 
-  it('asks six times, and then says what was in the way', async () => {
+  it('tries six times, and then fails with the conflict as its cause', async () => {
     proxy.impose({ fault: faults.conflict });
 
     const error = await outcomeOf(send(write(newItem())));
@@ -74,7 +74,7 @@ describe('send', () => {
     expect(proxy.requests).toHaveLength(6);
   });
 
-  it('does not ask again where there is no time left for it', async () => {
+  it('does not try again when no time is left', async () => {
     proxy.impose({ fault: faults.conflict });
     // Of 50 milliseconds.
     random.mockReturnValue(0.99);
@@ -85,7 +85,7 @@ describe('send', () => {
     expect(proxy.requests.length).toBeLessThanOrEqual(1);
   });
 
-  it('does not ask again when a condition does not hold', async () => {
+  it('does not try again when a condition does not hold', async () => {
     const item = newItem();
     await send(write(item));
     proxy.forget();
@@ -145,7 +145,7 @@ describe('send', () => {
         ),
     ],
     ['Scan', () => send(new ScanCommand({ TableName: table }))],
-  ])('asks three times for a %s that the engine fails at, and changes nothing', async (_, read) => {
+  ])('tries a %s three times when the engine fails', async (_, read) => {
     proxy.impose({ fault: faults.internalError });
 
     const error = await outcomeOf(read());
@@ -179,7 +179,7 @@ describe('transact', () => {
     ['meets another one', faults.conflict],
     ['finds too little capacity', faults.throttleTransaction],
     ['finds less than was provisioned', cancelFor('None', 'ProvisionedThroughputExceeded')],
-  ])('asks again when it %s', async (_, fault) => {
+  ])('tries again when it %s', async (_, fault) => {
     const [one, other] = [newItem(), newItem()];
     proxy.impose({ fault, times: 2 });
 
@@ -189,7 +189,7 @@ describe('transact', () => {
     expect([await read(one), await read(other)]).toEqual([one, other]);
   });
 
-  it('says in its place which condition failed, and writes nothing', async () => {
+  it('returns the failed condition at its place, and writes nothing', async () => {
     const [there, other] = [newItem(), newItem()];
     await send(write(there));
     proxy.forget();
@@ -204,7 +204,7 @@ describe('transact', () => {
     expect([await read(there), await read(other)]).toEqual([there, undefined]);
   });
 
-  it('does not ask again when a condition failed as well', async () => {
+  it('does not try again when a condition failed as well', async () => {
     proxy.impose({ fault: cancelFor('TransactionConflict', 'ConditionalCheckFailed') });
 
     const reasons = await transact([put(newItem()), put(newItem(), absent)]);
@@ -216,7 +216,7 @@ describe('transact', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('fails when it is cancelled for another reason, and does not ask again', async () => {
+  it('fails when it is cancelled for another reason, and does not try again', async () => {
     proxy.impose({ fault: cancelFor('None', 'ValidationError') });
 
     const error = await outcomeOf(transact([put(newItem()), put(newItem(), absent)]));
@@ -225,7 +225,7 @@ describe('transact', () => {
     expect(proxy.requests).toHaveLength(1);
   });
 
-  it('fails with what failed when that was no condition', async () => {
+  it('fails with the fault of the engine when that was no condition', async () => {
     proxy.impose({ fault: faults.missingTable });
 
     const error = await outcomeOf(transact([put(newItem())]));
@@ -235,7 +235,7 @@ describe('transact', () => {
 });
 
 describe('conditionItem', () => {
-  it('is undefined of an item that is not there, and of any other error', async () => {
+  it('is undefined for an item that does not exist, and for any other error', async () => {
     const missing = await outcomeOf(send(write(newItem(), 'attribute_exists(pk)')));
     const foreign = Object.assign(new Error(), { name: 'ConditionalCheckFailedException' });
     const errors = [missing, foreign, new DomainError('STORAGE_FAULT'), undefined];

@@ -82,7 +82,7 @@ describe('readPage', () => {
     const newestFirst = oldestFirst.toReversed();
     const partitions = partitionsOf(where);
 
-    it.each([17, 50, 100])('yields each once, in order, %i a page', async (limit) => {
+    it.each([17, 50, 100])('yields each entry once, in order, in pages of %i', async (limit) => {
       const { ids, sizes } = await walk({ partitions, order: 'newest first', limit });
 
       expect(ids).toEqual(newestFirst);
@@ -91,7 +91,7 @@ describe('readPage', () => {
       expect(sizes.length).toBe(Math.max(1, Math.ceil(where.count / limit)));
     });
 
-    it('yields them oldest first too', async () => {
+    it('yields the entries oldest first too', async () => {
       const { ids } = await walk({ partitions, order: 'oldest first', limit: 16 });
 
       expect(ids).toEqual(oldestFirst);
@@ -100,7 +100,7 @@ describe('readPage', () => {
 
   const named = (name: string) => distributions.find((where) => where.name === name);
 
-  it('yields each once in pages of any size from 1 to 100', async () => {
+  it('yields each entry once in pages of any size from 1 to 100', async () => {
     const where = 'in two shards, one far behind';
     const partitions = [`${where}#0`, `${where}#7`];
     const newest = distributions.findIndex(({ name }) => name === where) * 1_000_000 + size - 1;
@@ -112,7 +112,7 @@ describe('readPage', () => {
     }
   });
 
-  it.each([1, 2, 3])('yields each of a few once, %i a page', async (limit) => {
+  it.each([1, 2, 3])('yields each of a few entries once, in pages of %i', async (limit) => {
     for (const where of [named('few of one millisecond'), named('few, in one shard')]) {
       const partitions = where ? partitionsOf(where) : [];
       const { ids: all } = await walk({ partitions, order: 'newest first', limit: 100 });
@@ -143,13 +143,16 @@ describe('readPage', () => {
     const wanted = [3, 57, 58, 110].map((i) => idOf(where, i));
     const matches = ({ id }: Readonly<Record<string, unknown>>) => wanted.includes(Number(id));
 
-    it.each([8, 20, 1000])('of %i yields each that matches once, in order', async (mostRead) => {
-      for (const order of ['newest first', 'oldest first'] as const) {
-        const { ids } = await walk({ partitions, order, limit: 2, matches, mostRead });
+    it.each([8, 20, 1000])(
+      'yields each entry that matches once, in order, with the bound %i',
+      async (mostRead) => {
+        for (const order of ['newest first', 'oldest first'] as const) {
+          const { ids } = await walk({ partitions, order, limit: 2, matches, mostRead });
 
-        expect(ids).toEqual(order === 'oldest first' ? wanted : wanted.toReversed());
-      }
-    });
+          expect(ids).toEqual(order === 'oldest first' ? wanted : wanted.toReversed());
+        }
+      },
+    );
 
     it('leads on from a page without entries', async () => {
       const request = { partitions, order: 'newest first', limit: 5, mostRead: 16 } as const;
@@ -195,19 +198,22 @@ describe('readPage', () => {
       for (const { ids } of [oldest, newest]) expect(new Set(ids).size).toBe(keys.length);
     };
 
-    it.each([1, 2, 5, 16, 100])('yields each once, in order, %i a page', async (limit) => {
-      await expectAll(oddKeys, { limit });
-      await expectAll(oddKeys, { limit, mostRead: 3 });
-    });
+    it.each([1, 2, 5, 16, 100])(
+      'yields each entry once, in order, in pages of %i',
+      async (limit) => {
+        await expectAll(oddKeys, { limit });
+        await expectAll(oddKeys, { limit, mostRead: 3 });
+      },
+    );
 
-    it.each([1, 3, 100])('yields those between two of them, %i a page', async (limit) => {
+    it.each([1, 3, 100])('yields the entries between two keys, in pages of %i', async (limit) => {
       const [from, to] = ['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'];
       const keys = oddKeys.filter((key) => key >= from && key < to);
 
       await expectAll(keys, { limit, from, to });
     });
 
-    it('says where to go on after each of the entries', async () => {
+    it('returns where to go on after each of the entries', async () => {
       const [index] = auditTable.indexes;
       const request = { table, index, attributes: ['id'], partitions, limit: 100 };
       for (const order of ['newest first', 'oldest first'] as const) {
@@ -222,7 +228,7 @@ describe('readPage', () => {
     });
   });
 
-  it('ends a page when the entries are so long that no more should be held', async () => {
+  it('ends a page early when its entries are very long', async () => {
     const partitions = ['long#0', 'long#1'];
     const items = Array.from({ length: 40 }, (_, i) => {
       const created_at = new Date(1_800_000_000_000 + i).toISOString();
@@ -239,7 +245,7 @@ describe('readPage', () => {
   });
 
   it.each(['newest first', 'oldest first'] as const)(
-    'yields what is between two sort keys, %s',
+    'yields the entries between two sort keys, %s',
     async (order) => {
       const where = distributions[5] as Distribution;
       const time = (i: number) => new Date(1_800_000_000_000 + i).toISOString();

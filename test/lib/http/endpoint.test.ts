@@ -58,7 +58,7 @@ const failWith = (error: unknown, options: TestOptions = {}, headers = {}) =>
 const problemType = 'application/problem+json';
 
 describe('endpoint', () => {
-  it('checks token, role and body in this order, and works last', async () => {
+  it('checks token, role and body in this order before it calls its work', async () => {
     const options = { access: selfOrAdmin, body: 'json' } as const;
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     const json = { 'content-type': 'application/json' };
@@ -101,7 +101,7 @@ describe('endpoint', () => {
     expect([statusCode, body]).toEqual([401, { message: 'No token provided' }]);
   });
 
-  it('gives the work the claims, the parsed body and the parameters', async () => {
+  it('passes the claims, the parsed body and the parameters to its work', async () => {
     const event = {
       headers: { authorization: `Bearer ${user}`, 'content-type': 'application/json' },
       body: '{"name":"n"}',
@@ -127,18 +127,21 @@ describe('endpoint', () => {
   it.each([
     ['a user', () => user, 403],
     ['an admin', () => admin, 200],
-  ])('lets %s into what is for admins only, or not', async (_, token, expected) => {
+  ])('gives or refuses %s access to an endpoint for admins', async (_, token, expected) => {
     const headers = { authorization: `Bearer ${token()}` };
 
     expect((await call({ access: adminOnly }, { headers })).statusCode).toBe(expected);
   });
 
-  it.each([undefined, '01', '1 ', '2', ''])('does not take id %j for user 1’s own', async (id) => {
-    const headers = { authorization: `Bearer ${user}` };
-    const event = { headers, ...(id === undefined ? {} : { pathParameters: { id } }) };
+  it.each([undefined, '01', '1 ', '2', ''])(
+    'does not treat the id %j as that of user 1',
+    async (id) => {
+      const headers = { authorization: `Bearer ${user}` };
+      const event = { headers, ...(id === undefined ? {} : { pathParameters: { id } }) };
 
-    expect((await call({ access: selfOrAdmin }, event)).statusCode).toBe(403);
-  });
+      expect((await call({ access: selfOrAdmin }, event)).statusCode).toBe(403);
+    },
+  );
 
   it('renders status, headers and body, with the headers of every response', async () => {
     const answer = await call({}, {}, async () => ({
@@ -178,7 +181,7 @@ describe('endpoint', () => {
       },
       500,
     ],
-  ])('answers an event that no gateway made too, when it %s', async (_, handle, expected) => {
+  ])('also responds to an event that no gateway made, when it %s', async (_, handle, expected) => {
     const { statusCode, headers } = await testEndpoint({}, handle)(
       {} as APIGatewayProxyEventV2,
       {},
@@ -226,7 +229,7 @@ describe('endpoint, when its work refuses', () => {
     expect(logged).not.toHaveBeenCalled();
   });
 
-  it('answers what is wrong with a field in the words of the error', async () => {
+  it('responds with the message of the error about a field', async () => {
     const error = new DomainError('FIELD_INVALID', { message: 'name must be a string' });
 
     const { body } = await failWith(error);
@@ -239,13 +242,13 @@ describe('endpoint, when its work refuses', () => {
     ['INVALID_CREDENTIALS', 'Bearer'],
     ['TOKEN_EXPIRED', 'Bearer error="invalid_token"'],
     ['TOKEN_INVALID', 'Bearer error="invalid_token"'],
-  ])('challenges after %s as RFC 6750 asks', async (code, challenge) => {
+  ])('sends the challenge of RFC 6750 after %s', async (code, challenge) => {
     const { headers } = await failWith(new DomainError(code));
 
     expect(headers?.['WWW-Authenticate']).toBe(challenge);
   });
 
-  it.each([30, 0])('says after too many attempts to try again in %i s', async (retryAfter) => {
+  it.each([30, 0])('sends a Retry-After of %i s after too many attempts', async (retryAfter) => {
     const { headers } = await failWith(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter }));
 
     expect(headers?.['Retry-After']).toBe(String(retryAfter));
@@ -270,7 +273,7 @@ describe('endpoint, when its work refuses', () => {
       new DomainError('STORAGE_FAULT', { cause: new RangeError() }),
       { title: 'Internal server error', status: 500, err: 'RangeError' },
     ],
-  ])('answers problem details to who asks for them: %s', async (error, expected) => {
+  ])('responds with problem details to clients that ask for them: %s', async (error, expected) => {
     const { statusCode, headers, body } = await failWith(error, {}, { accept: problemType });
 
     expect([statusCode, headers?.['Content-Type']]).toEqual([expected.status, problemType]);
@@ -333,7 +336,7 @@ describe('endpoint, when its work fails', () => {
       Object.assign(new Error('hunter2'), { statusCode: 418, expose: true }),
       'Error',
     ],
-  ])('answers 500 to %s that nobody foresaw, without its words', async (_, error, name) => {
+  ])('answers 500 to %s that was not expected, without its text', async (_, error, name) => {
     const { statusCode, headers, body } = await failWith(error);
 
     expect([statusCode, body]).toEqual([500, { message: 'Internal server error', err: name }]);
@@ -341,7 +344,7 @@ describe('endpoint, when its work fails', () => {
     expect(logged.mock.calls.flat().join()).not.toContain('hunter2');
   });
 
-  it('logs one line that finds request, fault and place', async () => {
+  it('logs one line with the request, the fault and the stack', async () => {
     await failWith(new DomainError('STORAGE_FAULT', { cause: throttled }));
 
     expect(logged).toHaveBeenCalledOnce();

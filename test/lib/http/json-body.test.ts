@@ -32,7 +32,7 @@ describe('A body that the gateway hands on in base64', () => {
     ['padding in the middle', `e30=${base64('{}')}`],
     ['JSON as it is', '{}'],
     ['a line break', `${base64('{"a":').slice(0, 4)}\n${base64('1}')}`],
-  ])('is refused when it is no base64 but has %s', async (_, body) => {
+  ])('is refused when it is not base64 but has %s', async (_, body) => {
     expect(await send(body)).toEqual(refused('Request body is not valid UTF-8'));
   });
 
@@ -51,7 +51,7 @@ describe('A body that the gateway hands on in base64', () => {
     expect(answer).toEqual(refused('Content-Type must be application/json'));
   });
 
-  it('is refused when it is base64 of nothing that is JSON', async () => {
+  it('is refused when it is not the base64 of JSON', async () => {
     expect(await send('A')).toEqual(refused('Request body is not valid JSON'));
   });
 });
@@ -62,13 +62,13 @@ describe('A request without a body', () => {
     ['no bytes as text', { body: '', isBase64Encoded: false }],
     ['no bytes in base64', { body: '', isBase64Encoded: true }],
     ['no bytes of another type', { body: '', headers: { 'content-type': 'image/jpeg' } }],
-  ])('has an empty object when the gateway hands on %s', async (_, event) => {
+  ])('counts as an empty object when the gateway passes %s on', async (_, event) => {
     const { statusCode, body } = await handler(gatewayEvent(event), {});
 
     expect([statusCode, body]).toEqual([200, '{}']);
   });
 
-  it('is not one whose body is a byte order mark', async () => {
+  it('does not have a byte order mark as its body', async () => {
     expect(await send(base64('\ufeff'))).toEqual(refused('Request body is not valid JSON'));
   });
 });
@@ -99,7 +99,7 @@ describe('The size of a body', () => {
   it.each([
     ['as text', false, (body: string) => body],
     ['in base64', true, base64],
-  ])('may be 64 KiB and no byte more, handed on %s', async (_, isBase64Encoded, encode) => {
+  ])('may be at most 64 KiB, passed on %s', async (_, isBase64Encoded, encode) => {
     const [largest] = await send(encode(objectOf(limit)), { isBase64Encoded });
     const larger = await send(encode(objectOf(limit + 1)), { isBase64Encoded });
 
@@ -115,7 +115,7 @@ describe('The size of a body', () => {
     expect(larger).toEqual(tooLarge);
   });
 
-  it('matters before what the body holds', async () => {
+  it('is checked before the content of the body', async () => {
     const answers = [
       await send('{'.repeat(limit + 1), { isBase64Encoded: false }),
       await send('*'.repeat(2 * limit)),
@@ -126,7 +126,7 @@ describe('The size of a body', () => {
 });
 
 describe('A body that the gateway hands on as text', () => {
-  it('is refused where nothing says what type it has', async () => {
+  it('is refused without a content type', async () => {
     const { headers, ...event } = gatewayEvent({ body: '{}' });
 
     const answer = await handler(event as typeof event & { headers: typeof headers }, {});
@@ -175,7 +175,7 @@ describe('A body that the gateway hands on as text', () => {
   });
 
   it.each([`[${sound}]`, '[]', '"{}"', '1', 'true', 'null'])(
-    'is refused when it is no object but %s',
+    'is refused when it is not an object but %s',
     async (body) => {
       expect(await sendText(body)).toEqual(refused('Request body must be a JSON object'));
     },
@@ -209,7 +209,7 @@ describe('A body that the gateway hands on as text', () => {
     );
   });
 
-  it('leaves no trace of a refused key on any object', async () => {
+  it('changes no object by a refused key', async () => {
     const body = '{"x":{"__proto__":{"polluted":true}}}';
 
     expect(await send(body, { isBase64Encoded: false })).toEqual(

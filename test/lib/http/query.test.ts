@@ -33,15 +33,18 @@ const tamperedCursors = (cursor: string): readonly string[] => {
 };
 
 describe('A cursor', () => {
-  it.each([position, '', 'ünï 😀', 'a.b', '\0'])('brings the position %j back', async (at) => {
-    expect(await decodeCursor(scope, await encodeCursor(scope, at))).toBe(at);
-  });
+  it.each([position, '', 'ünï 😀', 'a.b', '\0'])(
+    'encodes the position %j, and decodes it again',
+    async (at) => {
+      expect(await decodeCursor(scope, await encodeCursor(scope, at))).toBe(at);
+    },
+  );
 
   it('fits into a query string as it is', async () => {
     expect(await encodeCursor(scope, '??>>😀~~')).toMatch(/^[\w.-]+$/);
   });
 
-  it('is the same for the same position, so that a client goes on with it after an update', async () => {
+  it('is the same for the same position, so that it stays valid after an update of the service', async () => {
     const encoded = Buffer.from(position).toString('base64url');
     const signed = createHmac('sha256', secret)
       .update(JSON.stringify(['cursor.v1', scope, position]))
@@ -62,7 +65,7 @@ describe('A cursor', () => {
     await expect(decodeCursor(other, cursor)).rejects.toEqual(refused);
   });
 
-  it('keeps scope and position apart', async () => {
+  it('separates scope and position', async () => {
     const cursor = await encodeCursor('ab', 'c');
     const signature = cursor.split('.')[1];
     const moved = `${Buffer.from('bc').toString('base64url')}.${signature}`;
@@ -90,7 +93,7 @@ describe('A cursor', () => {
     }
   });
 
-  it('is refused when another secret signed it, or ours signed something else', async () => {
+  it('is refused when another secret signed it, or the secret signed something else', async () => {
     const encoded = Buffer.from(position).toString('base64url');
     const forged = createHmac('sha256', 'another secret').update(position).digest('base64url');
     const bare = createHmac('sha256', secret).update(position).digest('base64url');

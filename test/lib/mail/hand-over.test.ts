@@ -110,7 +110,7 @@ describe('Handing a message over', () => {
     },
   );
 
-  it.each([500, 'cut'] as const)('is done by a second attempt after one of %s', async (outcome) => {
+  it.each([500, 'cut'] as const)('succeeds with a second attempt after %s', async (outcome) => {
     outcomes = [outcome];
 
     await handOver();
@@ -120,17 +120,20 @@ describe('Handing a message over', () => {
     expect(second?.body).toBe(first?.body);
   });
 
-  it.each([5, 10])('ends each of two attempts after %i s, with that patience', async (patience) => {
-    vi.stubEnv('STORAGE_PATIENCE', String(patience));
-    outcomes = ['silence', 'silence'];
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    reached = () => void vi.advanceTimersByTime(1000 * patience);
+  it.each([5, 10])(
+    'ends each of two attempts after %i s, with the given patience',
+    async (patience) => {
+      vi.stubEnv('STORAGE_PATIENCE', String(patience));
+      outcomes = ['silence', 'silence'];
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      reached = () => void vi.advanceTimersByTime(1000 * patience);
 
-    const error = await handOver().catch((reason) => reason);
-    vi.useRealTimers();
+      const error = await handOver().catch((reason) => reason);
+      vi.useRealTimers();
 
-    expect(error).toMatchObject({ code: 'MAIL_FAULT', cause: { name: 'TimeoutError' } });
-    expect(error.cause.message).toContain(`the configured ${1000 * patience} ms`);
-    expect(received).toHaveLength(2);
-  });
+      expect(error).toMatchObject({ code: 'MAIL_FAULT', cause: { name: 'TimeoutError' } });
+      expect(error.cause.message).toContain(`the configured ${1000 * patience} ms`);
+      expect(received).toHaveLength(2);
+    },
+  );
 });

@@ -41,7 +41,7 @@ describe('The notice of a change', () => {
     [{ email: 'ada@example.net', password: 'new' }, ['password', 'email']],
     [{ email: user.email, password: '' }, ['password']],
   ])(
-    'to %j is handed over for the former address, and says what was changed',
+    'to %j is handed over for the former address, and names what was changed',
     async (changes, changed) => {
       expect(await handedOver(changes)).toEqual([
         {

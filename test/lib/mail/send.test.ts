@@ -23,22 +23,28 @@ describe('isMailable', () => {
   });
 
   const misread = [...',;:<>()[]"\\ \t\n\u0000\u007fäа\u202e'];
-  it.each(misread)('refuses %j anywhere, which may have an address be read as another', (one) => {
-    const addresses = [
-      `${one}a@b`,
-      `a${one}a@b`,
-      `a${one}@b`,
-      `a@${one}b`,
-      `a@b${one}b`,
-      `a@b${one}`,
-    ];
+  it.each(misread)(
+    'refuses %j anywhere in an address, which could be read as another address',
+    (one) => {
+      const addresses = [
+        `${one}a@b`,
+        `a${one}a@b`,
+        `a${one}@b`,
+        `a@${one}b`,
+        `a@b${one}b`,
+        `a@b${one}`,
+      ];
 
-    expect(addresses.filter(isMailable)).toEqual([]);
-  });
+      expect(addresses.filter(isMailable)).toEqual([]);
+    },
+  );
 
-  it.each(['', 'a', '@', 'a@', '@b', 'a@b@c', 'a@@b'])('refuses %j, which is none', (address) => {
-    expect(isMailable(address)).toBe(false);
-  });
+  it.each(['', 'a', '@', 'a@', '@b', 'a@b@c', 'a@@b'])(
+    'refuses %j, which is not an address',
+    (address) => {
+      expect(isMailable(address)).toBe(false);
+    },
+  );
 });
 
 describe('send', () => {
@@ -98,7 +104,7 @@ describe('send', () => {
     ['MessageRejected', 'Email address is Not Verified', false],
     ['AccountSuspendedException', 'broken', false],
     ['NotFoundException', 'broken', false],
-  ])('fails by the name of %s (%s), which is final: %s', async (type, text, final) => {
+  ])('fails with the name of %s (%s), final: %s', async (type, text, final) => {
     refusal = { type, message: `${text}: to ada@example.org` };
 
     const error = await send('ada@example.org', mail).catch((reason) => reason);
@@ -108,7 +114,7 @@ describe('send', () => {
     expect(`${error.message} ${error.cause}`).not.toContain('ada@');
   });
 
-  it('is the only one whose errors are final', () => {
+  it('throws the only errors that are final', () => {
     expect(isFinal(Object.assign(new Error(), { name: 'BadRequestException' }))).toBe(false);
     expect(isFinal(undefined)).toBe(false);
   });
@@ -143,7 +149,7 @@ If it was not you, there is nothing to do: your password stays as it is, and who
 `);
   });
 
-  it('says the same in HTML, in which nothing of it is markup', () => {
+  it('says the same in escaped HTML', () => {
     const email = `<img src=x onerror="alert('1')">&@example.org`;
 
     const { text, html } = resetMail(reset, { ...link, email });
@@ -183,7 +189,7 @@ describe('A mail about a change', () => {
     [['email'], 'email address', 'was', lost],
     [['password', 'email'], 'password and the email address', 'were', lost],
   ] as const)(
-    'of %j says what was changed, and what to do if it was not you',
+    'to %j says what was changed, and what to do if it was not you',
     (changed, what, verb, advice) => {
       const mail = mailOf(...changed);
 

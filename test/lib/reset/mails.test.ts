@@ -11,7 +11,7 @@ describe('The links that are mailed', () => {
     return token !== undefined;
   };
 
-  it('are one a minute', async () => {
+  it('are limited to one a minute', async () => {
     const user = await newUser();
 
     const made = [0, 1, 59, 60, 61, 120].map((second) => ({ second }));
@@ -21,7 +21,7 @@ describe('The links that are mailed', () => {
     expect(results).toEqual([true, false, false, true, false, true]);
   });
 
-  it('are five an hour', async () => {
+  it('are limited to five an hour', async () => {
     const user = await newUser();
     const results: boolean[] = [];
     for (let i = 0; i < 5; i += 1) results.push(await mailed(user, `r${i}`, 600 * i));
@@ -31,14 +31,14 @@ describe('The links that are mailed', () => {
     expect(results).toEqual([true, true, true, true, true, false, true]);
   });
 
-  it('count for one account alone', async () => {
+  it('are counted for each account', async () => {
     const [user, other] = [await newUser(), await newUser()];
     await mailed(user, 'one', 0);
 
     expect(await mailed(other, 'two', 0)).toBe(true);
   });
 
-  it('leave the newest one good while there must be no other', async () => {
+  it('leave the newest link valid while no other may be mailed', async () => {
     const user = await newUser();
     const token = (await makeMailedToken(user, 'one', at(0))) ?? '';
 
@@ -47,7 +47,7 @@ describe('The links that are mailed', () => {
     expect(await findReset(token, at(20))).toBeDefined();
   });
 
-  it('are not made anew for a request that was mailed', async () => {
+  it('are not made again for a request that was mailed', async () => {
     const user = await newUser();
     await mailed(user, 'one', 0);
 
@@ -55,7 +55,7 @@ describe('The links that are mailed', () => {
     expect(await mailed(user, 'one', 3500)).toBe(false);
   });
 
-  it('are not made anew for a request that was mailed before another was', async () => {
+  it('are not made again for a request that was mailed before another one', async () => {
     const user = await newUser();
     await mailed(user, 'one', 0);
     const newest = (await makeMailedToken(user, 'two', at(600))) ?? '';
@@ -65,7 +65,7 @@ describe('The links that are mailed', () => {
     expect(await findReset(newest, at(1201))).toBeDefined();
   });
 
-  it('are not made for a request while it is being mailed, which has it come again', async () => {
+  it('are not made for a request that is being mailed, so that Lambda tries it again', async () => {
     const user = await newUser();
     const token = (await makeMailedToken(user, 'one', at(0))) ?? '';
 
@@ -77,7 +77,7 @@ describe('The links that are mailed', () => {
     expect(await makeMailedToken(user, 'one', at(50))).toBeDefined();
   });
 
-  it('are one when a request comes several times at the same moment', async () => {
+  it('are made once when a request is delivered several times at once', async () => {
     const user = await newUser();
 
     const outcomes = await Promise.allSettled(
@@ -88,7 +88,7 @@ describe('The links that are mailed', () => {
     expect(made).toEqual([{ status: 'fulfilled', value: expect.stringMatching(/^\d+\./) }]);
   });
 
-  it('are made anew for a request whose mail was not sent, and count once', async () => {
+  it('are made again for a request whose mail was not sent, and counted once', async () => {
     const user = await newUser();
     const first = await makeMailedToken(user, 'one', at(0));
     await releaseMail(user, 'one');
@@ -101,7 +101,7 @@ describe('The links that are mailed', () => {
     ]);
   });
 
-  it('are one of several that are asked for at the same moment', async () => {
+  it('are made for one of several simultaneous requests', async () => {
     const user = await newUser();
     await mailed(user, 'before', -120);
 
@@ -114,14 +114,14 @@ describe('The links that are mailed', () => {
     expect(await findReset(made[0] ?? '', at(1))).toBeDefined();
   });
 
-  it('are not held back by times that a clock which was set back has left', async () => {
+  it('are not delayed by times in the future, which a clock has left that was set back', async () => {
     const user = await newUser();
     await mailed(user, 'ahead', 86_400);
 
     expect(await mailed(user, 'now', 0)).toBe(true);
   });
 
-  it('count on when a link is used, or made by an operator', async () => {
+  it('stay counted when a link is used, or made by an operator', async () => {
     const user = await newUser();
     await mailed(user, 'one', 0);
     await makeResetToken(user, at(1));
@@ -130,7 +130,7 @@ describe('The links that are mailed', () => {
     expect(await mailed(user, 'three', 60)).toBe(true);
   });
 
-  it('are remembered for an hour after the newest', async () => {
+  it('are remembered for an hour after the newest one', async () => {
     const user = await newUser();
     await mailed(user, 'one', 0);
 

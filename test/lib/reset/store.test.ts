@@ -19,7 +19,7 @@ describe('A reset token', () => {
     expect(await makeResetToken(user)).not.toBe(token);
   });
 
-  it('finds its user for 30 minutes, and not a second longer', async () => {
+  it('is valid for exactly 30 minutes', async () => {
     const user = await newUser();
     const token = await makeResetToken(user, at(0));
 
@@ -29,7 +29,7 @@ describe('A reset token', () => {
     expect(await findReset(token, at(30 * 60))).toBeUndefined();
   });
 
-  it('that was made by a clock 60 seconds ahead is good, and by one further ahead is void', async () => {
+  it('is valid when it was made by a clock at most 60 seconds ahead', async () => {
     const user = await newUser();
     const token = await makeResetToken(user, at(0));
 
@@ -38,7 +38,7 @@ describe('A reset token', () => {
     expect(await findReset(token, at(-48 * 3600))).toBeUndefined();
   });
 
-  it('is kept as its digest alone, and for an hour', async () => {
+  it('is stored only as its digest, for an hour', async () => {
     const user = await newUser();
     const token = await makeResetToken(user, at(0));
 
@@ -73,7 +73,7 @@ describe('A reset token', () => {
     expect(await findReset(token)).toBeUndefined();
   });
 
-  it('stays good when the user changes its name', async () => {
+  it('stays valid when the user’s name is changed', async () => {
     const user = await newUser();
     const token = await makeResetToken(user);
 
@@ -125,21 +125,24 @@ describe('A reset token', () => {
     ['changed', (id: number) => updateUser(id, { password_hash: 'meanwhile' })],
     ['moved', (id: number) => updateUser(id, { email: `moved-${id}@example.org` })],
     ['deleted', (id: number) => deleteUser(id)],
-  ])('does not set the password of a user who was %s since it was found', async (_, change) => {
-    const user = await newUser();
-    const found = await findReset(await makeResetToken(user));
-    if (!found) throw new Error('There is no reset');
-    await change(user.id);
+  ])(
+    'does not set the password of a user who was %s since the token was checked',
+    async (_, change) => {
+      const user = await newUser();
+      const found = await findReset(await makeResetToken(user));
+      if (!found) throw new Error('There is no reset');
+      await change(user.id);
 
-    expect(await useReset(found, 'new', {})).toBe(false);
+      expect(await useReset(found, 'new', {})).toBe(false);
 
-    expect((await findStoredUser(user.id))?.password_hash).not.toBe('new');
-  });
+      expect((await findStoredUser(user.id))?.password_hash).not.toBe('new');
+    },
+  );
 
   it.each([
     ['the link has expired', 30 * 60],
     ['the clock that the link was made by was set back', -61],
-  ])('does not set a password when %s since it was found', async (_, second) => {
+  ])('does not set a password when %s since the token was checked', async (_, second) => {
     const user = await newUser();
     const found = await findReset(await makeResetToken(user, at(0)), at(1));
     if (!found) throw new Error('There is no reset');
@@ -149,7 +152,7 @@ describe('A reset token', () => {
 });
 
 describe('A reset item that is void', () => {
-  it('leaves only an item that DynamoDB sweeps', async () => {
+  it('leaves only an item that DynamoDB deletes', async () => {
     const user = await newUser();
     await updateUser(user.id, { email: 'moved@example.org' }, { mailsLinks: true });
 
@@ -161,7 +164,7 @@ describe('A reset item that is void', () => {
     ['one that counts as the same by ß', 'straße@example.org', 'strasse@example.org'],
     ['one that counts as the same by ı', 'bır@example.org', 'bir@example.org'],
     ['one in other letter case', 'ada@example.org', 'Ada@example.org'],
-  ])('does not come back with its address after %s', async (_, email, other) => {
+  ])('does not become valid again with the address after %s', async (_, email, other) => {
     const user = await newUser({ email });
     const token = await makeResetToken(user);
 
@@ -174,7 +177,7 @@ describe('A reset item that is void', () => {
     await deleteUser(user.id);
   });
 
-  it('is read as last written', async () => {
+  it('is read consistently', async () => {
     const user = await newUser();
     const token = await makeResetToken(user);
     await engineClient(inject('engine')).send(

@@ -20,7 +20,7 @@ const insert = (id: number) =>
   );
 
 describe('listAdmins', () => {
-  it('is every admin, oldest first, over several pages, and no user', async () => {
+  it('returns all admins and no other users, oldest first, over several pages', async () => {
     const ids = Array.from({ length: 260 }, (_, i) => i + 1);
     for (const id of ids) await insert(id);
 
@@ -45,7 +45,7 @@ describe('demoteAdmin', () => {
   const roles = async (...ids: readonly number[]) =>
     Promise.all(ids.map(async (id) => (await findUser(id))?.role));
 
-  it('makes an admin a user, who is listed among admins no more', async () => {
+  it('makes an admin a user, who is no longer listed among the admins', async () => {
     await Promise.all([insert(1001), insert(1002)]);
 
     expect(await demoteAdmin(1001, { otherAdmin: 1002 })).toBe(true);

@@ -205,7 +205,7 @@ describe('parseCredentials', () => {
     expect(outcomeOf(() => parseCredentials(body))).toBe('CREDENTIALS_REQUIRED');
   });
 
-  it('tells programs which field is missing, and which is no text', () => {
+  it('names the missing fields, and those that are not text', () => {
     const missing = (field: string) => ({ field, code: 'REQUIRED', rule: 'is required' });
     const noText = (field: string) => ({ field, code: 'WRONG_TYPE', rule: 'must be a string' });
 
@@ -260,7 +260,7 @@ describe('parseUserChanges', () => {
     expect(outcomeOf(() => parseUserChanges(body, 'user'))).toBe(expected);
   });
 
-  it('tells programs that a name must not be empty', () => {
+  it('reports an empty name by the code EMPTY', () => {
     expect(faultsOf(() => parseUserChanges({ name: ' ' }, 'user'))).toEqual([
       { field: 'name', code: 'EMPTY', rule: 'must not be empty' },
     ]);
@@ -293,7 +293,7 @@ describe('parseNameAndEmail', () => {
     expect(outcomeOf(() => parseNameAndEmail(body))).toBe('NAME_AND_EMAIL_REQUIRED');
   });
 
-  it('tells programs that a blank name is there and the email is missing', () => {
+  it('reports a missing email beside a blank name', () => {
     expect(faultsOf(() => parseNameAndEmail({ name: ' ' }))).toEqual([
       { field: 'email', code: 'REQUIRED', rule: 'is required' },
     ]);
@@ -317,7 +317,7 @@ describe('parseNameOrEmail', () => {
     [{ name: null, email: ' ' }, { email: ' ' }],
     [{ name: ' n ' }, { name: ' n ' }],
     [{ name: '', email: ' no address ' }, { email: ' no address ' }],
-  ])('takes of %j what is supplied', (body, supplied) => {
+  ])('returns the fields of %j that are not empty', (body, supplied) => {
     expect(parseNameOrEmail(body)).toEqual(supplied);
   });
 
@@ -417,7 +417,7 @@ describe('parseUserId', () => {
       '1'.repeat(500),
     ],
     ...['me', '[object Object]', '{id}', '*', '__proto__', 'constructor', "1' OR '1'='1"],
-  ])('finds no user under %j', (text) => {
+  ])('refuses %j as an id that no user has', (text) => {
     expect(outcomeOf(() => parseUserId(text))).toBe('USER_NOT_FOUND');
   });
 });

@@ -10,7 +10,7 @@ import { writeBatches } from '../../support/write-batches.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile();
 
-describe('An endpoint', () => {
+describe('The requests of an endpoint to DynamoDB', () => {
   let account: Account;
   beforeEach(async () => {
     account = await register(service.api);
@@ -27,31 +27,31 @@ describe('An endpoint', () => {
   const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'p' });
   const api: TestService['api'] = (...request) => service.api(...request);
 
-  it('asks at registration for the counter, one transaction and one audit write', async () => {
+  it('are the counter, one transaction and one audit write for a registration', async () => {
     await api('POST', '/api/auth/register', { json: newUser() });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('asks at registration of a taken address for the counter and one transaction', async () => {
+  it('are the counter and one transaction for a registration with a taken address', async () => {
     await api('POST', '/api/auth/register', { json: account });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users']);
   });
 
-  it('asks for the same at POST /api/users as at registration', async () => {
+  it('are the same for POST /api/users as for a registration', async () => {
     await api('POST', '/api/users', { token: account.token, json: newUser() });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('asks for the same at POST /api/users of an admin', async () => {
+  it('are the same for POST /api/users by an admin', async () => {
     await api('POST', '/api/users', { token: admin, json: { ...newUser(), role: 'admin' } });
 
     expect(asked()).toEqual(['UpdateItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('asks at login for two reads, the counts of failures once more and one audit write', async () => {
+  it('are two reads, a second read of the counts of failures and one audit write for a login', async () => {
     await api('POST', '/api/login', { json: account });
 
     const reads = ['BatchGetItem users', 'GetItem users', 'BatchGetItem users'];
@@ -61,7 +61,7 @@ describe('An endpoint', () => {
   it.each([
     ['a wrong password', () => ({ email: account.email, password: 'wrong' })],
     ['an unknown address', newUser],
-  ])('login with %s: as well, and its two counts', async (_, credentials) => {
+  ])('are those and the writes of both counts for a login with %s', async (_, credentials) => {
     await api('POST', '/api/login', { json: credentials() });
 
     expect(asked().slice(0, 2)).toEqual(['BatchGetItem users', 'GetItem users']);
@@ -69,14 +69,14 @@ describe('An endpoint', () => {
     expect(asked().slice(2).sort()).toEqual(writes);
   });
 
-  it.each(['/api/profile', '/api/users/:id'])('asks at GET %s for one read', async (path) => {
+  it.each(['/api/profile', '/api/users/:id'])('are one read for GET %s', async (path) => {
     await api('GET', path.replace(':id', String(account.id)), { token: account.token });
 
     expect(asked()).toEqual(['GetItem users']);
   });
 
   it.each(['', '?limit=1000'])(
-    'asks at GET /api/users%s for one query, of more users than a hundred too',
+    'are one query for GET /api/users%s, even with more than a hundred users',
     async (query) => {
       const items = Array.from({ length: 101 }, (_, i) => userItem(storedUser({ id: 1000 + i })));
       await writeBatches(inject('engine'), service.environment.USERS_TABLE ?? '', items);
@@ -94,14 +94,14 @@ describe('An endpoint', () => {
     expect(asked()).toEqual(['BatchGetItem users', 'GetItem users']);
   });
 
-  it('asks at PUT without a new address for one read, one write and one audit write', async () => {
+  it('are one read, one write and one audit write for a PUT without a new address', async () => {
     const json = { name: 'New', email: account.email.toUpperCase() };
     await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
 
     expect(asked()).toEqual(['GetItem users', 'UpdateItem users', 'PutItem audit']);
   });
 
-  it('asks at PUT with a new address for one read, one transaction and one audit write', async () => {
+  it('are one read, one transaction and one audit write for a PUT with a new address', async () => {
     const json = { email: uniqueEmail() };
     await api('PUT', `/api/users/${account.id}`, { token: account.token, json });
 
@@ -111,17 +111,20 @@ describe('An endpoint', () => {
   it.each([
     ['another one', () => account.id],
     ['an admin that is one already', () => 1],
-  ])('PUT that makes %s an admin: one read, one write, one audit write', async (_, id) => {
-    await api('PUT', `/api/users/${id()}`, { token: admin, json: { role: 'admin' } });
+  ])(
+    'are one read, one write and one audit write for a PUT that makes %s an admin',
+    async (_, id) => {
+      await api('PUT', `/api/users/${id()}`, { token: admin, json: { role: 'admin' } });
 
-    const write = id() === 1 ? 'UpdateItem users' : 'TransactWriteItems users';
-    expect(asked()).toEqual(['GetItem users', write, 'PutItem audit']);
-  });
+      const write = id() === 1 ? 'UpdateItem users' : 'TransactWriteItems users';
+      expect(asked()).toEqual(['GetItem users', write, 'PutItem audit']);
+    },
+  );
 
   it.each([
     ['a name', () => ({ name: 'New' }), 'UpdateItem users'],
     ['an address', () => ({ email: uniqueEmail() }), 'TransactWriteItems users'],
-  ])('asks at PUT of %s by whoever made the user for the same', async (_, json, write) => {
+  ])('are the same for a PUT of %s by whoever made the user', async (_, json, write) => {
     const made = await makeUser(api, account.token);
     proxy.forget();
 
@@ -130,13 +133,13 @@ describe('An endpoint', () => {
     expect(asked()).toEqual(['GetItem users', write, 'PutItem audit']);
   });
 
-  it('asks at PUT by a user who may not change the other one for one read', async () => {
+  it('are one read for a PUT by a user who may not change the other one', async () => {
     await api('PUT', '/api/users/1', { token: account.token, json: { name: 'New' } });
 
     expect(asked()).toEqual(['GetItem users']);
   });
 
-  it('leaves an entry of a PUT for which it cannot read whether the caller made the user', async () => {
+  it('leave an entry of a PUT that fails when it reads whether the caller made the user', async () => {
     const { USERS_TABLE: table = '' } = service.environment;
     const made = await makeUser(api, account.token);
     const agent = uniqueAgent();
@@ -159,20 +162,20 @@ describe('An endpoint', () => {
     ]);
   });
 
-  it('asks at DELETE for one read, one transaction and one audit write', async () => {
+  it('are one read, one transaction and one audit write for a DELETE', async () => {
     await api('DELETE', `/api/users/${account.id}`, { token: admin });
 
     expect(asked()).toEqual(['GetItem users', 'TransactWriteItems users', 'PutItem audit']);
   });
 
-  it('asks at DELETE of a user who is not there for one read', async () => {
+  it('are one read for a DELETE of a user who does not exist', async () => {
     await api('DELETE', '/api/users/999999', { token: admin });
 
     expect(asked()).toEqual(['GetItem users']);
   });
 
   it.each(['?userId=1', '?userId=1&action=LOGIN'])(
-    'asks of the audit log by %s for one query',
+    'are one query for the audit query %s',
     async (query) => {
       await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
 
@@ -181,7 +184,7 @@ describe('An endpoint', () => {
   );
 
   it.each(['', '?action=EXPORT'])(
-    'asks of the audit log by “%s” for one query for each shard',
+    'are one query for each shard for the audit query “%s”',
     async (query) => {
       await api('GET', `/api/admin/audit-logs${query}`, { token: admin });
 
@@ -189,7 +192,7 @@ describe('An endpoint', () => {
     },
   );
 
-  it('asks nothing for a request that is refused', async () => {
+  it('are none for a request that is refused', async () => {
     await api('GET', '/api/profile', { token: 'x.y.z' });
     await api('POST', '/api/auth/register', { json: { ...newUser(), name: '' } });
     await api('POST', '/api/login', { json: { email: account.email } });

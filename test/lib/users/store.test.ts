@@ -50,7 +50,7 @@ const setCounter = (last_id: number) =>
   );
 
 describe('allocateUserId', () => {
-  it('hands out each of the next numbers once', async () => {
+  it('returns each of the next numbers once', async () => {
     const first = await allocateUserId();
 
     proxy.forget();
@@ -62,7 +62,7 @@ describe('allocateUserId', () => {
     expect(Math.max(...ids)).toBeLessThanOrEqual(first + proxy.requests.length);
   });
 
-  it('hands out no number twice when the answer to an attempt was lost', async () => {
+  it('returns no number twice when the response to an attempt was lost', async () => {
     const before = await allocateUserId();
     proxy.forget();
     proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
@@ -75,7 +75,7 @@ describe('allocateUserId', () => {
 });
 
 describe('insertUser', () => {
-  it('refuses an address that is taken, in whatever letter case', async () => {
+  it('refuses a taken address in any letter case', async () => {
     const { email } = await inserted();
 
     const second = insertUser(await newUser({ email: email.toUpperCase() }));
@@ -91,7 +91,7 @@ describe('insertUser', () => {
     expect(await findUser(user.id)).toEqual(shown(user));
   });
 
-  it('fails when another user has the id, and leaves that one as it is', async () => {
+  it('fails when another user has the id, and does not change that user', async () => {
     const present = await inserted();
     const intruder = await newUser({ id: present.id });
 
@@ -101,7 +101,7 @@ describe('insertUser', () => {
     expect(await findUserByEmail(intruder.email)).toMatchObject({ user: undefined });
   });
 
-  it('does not take another user with the same id and address for the first', async () => {
+  it('does not confuse another user with the same id and address with the first', async () => {
     const present = await inserted();
     const intruder = await newUser({ id: present.id, email: present.email });
 
@@ -110,7 +110,7 @@ describe('insertUser', () => {
     expect((await findUserByEmail(present.email)).user).toEqual(present);
   });
 
-  it('gives out no id of another user after the counter was set back', async () => {
+  it('uses no id of another user after the counter was set back', async () => {
     const present = await inserted();
     await setCounter(present.id - 1);
 
@@ -126,7 +126,7 @@ describe('A user', () => {
     ['its id', ({ id }: StoredUser) => findUser(id)],
     ['its id, with what nothing shows', ({ id }: StoredUser) => findStoredUser(id)],
     ['its address', ({ email }: StoredUser) => findUserByEmail(email)],
-  ])('is read by %s as last written', async (_, find) => {
+  ])('is read consistently by %s', async (_, find) => {
     const user = await inserted();
     proxy.forget();
 
@@ -136,11 +136,11 @@ describe('A user', () => {
   });
 });
 
-describe('A write whose answer is lost', () => {
+describe('A write whose response is lost', () => {
   const losing = (operation: 'TransactWriteItems' | 'UpdateItem') =>
     proxy.impose({ fault: faults.lose, operation, times: 1 });
 
-  it('has inserted the user', async () => {
+  it('still inserts the user', async () => {
     const user = await newUser();
     losing('TransactWriteItems');
 
@@ -149,7 +149,7 @@ describe('A write whose answer is lost', () => {
     expect(await findUserByEmail(user.email)).toMatchObject({ user });
   });
 
-  it('has deleted the user', async () => {
+  it('still deletes the user', async () => {
     const { id } = await inserted();
     losing('TransactWriteItems');
 
@@ -158,7 +158,7 @@ describe('A write whose answer is lost', () => {
     expect(await findUser(id)).toBeUndefined();
   });
 
-  it('has moved the user to another address', async () => {
+  it('still gives the user another address', async () => {
     const user = await inserted();
     const email = uniqueEmail();
     losing('TransactWriteItems');
@@ -169,7 +169,7 @@ describe('A write whose answer is lost', () => {
     expect(await findUserByEmail(email)).toMatchObject({ user: { name: 'Moved' } });
   });
 
-  it('has changed the user in place', async () => {
+  it('still changes the user', async () => {
     const user = await inserted();
     const change = { email: user.email.toUpperCase(), name: 'Changed', role: 'admin' } as const;
     losing('UpdateItem');
@@ -180,7 +180,7 @@ describe('A write whose answer is lost', () => {
   });
 });
 
-describe('A change that a permission holds to what was read', () => {
+describe('A change with a permission that depends on what was read', () => {
   /** Changes a field of the user as another writer does, after the permission was checked. */
   const overwrite = (id: number, field: string, value: string | number) =>
     client.send(
@@ -235,8 +235,8 @@ describe('A change that a permission holds to what was read', () => {
   });
 });
 
-describe('A write to a user whom others keep changing', () => {
-  it('gives up in time, with a fault that says so', async () => {
+describe('A write to a user whom others change all the time', () => {
+  it('ends in time with the fault Contention', async () => {
     const { id } = await inserted();
     vi.stubEnv('STORAGE_PATIENCE', '2');
     proxy.impose(
@@ -254,7 +254,7 @@ describe('A write to a user whom others keep changing', () => {
 });
 
 describe('The users table', () => {
-  it('is sound after all this', async () => {
+  it('is consistent after all these tests', async () => {
     expect(brokenItems(await scan(inject('engine'), table))).toEqual([]);
   });
 });
@@ -287,7 +287,7 @@ describe('listUsers', () => {
     }
   });
 
-  it('without a limit yields what one read of the index gives, which fits into a response', async () => {
+  it('returns without a limit what one read of the index returns, which fits into a response', async () => {
     const { users: ownTable } = await useOwnTables(proxy.url);
     // What takes the most room in JSON beside the room that it takes in the table.
     const longest = (i: number) => ({

@@ -23,7 +23,7 @@ describe('isUserId', () => {
 });
 
 describe('emailKey', () => {
-  it('is the same for every letter case of every letter, wherever it stands', () => {
+  it('is the same for each letter in any case and at any place', () => {
     const told = letters.filter((character) => {
       const addresses = [`${character}@b`, `a${character}@b`, `a${character}a@b`];
       return addresses.some((address) => {
@@ -49,7 +49,7 @@ describe('emailKey', () => {
     expect(emailKey(one)).toBe(emailKey(other));
   });
 
-  it('is lower case for what has plain letters only', () => {
+  it('is in lower case for ASCII letters', () => {
     expect(emailKey('Ada.Lovelace+1@Example.COM')).toBe('ada.lovelace+1@example.com');
   });
 });
