@@ -156,13 +156,15 @@ const requireKnown = (given: Given): void => {
   }
 };
 
-/** A setting without a value is undefined, or '' where functions read it. */
-const isGiven = (value: unknown) => value !== undefined && value !== '';
+const isAtDefault = (name: Name, values: Given): boolean => {
+  const setting: Setting = deploymentSettings[name];
+  return values[name] === undefined || String(values[name]) === setting.default;
+};
 
 const requireConsistent = (values: Given): void => {
-  const settings: readonly [string, DeploymentSetting][] = Object.entries(deploymentSettings);
+  const settings = Object.entries(deploymentSettings) as [Name, DeploymentSetting][];
   for (const [name, { requires, atMost }] of settings) {
-    if (requires && isGiven(values[name]) && !isGiven(values[requires])) {
+    if (requires && !isAtDefault(name, values) && isAtDefault(requires as Name, values)) {
       throw new SettingError(requires, `must be given together with ${name}`);
     }
     if (atMost && Number(values[name]) > Number(values[atMost])) {

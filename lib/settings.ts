@@ -20,7 +20,7 @@ export interface Setting {
   readonly allowed: Allowed;
   /** As text, which is always allowed. Absent: the setting has no default. */
   readonly default?: string;
-  /** The name of another setting without which this one has no effect. */
+  /** The name of another setting that must not be at its default unless this one is. */
   readonly requires?: string;
 }
 
@@ -47,6 +47,11 @@ const isPageUrl = (text: string): boolean => {
   if (!url || url.username || url.password) return false;
   return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
 };
+
+const pageUrl = {
+  rule: 'an https URL without fragment, or an http one of localhost',
+  isAllowed: isPageUrl,
+} as const satisfies Allowed;
 
 /** How often something may be tried; 0 sets no limit. */
 const limit = { from: 0, to: 1_000_000 } as const;
@@ -96,10 +101,7 @@ export const serviceSettings = {
   /** The page to which mailed links lead: their host comes from this setting alone. */
   resetUrl: {
     variable: 'RESET_URL',
-    allowed: {
-      rule: 'an https URL without fragment, or an http one of localhost',
-      isAllowed: isPageUrl,
-    },
+    allowed: pageUrl,
     default: '',
     requires: 'mailFrom',
   },
@@ -259,16 +261,12 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const read = (env: Environment, setting: VariableSetting, catalogue: Catalogue) => {
-  const { variable, requires } = setting;
+const read = (env: Environment, setting: VariableSetting) => {
+  const { variable } = setting;
   const text = env[variable] || setting.default;
   if (text === undefined) throw new ConfigError(variable, 'is not set');
   const value = parseSetting(setting, text);
   if (value === undefined) throw new ConfigError(variable, ruleOf(setting));
-  const required = requires && catalogue[requires]?.variable;
-  if (required && env[variable] && !env[required]) {
-    throw new ConfigError(required, `must be set together with ${variable}`);
-  }
   return value;
 };
 
@@ -281,9 +279,27 @@ const read = (env: Environment, setting: VariableSetting, catalogue: Catalogue) 
 export const valuesIn = <C extends Catalogue>(env: Environment, catalogue: C): Values<C> => {
   const getters = Object.entries(catalogue).map(([name, setting]) => [
     name,
-    { get: () => read(env, setting, catalogue), enumerable: true, configurable: true },
+    { get: () => read(env, setting), enumerable: true, configurable: true },
   ]);
   return Object.defineProperties({}, Object.fromEntries(getters)) as Values<C>;
+};
+
+const isAtDefault = (env: Environment, setting: VariableSetting): boolean =>
+  (env[setting.variable] || setting.default) === setting.default;
+
+/**
+ * Checks in the environment of a whole service that no setting is there without another one that it
+ * requires. A function has the settings that it reads, and no others.
+ * @throws {ConfigError} naming the setting that is missing
+ */
+export const requireTogether = (env: Environment): void => {
+  const all: Catalogue = serviceSettings;
+  for (const { requires, ...setting } of Object.values(all)) {
+    const required = requires && all[requires];
+    if (required && !isAtDefault(env, setting) && isAtDefault(env, required)) {
+      throw new ConfigError(required.variable, `must be set together with ${setting.variable}`);
+    }
+  }
 };
 
 // @__NO_SIDE_EFFECTS__

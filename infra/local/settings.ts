@@ -7,6 +7,7 @@ import {
   configFrom,
   corsOrigins,
   originsIn,
+  requireTogether,
   serviceSettings,
   settings,
   tooFewDays,
@@ -100,7 +101,7 @@ const requireKept = (env: Environment, folder: string): void => {
   if (broken) throw new ConfigError(serviceSettings.auditArchiveDays.variable, broken);
 };
 
-/** @throws {ConfigError} for a setting that is not allowed */
+/** @throws {ConfigError} for a setting that is not allowed, or that lacks another one */
 export const readLocalSettings = (
   env: Environment,
   { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},
@@ -108,6 +109,7 @@ export const readLocalSettings = (
   const logRequests = { ...localSettings.logRequests, default: isTerminal ? 'on' : 'off' };
   const values = valuesIn(env, { ...localSettings, logRequests });
   const { dataFolder: folder, adminEmail: email, adminPassword: password } = values;
+  requireTogether(env);
   requireKept(env, folder);
   return {
     port: values.port,

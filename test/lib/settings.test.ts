@@ -7,6 +7,7 @@ import {
   operatorSettings,
   originsIn,
   outputOf,
+  requireTogether,
   sendsMail,
   settings,
   tooFewDays,
@@ -175,17 +176,19 @@ describe('A setting of mails', () => {
     );
   });
 
+  const [MAIL_FROM, RESET_URL] = [sound.MAIL_FROM, sound.RESET_URL];
+  const check = (env: Record<string, string>) => refusalOf(() => requireTogether(env));
+
   it.each([
-    ['mailFrom', 'MAIL_FROM', 'RESET_URL'],
-    ['resetUrl', 'RESET_URL', 'MAIL_FROM'],
-  ] as const)(
-    'requires the other one: %s is refused when only %s is set',
-    (setting, one, other) => {
-      expect(refusal(setting, { [one]: sound[one] })).toBe(
-        `Environment variable ${other} must be set together with ${one}`,
-      );
-    },
-  );
+    [{ MAIL_FROM }, 'RESET_URL must be set together with MAIL_FROM'],
+    [{ RESET_URL }, 'MAIL_FROM must be set together with RESET_URL'],
+  ])('requires others: %o is refused for a whole service', (env, message) => {
+    expect(check(env)).toBe(`Environment variable ${message}`);
+  });
+
+  it.each([[{}], [sound]])('requires no others: %o is accepted', (env) => {
+    expect(check(env)).toBe('accepted undefined');
+  });
 
   it.each([
     ['a@example.com', 'https://app.example.com', true],
@@ -268,7 +271,7 @@ describe('configFrom', () => {
 
 it('The settings of operators have these outputs of a deployed stack', () => {
   expect(operatorSettings.map(outputOf)).toEqual([
-    ...['PasswordMinLength', 'BcryptCost', 'Sessions', 'MailFrom', 'ResetUrl', 'AuditDetail'],
-    ...['AuditRetentionDays', 'AuditArchiveDays'],
+    ...['PasswordMinLength', 'BcryptCost', 'Sessions', 'MailFrom', 'ResetUrl'],
+    ...['AuditDetail', 'AuditRetentionDays', 'AuditArchiveDays'],
   ]);
 });
