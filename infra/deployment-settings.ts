@@ -2,6 +2,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import {
   type Allowed,
   corsOrigins,
+  settings as libSettings,
   parseSetting,
   ruleOf,
   type ServiceVariable,
@@ -274,8 +275,7 @@ export const functionVariables = (
   settings: DeploymentSettings,
 ): Readonly<Record<ServiceVariable, string>> =>
   Object.fromEntries(
-    Object.entries(serviceSettings).map(([name, { variable }]) => [
-      variable,
-      String(settings[name as keyof typeof serviceSettings]),
-    ]),
+    Object.entries({ ...serviceSettings, auditSeal: libSettings.auditSeal }).map(
+      ([name, { variable }]) => [variable, String(settings[name as Name])],
+    ),
   ) as Record<ServiceVariable, string>;

@@ -46,6 +46,8 @@ export interface FunctionDefinition {
   readonly makesAdmins?: true;
   /** It is the mail function, which has no route: other functions invoke it asynchronously. */
   readonly sendsMails?: true;
+  /** It lists and reads the sealed trail, and reads the public key. */
+  readonly showsSeal?: true;
   /** It serves the files of this page; see static-files.ts. */
   readonly staticFiles?: 'docs';
   /** It keeps its state in its process (functions/README.md, In-memory variant). */
@@ -340,6 +342,20 @@ export const functions: readonly FunctionDefinition[] = [
     memory: waitingMemory,
   },
   {
+    name: 'audit-seal-show',
+    entry: 'functions/audit-seal/index.ts',
+    routes: [
+      { method: 'GET', path: '/api/admin/audit-seal' },
+      { method: 'GET', path: '/api/admin/audit-seal/digests' },
+      { method: 'GET', path: '/api/admin/audit-seal/public-key' },
+    ],
+    permissions: [readsSessions],
+    signingSecret: true,
+    variables: ['SESSIONS'],
+    memory: waitingMemory,
+    showsSeal: true,
+  },
+  {
     name: 'v1-users',
     entry: 'functions/v1-users/index.ts',
     routes: [
@@ -372,6 +388,7 @@ export const functions: readonly FunctionDefinition[] = [
       ...(['USER_DIRECTORY', 'PASSWORD_MIN_LENGTH', 'LOGIN_ANSWERS'] as const),
       ...(['REGISTRATIONS_PER_ADDRESS', 'V1_USERS', 'DOCS', 'SESSIONS'] as const),
       ...(['CURRENT_PASSWORD', 'SELF_DELETION', 'MAIL_FROM', 'RESET_URL'] as const),
+      'AUDIT_SEAL',
     ],
     memory: waitingMemory,
     staticFiles: 'docs',

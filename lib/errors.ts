@@ -60,6 +60,7 @@ const table = {
   USER_NOT_FOUND: { status: 404, message: 'User not found' },
   // The message of API Gateway for an unknown path.
   FILE_NOT_FOUND: { status: 404, message: 'Not Found' },
+  AUDIT_NOT_SEALED: { status: 404, message: 'The audit trail is not sealed' },
   EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
   LAST_ADMIN: { status: 409, message: 'The last admin cannot be deleted' },
   EMAIL_EXISTS: { status: 409, message: 'Email already exists' },

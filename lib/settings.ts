@@ -163,6 +163,10 @@ export const settings = {
     allowed: { from: 1, to: 1_000_000 },
     default: '100000',
   },
+  /** Whether the audit trail is sealed. A deployment says it to functions; one machine always does. */
+  auditSeal: { variable: 'AUDIT_SEAL', allowed: ['on', 'paused', 'off'], default: 'on' },
+  /** The folder of the sealed trail on one machine; '': nothing is sealed there. */
+  auditArchiveFolder: { variable: 'AUDIT_ARCHIVE_FOLDER', allowed: anyText, default: '' },
   /** The URL at which the function that sends mails is invoked; '': no mails are sent. */
   mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', allowed: anyText, default: '' },
   /** The folder of the files that pages load; see infra/static-files.ts. */
@@ -171,9 +175,10 @@ export const settings = {
   storagePatience: { variable: 'STORAGE_PATIENCE', allowed: { from: 1, to: 10 }, default: '1' },
 } as const satisfies Catalogue;
 
-/** Given by the stack to the sealer alone: its bucket, and the id of its key in AWS KMS. */
+/** Given by the stack to the functions of the seal: its bucket, and the id of its key in AWS KMS. */
 export const sealerSettings = {
-  auditArchiveBucket: { variable: 'AUDIT_ARCHIVE_BUCKET', allowed: anyText },
+  /** '' where nothing is sealed. */
+  auditArchiveBucket: { variable: 'AUDIT_ARCHIVE_BUCKET', allowed: anyText, default: '' },
   auditSealKey: { variable: 'AUDIT_SEAL_KEY', allowed: anyText },
 } as const satisfies Catalogue;
 
@@ -193,7 +198,9 @@ export const corsOrigins = {
 } as const satisfies VariableSetting;
 
 /** A variable by which a deployment gives a setting to functions. */
-export type ServiceVariable = (typeof serviceSettings)[ServiceSetting]['variable'];
+export type ServiceVariable =
+  | (typeof serviceSettings)[ServiceSetting]['variable']
+  | typeof settings.auditSeal.variable;
 
 type ValueIn<A> = A extends readonly (infer Value)[]
   ? Value
@@ -206,8 +213,9 @@ export type ValueOf<S extends Setting> = ValueIn<S['allowed']>;
 
 type Values<C extends Catalogue> = { readonly [K in keyof C]: ValueOf<C[K]> };
 
-/** The values of {@link serviceSettings}. */
-export type ServiceValues = Values<typeof serviceSettings>;
+/** The values of {@link serviceSettings}, and whether the trail is sealed: what there is follows from them. */
+export type ServiceValues = Values<typeof serviceSettings> &
+  Pick<Values<typeof settings>, 'auditSeal'>;
 
 /** The values of {@link settings}. */
 export type Config = Values<typeof settings>;
@@ -307,5 +315,5 @@ export const configFrom = (env: Environment): Config => valuesIn(env, settings);
 
 export const config = configFrom(process.env);
 
-/** The settings of the sealer on AWS besides. */
+/** The settings of the seal on AWS besides. */
 export const sealerConfig = valuesIn(process.env, sealerSettings);

@@ -10,6 +10,7 @@ import {
   localSigner,
   logFailure,
   makeKey,
+  publicKeyName,
   removeUnfinished,
   type Signer,
   sealAndVerify,
@@ -21,9 +22,6 @@ import { createPrivately, writePrivately } from './folder.ts';
 
 /** The folder of a data folder that has the sealed entries. */
 export const archiveFolder = (folder: string): string => join(folder, 'audit-archive');
-
-/** In the folder of an archive. */
-export const publicKeyName = 'public-key.pem';
 
 const publicKeyFile = (folder: string) => join(archiveFolder(folder), publicKeyName);
 

@@ -10,7 +10,7 @@ import { newestEntry } from './expiry.ts';
 import { announceRunning, forgetRunning, lockFolder, readRunning } from './folder.ts';
 import { createGateway, type Integration } from './gateway.ts';
 import { type LocalMail, startMail } from './mail.ts';
-import { startSealing } from './sealing.ts';
+import { archiveFolder, startSealing } from './sealing.ts';
 import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
 
 export interface LocalService {
@@ -22,13 +22,13 @@ export interface LocalService {
   stop(): Promise<void>;
 }
 
-const setEnvironment = (endpoint: string, secret: Readonly<Record<string, string>>): void => {
+const setEnvironment = (endpoint: string, given: Readonly<Record<string, string>>): void => {
   // It is set again where mails are on.
   delete process.env.MAIL_FUNCTION_URL;
   // A profile of the shell would take precedence over the credentials; the engine accepts any.
   delete process.env.AWS_PROFILE;
   Object.assign(process.env, { ...environmentDefaults, ...process.env });
-  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...secret });
+  Object.assign(process.env, { AWS_ENDPOINT_URL_DYNAMODB: endpoint, ...given });
   process.env.STATIC_FILES = staticFilesFolder();
 };
 
@@ -122,7 +122,8 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
   try {
     const url = `http://localhost:${await gateway.listen(settings.port)}`;
     engine = await startEngine({ folder });
-    setEnvironment(engine.endpoint, signingSecret(settings));
+    const AUDIT_ARCHIVE_FOLDER = folder ? archiveFolder(folder) : '';
+    setEnvironment(engine.endpoint, { ...signingSecret(settings), AUDIT_ARCHIVE_FOLDER });
     // Reads every setting: one that is out of range is refused now, not by a later request.
     Object.values(config);
     mail = await openMail(settings);

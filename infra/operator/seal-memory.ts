@@ -9,6 +9,7 @@ import {
   compareRemembered,
   type Finding,
   fingerprintOf,
+  publicKeyName,
   type Remembered,
   remember,
   type SignedDigest,
@@ -16,7 +17,6 @@ import {
   type Verified,
 } from '../../lib/seal/door.ts';
 import { writePrivately } from '../local/folder.ts';
-import { publicKeyName } from '../local/sealing.ts';
 import type { TimeRange } from './command.ts';
 import { explain, Failure } from './failure.ts';
 import type { OpenedTrail } from './sealed-trail.ts';

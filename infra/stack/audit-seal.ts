@@ -99,10 +99,15 @@ const createKey = (stack: Stack, { keep }: { keep: boolean }): Key =>
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
 
-/** What the sealer may do besides reading the audit table. */
-const statementsFor = (bucket: Bucket, key: Key): PolicyStatement[] => [
+interface Kept {
+  readonly bucket: Bucket;
+  readonly key: Key;
+}
+
+/** What the sealer, and the function that shows the seal, may do. */
+const readingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
   new PolicyStatement({
-    actions: ['s3:GetObject', 's3:GetObjectVersion', 's3:PutObject'],
+    actions: ['s3:GetObject', 's3:GetObjectVersion'],
     resources: [bucket.arnForObjects(`${prefix}*`)],
   }),
   // Without it S3 says of an object that is not there that it may not be read. It has no condition,
@@ -114,6 +119,14 @@ const statementsFor = (bucket: Bucket, key: Key): PolicyStatement[] => [
     conditions: { StringEquals: { 's3:prefix': prefix } },
   }),
   new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] }),
+];
+
+/** What the sealer may do besides, and besides reading the audit table. */
+const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
+  new PolicyStatement({
+    actions: ['s3:PutObject'],
+    resources: [bucket.arnForObjects(`${prefix}*`)],
+  }),
   new PolicyStatement({
     actions: ['kms:Sign'],
     resources: [key.keyArn],
@@ -123,10 +136,27 @@ const statementsFor = (bucket: Bucket, key: Key): PolicyStatement[] => [
   }),
 ];
 
+/** Tells a function which bucket and key are those of the seal, and allows it some of their uses. */
+const grant = (
+  stack: Stack,
+  { bucket, key }: Kept,
+  { to, statements }: { to: ServiceFunction; statements: readonly PolicyStatement[] },
+): void => {
+  to.lambda.addEnvironment(auditArchiveBucket.variable, bucket.bucketName);
+  to.lambda.addEnvironment(auditSealKey.variable, key.keyArn);
+  for (const statement of statements) to.lambda.addToRolePolicy(statement);
+  const { logicalId } = bucket.node.defaultChild as CfnBucket;
+  Validations.of(to).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::<${stack.resolve(logicalId)}.Arn>/${prefix}*]`,
+    reason:
+      'The objects of the archive, whose names hold times and hashes, are all below one prefix.',
+  });
+};
+
 const createSealer = (
   stack: Stack,
   shared: SharedFunctionProps,
-  { bucket, key, isPaused }: { bucket: Bucket; key: Key; isPaused: boolean },
+  { isPaused, ...kept }: Kept & { isPaused: boolean },
 ) => {
   const sealer = new ServiceFunction(stack, 'SealAudit', {
     ...shared,
@@ -136,19 +166,12 @@ const createSealer = (
       timeout: Duration.minutes(15),
       bundling: backgroundBundling,
       environment: {
-        [auditArchiveBucket.variable]: bucket.bucketName,
-        [auditSealKey.variable]: key.keyArn,
         [auditSealInterval.variable]: auditSealInterval.default,
       },
     },
   });
-  for (const statement of statementsFor(bucket, key)) sealer.lambda.addToRolePolicy(statement);
-  const { logicalId } = bucket.node.defaultChild as CfnBucket;
-  Validations.of(sealer).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::<${stack.resolve(logicalId)}.Arn>/${prefix}*]`,
-    reason:
-      'The objects of the archive, whose names hold times and hashes, are all below one prefix.',
-  });
+  const statements = [...readingStatements(kept), ...sealingStatements(kept)];
+  grant(stack, kept, { to: sealer, statements });
   new Rule(stack, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
     enabled: !isPaused,
@@ -159,15 +182,22 @@ const createSealer = (
   return sealer;
 };
 
-/** What seals the audit trail, where the settings say so. */
+/** What seals the audit trail, where the settings say so, and may be shown by functions. */
 export const createAuditSeal = (
   stack: Stack,
   settings: DeploymentSettings,
-  { shared, keep }: { shared: SharedFunctionProps; keep: boolean },
+  {
+    shared,
+    functions,
+    keep,
+  }: { shared: SharedFunctionProps; functions: readonly ServiceFunction[]; keep: boolean },
 ): AuditSeal | undefined => {
   if (settings.auditSeal === 'off') return undefined;
   const bucket = createArchive(stack, settings, { keep });
   const key = createKey(stack, { keep });
+  for (const to of functions.filter(({ definition }) => definition.showsSeal)) {
+    grant(stack, { bucket, key }, { to, statements: readingStatements({ bucket, key }) });
+  }
   const isPaused = settings.auditSeal === 'paused';
   const sealer = createSealer(stack, shared, { bucket, key, isPaused });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };

@@ -100,7 +100,7 @@ export class ServiceStack extends Stack {
     const variables = functionVariables(settings);
     const shared = { tables, signingSecret, variables, logs };
     const functions = createFunctions(this, settings, shared);
-    const seal = createAuditSeal(this, settings, { shared, keep });
+    const seal = createAuditSeal(this, settings, { shared, functions, keep });
 
     const accessLogs = new LogGroup(this, 'AccessLogs', logs);
     const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });

@@ -116,6 +116,48 @@ export const auditEntriesAsCsv = v.pipe(
   ),
 );
 
+const digestTime = { from: timestamp, until: timestamp };
+const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+const sealedWindow = v.object({
+  file: v.pipe(v.string(), v.description('The name of its digest.')),
+  ...digestTime,
+  count: v.pipe(count, v.description('How many entries it has.')),
+});
+
+const sealCheck = v.object({
+  ...digestTime,
+  at: timestamp,
+  faults: v.pipe(count, v.description('How many findings the check had.')),
+});
+
+/** How the sealed trail stands. */
+export const auditSealSummary = v.object({
+  key: v.pipe(v.string(), v.description('SHA-256 of the public key (SPKI, DER), hexadecimal.')),
+  interval: v.pipe(count, v.description('Seconds from one window to the next.')),
+  newest: v.pipe(
+    v.nullable(sealedWindow),
+    v.description('The newest window; null before the first is sealed.'),
+  ),
+  behind: v.pipe(
+    v.nullable(count),
+    v.description(
+      'Null while sealing keeps up, and before the first window is sealed. Otherwise the seconds since the end of the newest window: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
+    ),
+  ),
+  verified: v.pipe(
+    v.nullable(sealCheck),
+    v.description('The last part of the trail that the sealer has checked; null before that.'),
+  ),
+});
+
+export const auditSealDigests = v.pipe(
+  v.string(),
+  v.description('One digest a line, each byte for byte as the archive has it.'),
+);
+
+export const auditSealPublicKey = v.pipe(v.string(), v.description('SPKI, PEM.'));
+
 /** A user in memory as the list shows it, without the time of creation. */
 const listedMemoryUser = v.pick(user, ['id', 'name', 'email']);
 export const memoryUsers = v.array(listedMemoryUser);
@@ -147,6 +189,11 @@ export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
   AuditEntries: auditEntries,
   AuditEntriesAsNdjson: auditEntriesAsNdjson,
   AuditEntriesAsCsv: auditEntriesAsCsv,
+  AuditSealSummary: auditSealSummary,
+  SealedWindow: sealedWindow,
+  SealCheck: sealCheck,
+  AuditSealDigests: auditSealDigests,
+  AuditSealPublicKey: auditSealPublicKey,
   MemoryUser: memoryUser,
   MemoryUsers: memoryUsers,
   ListedMemoryUser: listedMemoryUser,

@@ -3,6 +3,7 @@ import type { ServiceValues } from '../settings.ts';
 import * as accountDeletions from './account-deletions.ts';
 import * as accounts from './accounts.ts';
 import * as auditLogs from './audit-logs.ts';
+import * as auditSeal from './audit-seal.ts';
 import * as docs from './docs.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import * as passwordResets from './password-resets.ts';
@@ -17,6 +18,7 @@ export const operations = {
   ...sessions.operations,
   ...users.operations,
   ...auditLogs.operations,
+  ...auditSeal.operations,
   ...v1.operations,
   ...docs.operations,
 } as const satisfies Operations;

@@ -9,11 +9,12 @@ export {
   type Signer,
   timeInName,
 } from './digest.ts';
-export { folderArchive, localSigner, makeKey, removeUnfinished } from './folder.ts';
+export { folderArchive, localSigner, makeKey, publicKeyName, removeUnfinished } from './folder.ts';
 export { hashOf, type Item, type ReplayedEntry, sha256 } from './line.ts';
 export { readTrail } from './read.ts';
 export { logFailure, sealAndVerify } from './round.ts';
 export type { Sealing } from './sealer.ts';
+export { readBack, type ShownTrail, summarise } from './show.ts';
 export { auditEntries } from './table.ts';
 export {
   compareRemembered,

@@ -92,6 +92,9 @@ export const removeUnfinished = async (folder: string): Promise<void> => {
   }
 };
 
+/** The file of the public key in the folder of an archive (SPKI, PEM). */
+export const publicKeyName = 'public-key.pem';
+
 /** A new Ed25519 key (PKCS 8, PEM). */
 export const makeKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

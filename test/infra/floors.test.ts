@@ -25,6 +25,8 @@ const lintImport = (file: string, imported: string): string => {
 
 it.each([
   ['functions/users/get.ts', '../../infra/routes.ts', '../../lib/users/store.ts'],
+  ['functions/users/get.ts', '../../lib/seal/door.ts', '../../lib/audit/store.ts'],
+  ['functions/audit-seal/index.ts', '../../lib/seal/sealer.ts', '../../lib/seal/door.ts'],
   ['lib/http/access.ts', '../../functions/users/get.ts', '../contract/users.ts'],
   ['lib/contract/users.ts', '../http/endpoint.ts', '../users/user.ts'],
   ['lib/reset/reset.ts', '../contract/users.ts', '../auth/limits.ts'],

@@ -41,6 +41,7 @@ const expected: Readonly<
   USER_NOT_REGISTERED: [404, 'User is not registered'],
   USER_NOT_FOUND: [404, 'User not found'],
   FILE_NOT_FOUND: [404, 'Not Found'],
+  AUDIT_NOT_SEALED: [404, 'The audit trail is not sealed'],
   EMAIL_REGISTERED: [409, 'Email already registered'],
   LAST_ADMIN: [409, 'The last admin cannot be deleted'],
   EMAIL_EXISTS: [409, 'Email already exists'],

@@ -42,6 +42,7 @@ const choices: readonly [Name, string, readonly string[]][] = [
   ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
   ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
   ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
+  ['auditSeal', 'AUDIT_SEAL', ['on', 'paused', 'off']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
   ['docs', 'DOCS', ['on', 'off']],
 ];
@@ -58,6 +59,7 @@ const optional: readonly [Name, string][] = [
   ['mailFrom', 'MAIL_FROM'],
   ['resetUrl', 'RESET_URL'],
   ['mailFunctionUrl', 'MAIL_FUNCTION_URL'],
+  ['auditArchiveFolder', 'AUDIT_ARCHIVE_FOLDER'],
 ];
 
 const refusalOf = (read: () => unknown): string => {

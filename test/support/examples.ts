@@ -129,6 +129,15 @@ const auditQuery = {
   operations: ['read audit'],
   storageFault: ['Error fetching audit logs', 'err'],
 } as const;
+/** The deployed service is sealed; the local one of tests keeps nothing. */
+const sealShown = {
+  caller: 'admin',
+  operations: [],
+  storageFault: ['Error reading audit seal', 'err'],
+  ...(process.env.SERVICE_URL
+    ? { status: 200 }
+    : { status: 404, message: 'The audit trail is not sealed' }),
+} as const;
 const documentation = { caller: 'anyone', operations: [], status: 200 } as const;
 const inMemory = { caller: 'anyone', operations: [] } as const;
 
@@ -256,6 +265,9 @@ const examples: Readonly<Record<string, Example>> = {
     headers: { accept: 'text/csv' },
     entry: 'EXPORT SUCCESS',
   },
+  'GET /api/admin/audit-seal': sealShown,
+  'GET /api/admin/audit-seal/digests': sealShown,
+  'GET /api/admin/audit-seal/public-key': sealShown,
   'GET /api/v1/users': { ...inMemory, status: 200 },
   'POST /api/v1/users': { ...inMemory, json: nameAndEmail, status: 201 },
   'GET /api/v1/users/{id}': { ...inMemory, status: 200 },

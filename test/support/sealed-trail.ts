@@ -112,7 +112,13 @@ export interface Trail extends Sealing {
 }
 
 /** An empty trail, of windows of a minute. @param retentionDays of its entries; 0: for ever */
-export const makeTrail = ({ interval = 60, retentionDays = 0, archiveDays = 0 } = {}): Trail => {
+export const makeTrail = ({
+  interval = 60,
+  retentionDays = 0,
+  archiveDays = 0,
+  signer = localSigner(makeKey()),
+  now = Date.UTC(2026, 10, 22, 12),
+} = {}): Trail => {
   const source = memoryTable(() => trail.now);
   let made = 0;
   const add: Trail['add'] = (entry, at = trail.now) => {
@@ -130,10 +136,10 @@ export const makeTrail = ({ interval = 60, retentionDays = 0, archiveDays = 0 } 
   const trail: Trail = {
     archive: memoryArchive(),
     source,
-    signer: localSigner(makeKey()),
+    signer,
     interval,
     archiveDays,
-    now: Date.UTC(2026, 10, 22, 12),
+    now,
     add,
     replay: (ats) => {
       const ids = ats.map((at) => add({}, at));

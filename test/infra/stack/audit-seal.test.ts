@@ -14,8 +14,12 @@ interface Statement {
   readonly Condition?: unknown;
 }
 
-const permissions = (): readonly (readonly [string, unknown])[] => {
-  const policy = find('AWS::IAM::Policy', 'SealAuditRoleDefaultPolicy')?.Properties.PolicyDocument;
+const permissions = (
+  id = 'SealAudit',
+  settings: Settings = on,
+): readonly (readonly [string, unknown])[] => {
+  const policy = find('AWS::IAM::Policy', `${id}RoleDefaultPolicy`, settings)?.Properties
+    .PolicyDocument;
   return (policy.Statement as Statement[]).flatMap(({ Effect, Action, Resource, Condition }) =>
     [Action]
       .flat()
@@ -44,7 +48,7 @@ describe('The seal of the audit trail', () => {
     const paused = synthesise({ auditSeal: 'paused' });
     const alarms = (template: ReturnType<typeof synthesise>) =>
       [...resourcesOf(template, 'AWS::CloudWatch::Alarm').keys()].filter((id) =>
-        /Audit(?:Seal|Trail)/.test(id),
+        /Audit(?:SealBehind|Trail)/.test(id),
       );
     const rule = (template: ReturnType<typeof synthesise>) =>
       resourcesOf(template, 'AWS::Events::Rule').get('SealAuditSchedule')?.Properties.State;
@@ -179,13 +183,13 @@ describe('The sealer', () => {
       ['Allow dynamodb:BatchGetItem on AuditTable', undefined],
       ['Allow s3:GetObject on AuditArchive/audit-archive/*', undefined],
       ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
-      ['Allow s3:PutObject on AuditArchive/audit-archive/*', undefined],
       ['Allow s3:ListBucket on AuditArchive', undefined],
       [
         'Allow s3:ListBucketVersions on AuditArchive',
         { StringEquals: { 's3:prefix': 'audit-archive/' } },
       ],
       ['Allow kms:GetPublicKey on AuditSealKey', undefined],
+      ['Allow s3:PutObject on AuditArchive/audit-archive/*', undefined],
       ['Allow kms:Sign on AuditSealKey', signing],
     ]);
   });
@@ -199,13 +203,16 @@ describe('The sealer', () => {
     expect(variablesOf('LoginFunction')).toMatchObject({ AUDIT_RETENTION_DAYS: '30' });
   });
 
-  it('is the only function that touches archive and key', () => {
+  it('and the function that shows the seal are the only ones that touch archive and key', () => {
     const policies = [...resourcesOf(synthesise(on), 'AWS::IAM::Policy')];
     const touching = policies.filter(([, policy]) =>
       /AuditArchive|AuditSeal/.test(JSON.stringify(policy)),
     );
 
-    expect(touching.map(([id]) => id)).toEqual(['SealAuditRoleDefaultPolicy']);
+    expect(touching.map(([id]) => id)).toEqual([
+      'AuditSealShowRoleDefaultPolicy',
+      'SealAuditRoleDefaultPolicy',
+    ]);
   });
 
   it('runs every five minutes, the length of its windows', () => {
@@ -225,6 +232,37 @@ describe('The sealer', () => {
       AUDIT_SEAL_INTERVAL: '300',
       AUDIT_ARCHIVE_DAYS: '0',
     });
+  });
+});
+
+describe('The function that shows the seal', () => {
+  it.each(['on', 'paused'])(
+    'may besides authenticating list and read the archive and get the key, where it is %s',
+    (auditSeal) => {
+      expect(permissions('AuditSealShow', { auditSeal, sessions: 'revocable' })).toEqual([
+        ['Allow logs:CreateLogStream on AuditSealShowLogs', undefined],
+        ['Allow logs:PutLogEvents on AuditSealShowLogs', undefined],
+        ['Allow xray:PutTraceSegments on *', undefined],
+        ['Allow xray:PutTelemetryRecords on *', undefined],
+        ['Allow dynamodb:BatchGetItem on UsersTable', undefined],
+        ['Allow secretsmanager:GetSecretValue on SigningSecret', undefined],
+        ['Allow s3:GetObject on AuditArchive/audit-archive/*', undefined],
+        ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
+        ['Allow s3:ListBucket on AuditArchive', undefined],
+        [
+          'Allow s3:ListBucketVersions on AuditArchive',
+          { StringEquals: { 's3:prefix': 'audit-archive/' } },
+        ],
+        ['Allow kms:GetPublicKey on AuditSealKey', undefined],
+      ]);
+    },
+  );
+
+  it('and its routes are not there where the trail is not sealed', () => {
+    const shown = (auditSeal: string) =>
+      JSON.stringify(synthesise({ auditSeal }).toJSON()).includes('/api/admin/audit-seal');
+
+    expect(['off', 'paused', 'on'].map(shown)).toEqual([false, true, true]);
   });
 });
 

@@ -2,7 +2,7 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { type FunctionDefinition, functions } from '../../../infra/routes.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
-import { serviceSettings } from '../../../lib/settings.ts';
+import { serviceSettings, settings } from '../../../lib/settings.ts';
 import { functionsOf, idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -115,6 +115,7 @@ const told = {
   // What is off has no function.
   V1_USERS: 'on',
   DOCS: 'on',
+  AUDIT_SEAL: 'off',
   // Another one is taken only where entries are sealed.
   AUDIT_RETENTION_DAYS: '0',
   SESSIONS: 'revocable',
@@ -293,7 +294,12 @@ const codeOf = async (entry: string): Promise<string> => {
 };
 
 /** Commands that are of no table, and one that allows nothing by itself: its items do. */
-const othersCommands = ['TransactWriteCommand', 'GetSecretValueCommand', 'SendEmailCommand'];
+const othersCommands = [
+  ...['TransactWriteCommand', 'GetSecretValueCommand', 'SendEmailCommand'],
+  // For what the role of the function that shows the seal allows, see audit-seal.test.ts.
+  ...['GetObjectCommand', 'ListObjectVersionsCommand', 'PutObjectCommand'],
+  ...['GetPublicKeyCommand', 'SignCommand'],
+];
 
 /** The IAM actions for what code asks of DynamoDB. */
 const actionsOf = (code: string): string[] => {
@@ -316,7 +322,7 @@ const variablesOf = (code: string): string[] => {
     list.split(', '),
   );
   const names = new Set([...read, ...taken]);
-  return Object.entries(serviceSettings)
+  return Object.entries({ ...serviceSettings, auditSeal: settings.auditSeal })
     .filter(([name]) => names.has(name))
     .map(([, { variable }]) => variable)
     .sort();
