@@ -224,6 +224,7 @@ const fromLaxest: readonly Name[] = [
   'currentPassword',
   'v1Users',
   'docs',
+  'console',
 ];
 
 /** Settings of which a greater number is stricter, and limits, of which a smaller one is. */

@@ -49,7 +49,7 @@ export interface FunctionDefinition {
   /** It lists and reads the sealed trail, and reads the public key. */
   readonly showsSeal?: true;
   /** It serves the files of this page; see static-files.ts. */
-  readonly staticFiles?: 'docs';
+  readonly staticFiles?: 'docs' | 'console';
   /** It keeps its state in its process (functions/README.md, In-memory variant). */
   readonly inMemory?: true;
 }
@@ -392,6 +392,22 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     memory: waitingMemory,
     staticFiles: 'docs',
+  },
+  {
+    name: 'console',
+    entry: 'functions/console/index.ts',
+    routes: [
+      { method: 'GET', path: '/console' },
+      { method: 'GET', path: '/console/{file}' },
+    ],
+    permissions: [],
+    signingSecret: false,
+    variables: [
+      ...(['SESSIONS', 'CURRENT_PASSWORD', 'PASSWORD_MIN_LENGTH'] as const),
+      ...(['MAIL_FROM', 'RESET_URL', 'DOCS'] as const),
+    ],
+    memory: waitingMemory,
+    staticFiles: 'console',
   },
 ];
 

@@ -123,6 +123,8 @@ export const serviceSettings = {
   v1Users: { variable: 'V1_USERS', allowed: ['on', 'off'], default: 'on' },
   /** Whether there are GET /openapi.json and the page that shows it, GET /docs. */
   docs: { variable: 'DOCS', allowed: ['on', 'off'], default: 'on' },
+  /** Whether there is the page GET /console. */
+  console: { variable: 'CONSOLE', allowed: ['on', 'off'], default: 'on' },
 } as const satisfies Catalogue;
 
 type ServiceSetting = keyof typeof serviceSettings;

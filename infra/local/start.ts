@@ -39,6 +39,7 @@ const announce = (settings: LocalSettings, service: LocalService): void => {
   const { url, admin, engine, mail } = service;
   const mailed = mail?.elsewhere ? `goes to ${mail.elsewhere}` : `is a file in ${mail?.folder}`;
   const lines = [
+    ...(config.console === 'on' ? [`Console: ${url}/console`] : []),
     `Listening at ${url} (DynamoDB: ${engine.name})`,
     `Admin: ${admin.email}  password: ${passwordOf(admin, settings)}`,
     ...(config.docs === 'on' ? [`Docs:  ${url}/docs`] : []),

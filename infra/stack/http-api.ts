@@ -95,15 +95,20 @@ const createDomain = (stack: Stack, { domainName, certificateArn }: DeploymentSe
       })
     : undefined;
 
-const outputsOf = (api: HttpApi, domain: DomainName | undefined) =>
-  domain
-    ? {
-        ApiUrl: `https://${domain.name}`,
-        // The target of the domain's DNS record.
-        DomainTarget: domain.regionalDomainName,
-        DomainTargetZoneId: domain.regionalHostedZoneId,
-      }
-    : { ApiUrl: api.apiEndpoint };
+const outputsOf = (api: HttpApi, domain: DomainName | undefined, settings: DeploymentSettings) => {
+  const url = domain ? `https://${domain.name}` : api.apiEndpoint;
+  return {
+    ApiUrl: url,
+    ...(settings.console === 'on' ? { ConsoleUrl: `${url}/console` } : {}),
+    ...(domain
+      ? {
+          // The target of the domain's DNS record.
+          DomainTarget: domain.regionalDomainName,
+          DomainTargetZoneId: domain.regionalHostedZoneId,
+        }
+      : {}),
+  };
+};
 
 /** Creates the HTTP API in front of the functions, with its only stage. */
 export const createHttpApi = (
@@ -134,5 +139,5 @@ export const createHttpApi = (
     reason:
       'The functions verify the bearer token: the specification sets the body of each 401, which an authorizer cannot return, and register, login and /api/v1 are public.',
   });
-  return { api, outputs: outputsOf(api, domain) };
+  return { api, outputs: outputsOf(api, domain, settings) };
 };

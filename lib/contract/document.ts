@@ -41,6 +41,7 @@ const tags = [
     description: 'A demonstration: users in the memory of one process, open to anyone.',
   },
   { name: 'Documentation', description: 'This document.' },
+  { name: 'Console', description: 'Users and the audit trail in a browser.' },
 ];
 
 const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');

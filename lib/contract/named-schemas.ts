@@ -166,6 +166,9 @@ export const openApiDocument = v.record(v.string(), v.unknown());
 export const docsPage = v.pipe(v.string(), v.description('HTML.'));
 export const docsScript = v.pipe(v.string(), v.description('A script.'));
 export const docsStyleSheet = v.pipe(v.string(), v.description('A style sheet.'));
+export const consolePage = v.pipe(v.string(), v.description('HTML.'));
+export const consoleScript = v.pipe(v.string(), v.description('A script.'));
+export const consoleStyleSheet = v.pipe(v.string(), v.description('A style sheet.'));
 
 /** Schemas by their names. */
 export type NamedSchemas = Readonly<Record<string, v.GenericSchema>>;
@@ -203,4 +206,7 @@ export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
   DocsPage: docsPage,
   DocsScript: docsScript,
   DocsStyleSheet: docsStyleSheet,
+  ConsolePage: consolePage,
+  ConsoleScript: consoleScript,
+  ConsoleStyleSheet: consoleStyleSheet,
 });

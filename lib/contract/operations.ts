@@ -4,6 +4,7 @@ import * as accountDeletions from './account-deletions.ts';
 import * as accounts from './accounts.ts';
 import * as auditLogs from './audit-logs.ts';
 import * as auditSeal from './audit-seal.ts';
+import * as console from './console.ts';
 import * as docs from './docs.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import * as passwordResets from './password-resets.ts';
@@ -21,6 +22,7 @@ export const operations = {
   ...auditSeal.operations,
   ...v1.operations,
   ...docs.operations,
+  ...console.operations,
 } as const satisfies Operations;
 
 /** An operation that the settings make available, with its description. */

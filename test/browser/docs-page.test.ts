@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { startBrowser } from './chromium.ts';
+import { type OpenPage, openPage } from './page.ts';
 
 const { url, admin } = await serviceForThisFile();
 const browser = await startBrowser();
@@ -10,24 +11,10 @@ afterEach(async () => {
   for (const context of browser.contexts()) await context.close();
 });
 
-/** @returns the page, and what the browser reported, with requests to other origins */
-const open = async (path: string): Promise<{ page: Page; complaints: readonly string[] }> => {
-  const context = await browser.newContext();
-  // For what hangs, not for what is slow.
-  context.setDefaultTimeout(150_000);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('request', (request) => {
-    const isOwn = request.url().startsWith(`${url}/`) || request.url().startsWith('data:');
-    if (!isOwn) complaints.push(request.url());
-  });
-  await page.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
-    console.error('forbidden:', event.violatedDirective, event.blockedURI));`);
-  await page.goto(url + path);
-  await page.locator('#operations-Accounts-logIn').waitFor();
-  return { page, complaints };
+const open = async (path: string): Promise<OpenPage> => {
+  const opened = await openPage(browser, url + path);
+  await opened.page.locator('#operations-Accounts-logIn').waitFor();
+  return opened;
 };
 
 /** Sends the request of an operation that is unfolded. @returns what the page shows of the response */

@@ -72,9 +72,10 @@ def role_that_counts(case):
 
 
 def file_that_is_there(case):
-    """The names of the page's files change with their content."""
-    if case.operation.label == "GET /docs/{file}":
-        case.path_parameters["file"] = os.environ["DOCS_FILE"]
+    """The names of the files of pages change with their content."""
+    for page in ("docs", "console"):
+        if case.operation.label == f"GET /{page}/{{file}}":
+            case.path_parameters["file"] = os.environ[f"{page.upper()}_FILE"]
 
 
 @schemathesis.deserializer("application/x-ndjson", "text/css", "text/csv", "text/html", "text/javascript")

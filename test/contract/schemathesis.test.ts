@@ -52,7 +52,7 @@ const schemathesis = async ({ caller, configuration, url, token, accept }: Run) 
     env: {
       ...process.env,
       ...{ SERVICE_URL: url, CALLER: caller, TOKEN: token, ACCEPT: accept },
-      DOCS_FILE: docsFiles['page.js'],
+      ...{ DOCS_FILE: fileOf('docs', 'page.js'), CONSOLE_FILE: fileOf('console', 'main.js') },
       ...{ PYTHONPATH: resolve('test/contract'), PYTHONDONTWRITEBYTECODE: '1' },
     },
   });
@@ -63,9 +63,9 @@ const schemathesis = async ({ caller, configuration, url, token, accept }: Run) 
   return { code, output };
 };
 
-const docsFiles = JSON.parse(
-  readFileSync(join(staticFilesFolder(), 'docs/names.json'), 'utf8'),
-) as Readonly<Record<string, string>>;
+/** The name under which a file of a page is served. */
+const fileOf = (page: string, source: string): string =>
+  JSON.parse(readFileSync(join(staticFilesFolder(), page, 'names.json'), 'utf8'))[source];
 
 /** Users (3 and on) who are deleted in place of the admin; see hooks.py. */
 const standIns = 60;

@@ -55,6 +55,8 @@ const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {})
     '/openapi.json': 'no-cache',
     '/docs': 'no-cache',
     '/docs/{file}': 'public, max-age=31536000, immutable',
+    '/console': 'no-cache',
+    '/console/{file}': 'public, max-age=31536000, immutable',
   };
   expect(headers.get('cache-control')).toBe(kept[path] ?? 'no-store');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
@@ -62,7 +64,7 @@ const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {})
   expect(headers.get('strict-transport-security')).toMatch(/^max-age=31536000/);
   expect(headers.get('referrer-policy')).toBe('no-referrer');
   expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
-  if (path.startsWith('/docs'))
+  if (/^\/(docs|console)/.test(path))
     expect(headers.get('content-type')).toMatch(/^text\/\w+; charset=utf-8$/);
   else if (status === 204) expect(headers.get('content-type')).toBeNull();
   else expect(headers.get('content-type')).toBe(typeOf(path, status));

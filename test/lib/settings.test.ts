@@ -45,6 +45,7 @@ const choices: readonly [Name, string, readonly string[]][] = [
   ['auditSeal', 'AUDIT_SEAL', ['on', 'paused', 'off']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
   ['docs', 'DOCS', ['on', 'off']],
+  ['console', 'CONSOLE', ['on', 'off']],
 ];
 
 /** Any text, without a default. */

@@ -279,6 +279,8 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /docs': documentation,
   'HEAD /docs': documentation,
   'GET /docs/{file}': { ...documentation, file: 'page.js' },
+  'GET /console': documentation,
+  'GET /console/{file}': { ...documentation, file: 'main.js' },
 };
 
 /** An example with its route. */
@@ -360,13 +362,17 @@ export const fieldsOf = (route: string, subject: Subject): readonly string[] => 
 export const idIn = ({ definition }: ExampleRequest, { account, memoryId }: Subject): string =>
   String(definition.inMemory ? memoryId : account.id);
 
-const docsFiles: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(join(staticFilesFolder(), 'docs/names.json'), 'utf8'),
+/** The names of the files of all pages, by the names of their sources. */
+const staticFiles: Readonly<Record<string, string>> = Object.assign(
+  {},
+  ...['docs', 'console'].map((page) =>
+    JSON.parse(readFileSync(join(staticFilesFolder(), page, 'names.json'), 'utf8')),
+  ),
 );
 
 /** The path with its parameters in place. */
 const pathOf = ({ path, file = '' }: ExampleRequest, id: string): string =>
-  path.replace('{id}', id).replace('{file}', docsFiles[file] ?? '');
+  path.replace('{id}', id).replace('{file}', staticFiles[file] ?? '');
 
 /** The token that the example is sent with. */
 export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string | undefined => {
@@ -436,7 +442,7 @@ export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGate
   return gatewayEvent({
     ...{ method, route, path: pathOf(example, id) },
     ...(route.includes('{id}') ? { pathParameters: { id } } : {}),
-    ...(file ? { pathParameters: { file: docsFiles[file] ?? '' } } : {}),
+    ...(file ? { pathParameters: { file: staticFiles[file] ?? '' } } : {}),
     query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
     headers: {
       ...headers,

@@ -54,8 +54,17 @@ describe('The output of npm start', () => {
     expect(service.output()).not.toContain('a secret');
   });
 
-  it('names no documentation where docs is off', async () => {
-    expect((await start({ DOCS: 'off' })).output()).not.toContain('Docs:');
+  it('names the console first', async () => {
+    const service = await start();
+
+    expect(service.output()).toMatch(/Console: http:.+\/console\nListening at/);
+    expect((await fetch(said(service, 'Console'))).status).toBe(200);
+  });
+
+  it('names neither page where docs and console are off', async () => {
+    const service = await start({ DOCS: 'off', CONSOLE: 'off' });
+
+    expect(service.output()).not.toMatch(/^(Docs|Console):/m);
   });
 
   it('explains how to set another password when an earlier start has printed it', async () => {

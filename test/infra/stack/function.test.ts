@@ -318,8 +318,8 @@ const actionsOf = (code: string): string[] => {
 const variablesOf = (code: string): string[] => {
   const read = [...code.matchAll(/\bconfig\d*\.(\w+)/g)].map(([, name = '']) => name);
   // What is given all settings takes some of them out of its parameter.
-  const taken = [...code.matchAll(/\(\{ ([\w, ]+) \}\) =>/g)].flatMap(([, list = '']) =>
-    list.split(', '),
+  const taken = [...code.matchAll(/\(\{\s([\w,\s]+)\s\}\) =>/g)].flatMap(([, list = '']) =>
+    list.trim().split(/,\s+/),
   );
   const names = new Set([...read, ...taken]);
   return Object.entries({ ...serviceSettings, auditSeal: settings.auditSeal })

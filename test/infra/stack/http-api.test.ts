@@ -164,9 +164,11 @@ describe('a custom domain', () => {
   });
 
   it('is an output of the stack, beside the target for DNS', () => {
-    const { ApiUrl, DomainTarget, DomainTargetZoneId } = synthesise(production).findOutputs('*');
+    const { ApiUrl, ConsoleUrl, DomainTarget, DomainTargetZoneId } =
+      synthesise(production).findOutputs('*');
 
     expect(target(ApiUrl?.Value)).toBe('https://Domain');
+    expect(target(ConsoleUrl?.Value)).toBe('https://Domain/console');
     expect(DomainTarget?.Value['Fn::GetAtt'][1]).toBe('RegionalDomainName');
     expect(DomainTargetZoneId?.Value['Fn::GetAtt'][1]).toBe('RegionalHostedZoneId');
   });

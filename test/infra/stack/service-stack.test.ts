@@ -27,6 +27,7 @@ describe('the stack', () => {
   it('has the outputs that operators and their commands use', () => {
     expect(outputs()).toEqual({
       ApiUrl: 'Api',
+      ConsoleUrl: 'Api/console',
       UsersTableName: 'UsersTable',
       AuditTableName: 'AuditTable',
       SigningSecretArn: 'SigningSecret',
@@ -40,6 +41,7 @@ describe('the stack', () => {
       AuditArchiveDays: '0',
     });
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
+    expect(synthesise({ console: 'off' }).findOutputs('ConsoleUrl')).toEqual({});
   });
 
   it('has outputs of the queue of unsent mails and of the mail settings where it sends mails', () => {

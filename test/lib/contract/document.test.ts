@@ -5,6 +5,7 @@ import { fieldFaultMeanings } from '../../../lib/contract/errors.ts';
 import { bodySchema } from '../../../lib/contract/json-schema.ts';
 import { operationsInForce } from '../../../lib/contract/operations.ts';
 import { configFrom } from '../../../lib/settings.ts';
+import { clientTypes } from '../../support/client-types.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
 import { everySetting } from '../../support/every-setting.ts';
 import { mailSettings } from '../../support/mailbox.ts';
@@ -12,14 +13,15 @@ import { mailSettings } from '../../support/mailbox.ts';
 const settings = configFrom({});
 const document = buildDocument(settings, '/');
 
-describe('The document of a service without the variant in memory and the docs, with uniform responses', () => {
+describe('The document of a service without what settings can leave out, with uniform responses', () => {
+  const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
   const text = JSON.stringify(
-    buildDocument(configFrom({ V1_USERS: 'off', DOCS: 'off', LOGIN_ANSWERS: 'uniform' }), '/'),
+    buildDocument(configFrom({ ...left, LOGIN_ANSWERS: 'uniform' }), '/'),
   );
 
   it.each([
     ...['/api/v1/users', 'MemoryUser', 'USER_NOT_REGISTERED', 'MEMORY_FULL', 'EMAIL_EXISTS'],
-    ...['"/openapi.json"', '"/docs"', 'Documentation', 'ETag'],
+    ...['"/openapi.json"', '"/docs"', '"/console"', 'Documentation', 'ETag'],
   ])('says nothing of %s', (word) => {
     expect(text).not.toContain(word);
     expect(JSON.stringify(document)).toContain(word);
@@ -420,5 +422,12 @@ describe('What `npm run contract` writes', () => {
     const text = `${JSON.stringify(document, null, 2)}\n`;
 
     await expect(text).toMatchFileSnapshot('../../../functions/openapi.json');
+  });
+
+  it('is functions/console/web/contract.d.ts, the types of what the console calls', async () => {
+    const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
+    const types = clientTypes(buildDocument(configFrom({ ...every, ...left }), '/'));
+
+    await expect(types).toMatchFileSnapshot('../../../functions/console/web/contract.d.ts');
   });
 });

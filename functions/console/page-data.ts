@@ -1,0 +1,9 @@
+/** The settings in force that the console looks at. The page carries them as JSON. */
+export interface PageData {
+  readonly sessions: 'stateless' | 'revocable';
+  readonly currentPassword: 'optional' | 'required';
+  readonly passwordMinLength: number;
+  /** Whether links that reset passwords are mailed. */
+  readonly passwordReset: boolean;
+  readonly docs: 'on' | 'off';
+}

@@ -1,0 +1,47 @@
+/** The page of the console. Its script makes all that it shows (functions/console/web). */
+import type { FileNames } from '../../lib/http/kept.ts';
+import { type ServiceValues, sendsMail } from '../../lib/settings.ts';
+import type { PageData } from './page-data.ts';
+
+/** The Content-Security-Policy of the page. No script of it turns text into HTML or code. */
+export const pagePolicy = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'"],
+  ...["img-src 'self' data:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+].join('; ');
+
+const dataOf = ({
+  mailFrom,
+  resetUrl,
+  sessions,
+  currentPassword,
+  passwordMinLength,
+  docs,
+}: ServiceValues) =>
+  ({
+    ...{ sessions, currentPassword, passwordMinLength, docs },
+    passwordReset: sendsMail({ mailFrom, resetUrl }),
+  }) satisfies PageData;
+
+/** JSON that ends no element, whatever it holds. */
+const json = (data: PageData): string => JSON.stringify(data).replaceAll('<', '\\u003c');
+
+/** The page, as HTML. It must be sent with {@link pagePolicy}. */
+export const renderPage = (settings: ServiceValues, files: FileNames): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Accounts console</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/console/${files['style.css']}">
+<script defer src="/console/${files['main.js']}"></script>
+<script type="application/json" id="settings">${json(dataOf(settings))}</script>
+</head>
+<body>
+<noscript><p>The console needs JavaScript.</p></noscript>
+<div id="console"></div>
+</body>
+</html>
+`;

@@ -1,0 +1,110 @@
+/** The service, called with the token of the session, and its errors as screens say them. */
+import createClient from 'openapi-fetch';
+import type { PageData } from '../page-data.ts';
+import type { Problem, paths } from './contract.d.ts';
+import { endSession, signedIn } from './session.ts';
+
+/** The settings in force. */
+export const settings: PageData = JSON.parse(
+  document.getElementById('settings')?.textContent ?? '{}',
+);
+
+/** Milliseconds: longer than the gateway waits for a function. */
+const timeout = 35_000;
+
+export const api = createClient<paths>({
+  baseUrl: '',
+  headers: { Accept: 'application/json, application/problem+json' },
+  fetch: (request) =>
+    fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]) }),
+});
+
+api.use({
+  onRequest: ({ request }) => {
+    const { session } = signedIn.get();
+    if (session) request.headers.set('Authorization', `Bearer ${session.token}`);
+  },
+});
+
+const sentence = (text: string): string =>
+  text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
+
+const faultsIn = ({ errors = [], code, title = '' }: Partial<Problem>) => {
+  if (code === 'EMAIL_REGISTERED') return { email: sentence(title) };
+  return Object.fromEntries(
+    errors.map(({ pointer, detail }) => [pointer.slice(2), sentence(detail)]),
+  );
+};
+
+/** A request that failed. Its message is a sentence. */
+export class Failure extends Error {
+  /** 0: there was no response. */
+  readonly status: number;
+  /** The error's code; '': the gateway or the network failed. */
+  readonly code: string;
+  /** The faults of a form, by its fields. */
+  readonly faults: Readonly<Record<string, string>>;
+  /** When the request may be sent again, in milliseconds since 1970. */
+  readonly mayRetryAt: number;
+
+  constructor(message: string, status = 0, problem: Partial<Problem> = {}, wait = 0) {
+    super(message);
+    this.status = status;
+    this.code = problem.code ?? '';
+    this.faults = faultsIn(problem);
+    this.mayRetryAt = Date.now() + wait * 1000;
+  }
+}
+
+const messageOf = (status: number, problem: Partial<Problem> & { message?: string }): string => {
+  const title = sentence(problem.title ?? problem.message ?? `The service answered ${status}`);
+  const fault = problem.err ?? problem.hashErr ?? problem.insertErr;
+  if (status === 429 && !problem.code) return 'The service has too much to do.';
+  if (status < 500) return title;
+  const unknown =
+    problem.code === 'STORAGE_FAULT' ? ' If it was a change, it may have been made.' : '';
+  return `${title}${fault ? ` (${fault})` : ''}${unknown}`;
+};
+
+interface Reply<Data> {
+  readonly data?: Data;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+const settled = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>> => {
+  try {
+    return await request;
+  } catch {
+    throw new Failure('The service did not answer. Is there a connection?');
+  }
+};
+
+const replyOf = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>> => {
+  const sentWith = signedIn.get().session?.token;
+  const reply = await settled(request);
+  const { response, error } = reply;
+  if (response.ok) return reply;
+  const problem = typeof error === 'object' && error ? (error as Partial<Problem>) : {};
+  const isOver = response.status === 401 && problem.code?.startsWith('TOKEN_');
+  if (isOver && signedIn.get().session?.token === sentWith) endSession();
+  const wait = Number(response.headers.get('Retry-After') ?? 0);
+  throw new Failure(messageOf(response.status, problem), response.status, problem, wait);
+};
+
+/** @returns the body of a response @throws {Failure} */
+export const send = async <Data>(request: Promise<Reply<Data>>): Promise<Data> =>
+  (await replyOf(request)).data as Data;
+
+export interface Page<Data> {
+  readonly data: Data;
+  /** The path of the next page, with its query; absent: this is the last one. */
+  readonly next?: string;
+}
+
+/** @returns the body of a page of a list, and where the next one is @throws {Failure} */
+export const sendForPage = async <Data>(request: Promise<Reply<Data>>): Promise<Page<Data>> => {
+  const { data, response } = await replyOf(request);
+  const [, next] = /<(.+)>; rel="next"/.exec(response.headers.get('Link') ?? '') ?? [];
+  return { data: data as Data, ...(next ? { next } : {}) };
+};

@@ -1,0 +1,34 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+
+let isFirst = true;
+
+interface ScreenProps {
+  readonly title: string;
+  /** Buttons beside the title. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A screen with its title, to which the focus goes when the screen follows another one. */
+export const Screen = ({ title, actions, children }: ScreenProps) => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    if (!isFirst) heading.current?.focus();
+    isFirst = false;
+  }, []);
+  useLayoutEffect(() => {
+    document.title = `${title} · Accounts console`;
+  }, [title]);
+  return (
+    <>
+      <div class="title">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </>
+  );
+};

@@ -1,0 +1,88 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Pages } from '../loading.ts';
+import { Busy, FailureNotice } from './notice.tsx';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** A class of the cells, such as `number`. */
+  readonly class?: string;
+}
+
+interface TableProps<Row> {
+  /** What the table lists, for screen readers. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string | number;
+  /** What stands in the place of rows where there are none: it says what to do. */
+  readonly empty: ComponentChildren;
+}
+
+/**
+ * A table. In a narrow window each row is a card of its own, whose cells carry the titles of their
+ * columns; the roles, which that would take away, are named.
+ */
+export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps<Row>) => {
+  if (rows.length === 0) return <div class="empty">{empty}</div>;
+  return (
+    <table role="table">
+      <caption class="unseen">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th key={column.title} role="columnheader" scope="col" class={column.class}>
+              {column.title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row">
+            {columns.map((column) => (
+              <td key={column.title} role="cell" class={column.class} data-title={column.title}>
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+};
+
+interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
+  readonly pages: Pages<Row>;
+  /** What the rows are, such as `users`. */
+  readonly things: string;
+}
+
+/** A table of a list that is loaded page by page, as one scrolls or asks for more. */
+export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Row>) => {
+  const { rows, more, failure, isBusy, reload } = pages;
+  const button = useRef<HTMLButtonElement>(null);
+  const run = useRef(more?.run);
+  run.current = more?.run;
+  useEffect(() => {
+    const { current } = button;
+    if (!current || !rows) return undefined;
+    const observer = new IntersectionObserver(([seen]) => seen?.isIntersecting && run.current?.());
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, [rows]);
+  const failed = `The ${things} could not be loaded`;
+  return (
+    <>
+      <FailureNotice what={failed} failure={failure} retry={reload} />
+      {rows ? <Table {...table} rows={rows} /> : isBusy && <Busy label={`Loading ${things}…`} />}
+      {more && <FailureNotice what={failed} failure={more.failure} />}
+      {more && (
+        <button type="button" class="more" ref={button} onClick={() => more.run()}>
+          {more.isBusy ? `Loading ${things}…` : `Show more ${things}`}
+        </button>
+      )}
+    </>
+  );
+};

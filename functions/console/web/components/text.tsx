@@ -1,0 +1,37 @@
+import { useState } from 'preact/hooks';
+import { localTime, utcTime } from '../format.ts';
+import { announce } from './notice.tsx';
+
+/** A time on the clock of this machine, with UTC in its tooltip. */
+export const Time = ({ at }: { at: string }) => (
+  <time dateTime={at} title={utcTime(at)}>
+    {localTime(at)}
+  </time>
+);
+
+/** A word that is one of few, such as a role, in a colour of its kind. */
+export const Badge = ({
+  kind,
+  children,
+}: {
+  kind?: 'good' | 'bad' | 'strong';
+  children: string;
+}) => <span class={`badge ${kind ?? ''}`}>{children}</span>;
+
+/** Copies a text. It says so, and when the browser does not allow it. */
+export const CopyButton = ({ text, label }: { text: string; label: string }) => {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    const result = await navigator.clipboard.writeText(text).then(
+      () => 'Copied',
+      () => 'Not allowed',
+    );
+    setSaid(result);
+    announce(`${label}: ${result}`);
+  };
+  return (
+    <button type="button" class="quiet small" onClick={copy} aria-label={label}>
+      {said || 'Copy'}
+    </button>
+  );
+};

@@ -1,0 +1,74 @@
+// Written by `npm run contract`: the operations and bodies of the API, with every setting on.
+
+export type NewUser = { name: string; email: string; password: string };
+export type Credentials = { email: string; password: string };
+export type Session = { message: string; token: string };
+export type Profile = { data: ProfileData };
+export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin" };
+export type AccountDeletion = { currentPassword: string };
+export type PasswordResetRequest = { email: string };
+export type PasswordReset = { token: string; password: string };
+export type Message = { message: string };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string };
+export type Users = Array<User>;
+export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
+export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; currentPassword?: string };
+export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
+export type AuditEntries = { data: Array<AuditEntry> };
+export type AuditEntriesAsNdjson = string;
+export type AuditEntriesAsCsv = string;
+export type AuditSealSummary = { key: string; interval: number; newest: SealedWindow | null; behind: number | null; verified: SealCheck | null };
+export type SealedWindow = { file: string; from: string; until: string; count: number };
+export type SealCheck = { from: string; until: string; at: string; faults: number };
+export type AuditSealDigests = string;
+export type AuditSealPublicKey = string;
+export type ErrorMessage = { message: string };
+export type Fault = { message: string; err?: string; hashErr?: string; insertErr?: string };
+export type FieldError = { pointer: string; code: string; detail: string };
+export type Problem = { type: string; title: string; status: number; code: string; errors?: Array<FieldError>; retryAfter?: number; err?: string; hashErr?: string; insertErr?: string };
+
+export interface paths {
+  "/api/auth/register": {
+    post: { parameters: {}; requestBody: { content: { "application/json": NewUser } }; responses: { 201: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/login": {
+    post: { parameters: {}; requestBody: { content: { "application/json": Credentials } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/profile": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": Profile } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/account-deletions": {
+    post: { parameters: {}; requestBody: { content: { "application/json": AccountDeletion } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/password-resets": {
+    post: { parameters: {}; requestBody: { content: { "application/json": PasswordResetRequest } }; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
+    put: { parameters: {}; requestBody: { content: { "application/json": PasswordReset } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/logout": {
+    post: { parameters: { query?: { scope?: "all" } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/revocations": {
+    post: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users": {
+    post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { limit?: number; cursor?: string; order?: "asc" | "desc"; email?: string } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}": {
+    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
+    put: { parameters: { path: { id: number } }; requestBody: { content: { "application/json": UserChanges } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
+    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/admin/audit-logs": {
+    get: { parameters: { query?: { userId?: number; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; result?: "SUCCESS" | "FAILURE"; resourceId?: string; since?: string; until?: string; order?: "desc" | "asc"; limit?: number; cursor?: string } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/admin/audit-seal": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/admin/audit-seal/digests": {
+    get: { parameters: { query?: { limit?: number; cursor?: string } }; responses: { 200: { content: { "application/x-ndjson": AuditSealDigests } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/admin/audit-seal/public-key": {
+    get: { parameters: {}; responses: { 200: { content: { "application/x-pem-file": AuditSealPublicKey } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+}

@@ -1,0 +1,126 @@
+/** Requests of components: what they got, why they failed, and whether they are under way. */
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { Failure, type Page } from './api.ts';
+
+const failureOf = (error: unknown): Failure => {
+  if (error instanceof Failure) return error;
+  // A defect of the console itself: it is shown too, and in the browser's console with its stack.
+  console.error(error);
+  return new Failure('The console itself has failed. Load the page again.');
+};
+
+export interface Action<Arguments extends unknown[]> {
+  /** Does nothing while it is under way, so that nothing is done twice. */
+  run(...given: Arguments): Promise<void>;
+  readonly isBusy: boolean;
+  readonly failure: Failure | undefined;
+  forgetFailure(): void;
+}
+
+/** Something that a user does, such as sending a form. */
+export const useAction = <Arguments extends unknown[]>(
+  act: (...given: Arguments) => Promise<void>,
+): Action<Arguments> => {
+  const [failure, setFailure] = useState<Failure>();
+  const [isBusy, setBusy] = useState(false);
+  const isRunning = useRef(false);
+  const run = async (...given: Arguments) => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await act(...given);
+    } catch (error) {
+      setFailure(failureOf(error));
+    } finally {
+      isRunning.current = false;
+      setBusy(false);
+    }
+  };
+  return { run, isBusy, failure, forgetFailure: () => setFailure(undefined) };
+};
+
+interface Loaded<Data> {
+  /** What was loaded last; it stays while it is loaded again. */
+  readonly data: Data | undefined;
+  readonly isBusy: boolean;
+  readonly failure: Failure | undefined;
+  reload(): void;
+  /** Changes what was loaded, unless something else is loaded meanwhile. */
+  update(change: (data: Data) => Data): void;
+}
+
+interface State<Data> {
+  readonly key: string;
+  readonly data?: Data | undefined;
+  readonly failure?: Failure | undefined;
+}
+
+/**
+ * Loads what a component shows, again whenever the key changes. A response that is overtaken by
+ * that is dropped.
+ */
+export const useLoad = <Data>(key: string, load: () => Promise<Data>): Loaded<Data> => {
+  const [state, setState] = useState<State<Data>>({ key: '' });
+  const [isBusy, setBusy] = useState(true);
+  const newest = useRef(0);
+  const latest = useRef(load);
+  latest.current = load;
+  const reload = useCallback(async () => {
+    newest.current += 1;
+    const own = newest.current;
+    setBusy(true);
+    const outcome: Omit<State<Data>, 'key'> = await latest.current().then(
+      (data) => ({ data, failure: undefined }),
+      (error) => ({ failure: failureOf(error) }),
+    );
+    if (own !== newest.current) return;
+    setState((before) => ({ ...(before.key === key ? before : {}), key, ...outcome }));
+    setBusy(false);
+  }, [key]);
+  useEffect(() => {
+    void reload();
+    return () => {
+      newest.current += 1;
+    };
+  }, [reload]);
+  const isCurrent = state.key === key;
+  return {
+    data: isCurrent ? state.data : undefined,
+    failure: isCurrent ? state.failure : undefined,
+    isBusy: isBusy || !isCurrent,
+    reload,
+    update: (change) =>
+      setState((before) =>
+        before.key === key && before.data !== undefined
+          ? { key, data: change(before.data) }
+          : before,
+      ),
+  };
+};
+
+export interface Pages<Row> extends Loaded<Page<readonly Row[]>> {
+  readonly rows: readonly Row[] | undefined;
+  /** Loads the next page; absent where there is none. */
+  readonly more: Action<[]> | undefined;
+}
+
+/**
+ * Loads a list page by page.
+ * @param load gets the first page, or the one at a path
+ */
+export const usePages = <Row>(
+  key: string,
+  load: (path?: string) => Promise<Page<readonly Row[]>>,
+): Pages<Row> => {
+  const loaded = useLoad(key, () => load());
+  const { data } = loaded;
+  const more = useAction(async () => {
+    if (!data?.next) return;
+    const page = await load(data.next);
+    const longer = { ...page, data: [...data.data, ...page.data] };
+    loaded.update((current) => (current === data ? longer : current));
+  });
+  return { ...loaded, rows: data?.data, more: data?.next ? more : undefined };
+};

@@ -1,0 +1,117 @@
+/** The console: which screen stands at which place, and what is around all screens. */
+import { type ComponentType, render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { settings } from './api.ts';
+import { Announcer } from './components/notice.tsx';
+import { Screen } from './components/screen.tsx';
+import { href, place } from './router.ts';
+import { Audit } from './screens/audit.tsx';
+import { Seal } from './screens/seal.tsx';
+import { logOut, SignIn } from './screens/sign-in.tsx';
+import { User } from './screens/user.tsx';
+import { Users } from './screens/users.tsx';
+import { forgetSession, type Session, signedIn } from './session.ts';
+
+/** The screens in the navigation, each with those below it. */
+const screens: readonly {
+  readonly path: string;
+  readonly title: string;
+  readonly Screen: ComponentType;
+}[] = [
+  { path: '/users', title: 'Users', Screen: Users },
+  { path: '/audit', title: 'Audit', Screen: Audit },
+  { path: '/seal', title: 'Seal', Screen: Seal },
+];
+
+const NotFound = () => (
+  <Screen title="Nothing here">
+    <p class="empty">
+      No screen has this address. <a href={href('/users')}>Go to the users</a>.
+    </p>
+  </Screen>
+);
+
+const signOut = (session: Session): void => {
+  const untold =
+    'You are signed out here, but the service could not be told: the session ends within a day.';
+  logOut(session).catch(() => forgetSession(untold));
+  forgetSession('You are signed out.');
+};
+
+const Header = ({ session }: { session: Session }) => {
+  const { path } = place.use();
+  return (
+    <header class="top">
+      <button type="button" class="skip" onClick={skip}>
+        Skip to the content
+      </button>
+      <p class="brand">Accounts</p>
+      <nav aria-label="Screens">
+        {screens.map((screen) => (
+          <a
+            key={screen.path}
+            href={href(screen.path)}
+            aria-current={path.startsWith(screen.path) ? 'page' : undefined}
+          >
+            {screen.title}
+          </a>
+        ))}
+      </nav>
+      <div class="account">
+        <span class="who">{session.email}</span>
+        {settings.docs === 'on' && <a href="/docs">API</a>}
+        <button type="button" class="quiet" onClick={() => signOut(session)}>
+          Sign out
+        </button>
+      </div>
+    </header>
+  );
+};
+
+/** No link, because the fragment of the address names the screen. */
+const skip = () => document.querySelector<HTMLElement>('main h1')?.focus();
+
+/** `/` goes to the search of a screen, wherever nothing is being typed. */
+const goToSearch = (event: KeyboardEvent): void => {
+  const isTyping =
+    event.target instanceof Element && event.target.closest('input, select, textarea');
+  const search = document.querySelector<HTMLInputElement>('input[type=search]');
+  if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || !search) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+};
+
+const Current = () => {
+  const { path } = place.use();
+  const [, id] = /^\/users\/(\d+)$/.exec(path) ?? [];
+  if (id) return <User key={path} id={Number(id)} />;
+  const Found = screens.find((screen) => screen.path === path)?.Screen ?? NotFound;
+  return <Found key={path} />;
+};
+
+const Console = () => {
+  const { session, isOver } = signedIn.use();
+  useEffect(() => {
+    addEventListener('keydown', goToSearch);
+    return () => removeEventListener('keydown', goToSearch);
+  }, []);
+  return (
+    <>
+      {/* While the session is over, the screen waits behind the form with what was typed. */}
+      {session && (
+        <div key={session.id} hidden={isOver}>
+          <Header session={session} />
+          <main>
+            <Current />
+          </main>
+        </div>
+      )}
+      {(!session || isOver) && <SignIn />}
+      <Announcer />
+    </>
+  );
+};
+
+const root = document.getElementById('console');
+if (root) render(<Console />, root);

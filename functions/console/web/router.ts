@@ -1,0 +1,43 @@
+/**
+ * What the console shows is in the fragment of the address, so that a link shows the same to a
+ * colleague, and no server or log gets it: `/console#/audit?action=LOGIN`.
+ */
+import { createStore } from './store.ts';
+
+/** The values of a query. Those that are undefined or empty are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+interface Place {
+  /** Such as `/users/17`. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+const readPlace = (): Place => {
+  const [path = '', query = ''] = location.hash.slice(1).split('?');
+  return { path: path || '/users', query: Object.fromEntries(new URLSearchParams(query)) };
+};
+
+/** Where the user is. */
+export const place = createStore(readPlace());
+
+addEventListener('hashchange', () => place.set(readPlace()));
+
+/** The target of a link to another place of the console. */
+export const href = (path: string, query: Query = {}): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `#${path}${text ? `?${text}` : ''}`;
+};
+
+/** Goes to another place, which the browser's button Back leaves again. */
+export const go = (path: string, query: Query = {}): void => {
+  location.hash = href(path, query);
+};
+
+/** Changes the query of the place without a step that Back would undo. */
+export const changeQuery = (changes: Query): void => {
+  const { path, query } = place.get();
+  history.replaceState(null, '', href(path, { ...query, ...changes }));
+  place.set(readPlace());
+};

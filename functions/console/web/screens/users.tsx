@@ -1,0 +1,144 @@
+import { useState } from 'preact/hooks';
+import { api, Failure, type Page, send, sendForPage, settings } from '../api.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { Field, Form, Select } from '../components/form.tsx';
+import { announce } from '../components/notice.tsx';
+import { Screen } from '../components/screen.tsx';
+import { type Column, PagesTable } from '../components/table.tsx';
+import { Badge, Time } from '../components/text.tsx';
+import type { User } from '../contract.d.ts';
+import { counted } from '../format.ts';
+import { useAction, usePages } from '../loading.ts';
+import { changeQuery, go, href, place } from '../router.ts';
+
+const pageSize = 100;
+
+const columns: readonly Column<User>[] = [
+  { title: 'Name', cell: ({ id, name }) => <a href={href(`/users/${id}`)}>{name}</a> },
+  { title: 'Email address', cell: ({ email }) => email },
+  { title: 'Role', cell: ({ role }) => <RoleBadge role={role} /> },
+  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Id', cell: ({ id }) => id, class: 'number' },
+];
+
+export const RoleBadge = ({ role }: Pick<User, 'role'>) =>
+  role === 'admin' ? <Badge kind="strong">Admin</Badge> : <Badge>User</Badge>;
+
+const findById = async (id: number): Promise<Page<User[]>> => {
+  try {
+    return { data: [await send(api.GET('/api/users/{id}', { params: { path: { id } } }))] };
+  } catch (error) {
+    if (error instanceof Failure && error.status === 404) return { data: [] };
+    throw error;
+  }
+};
+
+const listPage = (path?: string): Promise<Page<User[]>> =>
+  sendForPage(
+    path
+      ? api.GET(path as '/api/users')
+      : api.GET('/api/users', { params: { query: { limit: pageSize } } }),
+  );
+
+const Search = ({ sought }: { sought: string }) => {
+  const [text, setText] = useState(sought);
+  const search = (value: string) => changeQuery({ q: value.trim() });
+  return (
+    <search>
+      <form
+        class="bar"
+        onSubmit={(event) => {
+          event.preventDefault();
+          search(text);
+        }}
+      >
+        <Field
+          label="Find a user"
+          value={text}
+          onValue={(value) => {
+            setText(value);
+            if (value === '') search(value);
+          }}
+          input={{ type: 'search', placeholder: 'Whole address or id', 'aria-keyshortcuts': '/' }}
+        />
+        <button type="submit">Find</button>
+      </form>
+    </search>
+  );
+};
+
+const CreateUser = ({ close }: { close: () => void }) => {
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [role, setRole] = useState<User['role']>('user');
+  const action = useAction(async () => {
+    const user = await send(api.POST('/api/users', { body: { name, email, password, role } }));
+    announce(`${user.name} was created.`);
+    go(`/users/${user.id}`);
+  });
+  const { faults = {} } = action.failure ?? {};
+  return (
+    <Dialog title="Create a user" close={close}>
+      <Form
+        action={action}
+        failed="The user was not created"
+        submit={role === 'admin' ? 'Create the admin' : 'Create the user'}
+        cancel={close}
+      >
+        <Field label="Name" value={name} onValue={setName} fault={faults.name} input={required} />
+        <Field
+          label="Email address"
+          value={email}
+          onValue={setEmail}
+          fault={faults.email}
+          input={{ type: 'email', ...required }}
+        />
+        <Field
+          label="Password"
+          value={password}
+          onValue={setPassword}
+          fault={faults.password}
+          hint={`At least ${counted(settings.passwordMinLength, 'character')}.`}
+          input={{ type: 'password', ...required, autoComplete: 'new-password' }}
+        />
+        <Select
+          label="Role"
+          value={role}
+          onValue={setRole}
+          options={{ user: 'User', admin: 'Admin: may change and delete all users' }}
+        />
+      </Form>
+    </Dialog>
+  );
+};
+
+const required = { required: true, autoComplete: 'off' } as const;
+
+/** All users, and the one with an address or an id. */
+export const Users = () => {
+  const { q = '' } = place.use().query;
+  const [isCreating, setCreating] = useState(false);
+  const pages = usePages<User>(`users ${q}`, (path) => (q ? findById(Number(q)) : listPage(path)));
+  return (
+    <Screen
+      title="Users"
+      actions={
+        <button type="button" class="primary" onClick={() => setCreating(true)}>
+          Create a user
+        </button>
+      }
+    >
+      <Search key={q} sought={q} />
+      <PagesTable
+        pages={pages}
+        things="users"
+        caption="Users"
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={q ? `No user has the address or the id ${q}.` : 'There are no users yet.'}
+      />
+      {isCreating && <CreateUser close={() => setCreating(false)} />}
+    </Screen>
+  );
+};

@@ -1,0 +1,78 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import { register } from '../support/client.ts';
+import { startBrowser } from './chromium.ts';
+import { openPage, violationsIn } from './page.ts';
+
+const { url, admin, api } = await serviceForThisFile();
+const browser = await startBrowser();
+afterAll(() => browser.close());
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+
+const open = (place = '') => openPage(browser, `${url}/console${place}`);
+
+const signIn = async (page: Page, { email, password } = admin): Promise<void> => {
+  await page.getByLabel('Email address').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+};
+
+/** Opens the console at a place, as the admin. */
+const openSignedIn = async (place = '') => {
+  const opened = await open(place);
+  await signIn(opened.page);
+  await opened.page.getByRole('navigation').waitFor();
+  return opened;
+};
+
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+
+describe('The console', () => {
+  it('opens, without a violation of its policy or of accessibility', async () => {
+    const { page, complaints } = await open();
+    await title(page, 'Sign in').waitFor();
+
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('signs an admin in, with the keyboard alone, and shows where a link leads', async () => {
+    const { page, complaints } = await open('#/users/1');
+    await title(page, 'Sign in').waitFor();
+
+    await page.keyboard.type(admin.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(admin.password);
+    await page.keyboard.press('Enter');
+    await page.getByText(admin.email).last().waitFor();
+
+    expect(page.url()).toBe(`${url}/console#/users/1`);
+    expect(complaints).toEqual([]);
+  });
+
+  it('tells a user who is no admin, and lets nobody else in', async () => {
+    const user = await register(api);
+    const { page } = await open();
+
+    await signIn(page, user);
+    await page.getByText(`${user.email} is no admin`).waitFor();
+    await signIn(page, { ...admin, password: 'another' });
+    await page.getByText('The address or the password is wrong.').waitFor();
+
+    expect(await page.getByRole('navigation').count()).toBe(0);
+  });
+
+  it.each(['/users', '/users/1', '/audit', '/seal', '/nowhere'])(
+    'has no violation at %s',
+    async (place) => {
+      const { page, complaints } = await openSignedIn(`#${place}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+
+      expect(await violationsIn(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,65 @@
+/** Opens pages of the service, and notes whatever the browser says of them. */
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+export interface OpenPage {
+  readonly page: Page;
+  /** What the browser reported, with requests to other origins. */
+  readonly complaints: readonly string[];
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** @param url the page's, whose origin is the only one that it may call */
+export const openPage = async (
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<OpenPage> => {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options });
+  // For what hangs, not for what is slow.
+  context.setDefaultTimeout(150_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => complaints.push(message.text()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    const isOwn = request.url().startsWith(`${new URL(url).origin}/`);
+    if (!isOwn && !request.url().startsWith('data:')) complaints.push(request.url());
+  });
+  await page.addInitScript(`addEventListener('securitypolicyviolation', (event) =>
+    console.error('forbidden:', event.violatedDirective, event.blockedURI));`);
+  await page.goto(url);
+  return { page, complaints };
+};
+
+const schemes = ['light', 'dark'] as const;
+const widths = [360, 1280] as const;
+
+/** @returns what axe-core finds wrong with a page as it is, light and dark, narrow and wide */
+export const violationsIn = async (page: Page): Promise<readonly string[]> => {
+  // The policy of the page forbids scripts of others; the debugger may run them.
+  const debugging = await page.context().newCDPSession(page);
+  const evaluate = async (expression: string) => {
+    const options = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await debugging.send('Runtime.evaluate', options);
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description);
+    return result.value;
+  };
+  await evaluate(axe);
+  const found: string[] = [];
+  for (const colorScheme of schemes) {
+    for (const width of widths) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      const violations: readonly { id: string; nodes: readonly { html: string }[] }[] =
+        await evaluate('axe.run().then(({ violations }) => violations)');
+      found.push(
+        ...violations.map(({ id, nodes }) => `${colorScheme} ${width}: ${id} ${nodes[0]?.html}`),
+      );
+    }
+  }
+  return found;
+};

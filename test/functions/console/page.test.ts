@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { renderPage } from '../../../functions/console/page.ts';
+import { configFrom } from '../../../lib/settings.ts';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { mailSettings } from '../../support/mailbox.ts';
+
+const { api } = await serviceForThisFile();
+
+const dataIn = (page: string) =>
+  JSON.parse(
+    /<script type="application\/json" id="settings">(.*?)<\/script>/.exec(page)?.[1] ?? '',
+  );
+
+describe('GET /console', () => {
+  it('is a page whose script and styles are files of its own, and nothing else', async () => {
+    const { text } = await api('GET', '/console');
+    const links = [...text.matchAll(/ (?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
+
+    expect(links).toEqual([
+      'data:,',
+      expect.stringMatching(/^\/console\/style\.[0-9a-f]{16}\.css$/),
+      expect.stringMatching(/^\/console\/main\.[0-9a-f]{16}\.js$/),
+    ]);
+    for (const file of links.slice(1)) expect((await api('GET', file)).status).toBe(200);
+  });
+
+  it('forbids by its policy what comes from elsewhere, and scripts that write HTML', async () => {
+    const { headers } = await api('GET', '/console');
+
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    );
+  });
+
+  it('carries the settings in force', () => {
+    const settings = { SESSIONS: 'revocable', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
+
+    expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
+      ...{ sessions: 'stateless', currentPassword: 'optional', passwordMinLength: 1 },
+      ...{ passwordReset: false, docs: 'on' },
+    });
+    expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({
+      ...{ sessions: 'revocable', passwordMinLength: 15, passwordReset: true, docs: 'off' },
+    });
+  });
+});
+
+describe('GET /console/{file}', () => {
+  it.each(['names.json', 'main.js', 'constructor'])(
+    'answers 404 to a name that the page does not have: %s',
+    async (name) => {
+      const { status, body } = await api('GET', `/console/${name}`);
+
+      expect([status, body]).toEqual([404, { message: 'Not Found' }]);
+    },
+  );
+});

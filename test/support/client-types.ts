@@ -1,0 +1,122 @@
+/**
+ * Writes the types of the API for the client of the console, as openapi-fetch takes them. It is no
+ * generator for any document: it knows what the document of this service has, and throws at the rest.
+ */
+import type { OpenApiDocument } from '../../lib/contract/document.ts';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly type?: string;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+const simple: Readonly<Record<string, string>> = {
+  ...{ string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null' },
+};
+
+const objectType = ({ properties = {}, required = [] }: Schema): string => {
+  const fields = Object.entries(properties).map(
+    ([name, schema]) => `${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`,
+  );
+  return fields.length > 0 ? `{ ${fields.join('; ')} }` : 'Record<string, unknown>';
+};
+
+/** The last part of a reference, which is a name. */
+const named = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);
+
+const typeOf = (schema: Schema): string => {
+  if (schema.$ref) return named(schema.$ref);
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' | ');
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (schema.type === 'array' && schema.items) return `Array<${typeOf(schema.items)}>`;
+  if (schema.type === 'object') return objectType(schema);
+  return simple[schema.type ?? ''] ?? expectKnown(schema);
+};
+
+const expectKnown = (schema: Schema): never => {
+  throw new Error(`No type is known for ${JSON.stringify(schema)}`);
+};
+
+interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+const contentType = (content: Content): string => {
+  const types = Object.entries(content).map(
+    ([name, { schema }]) => `${JSON.stringify(name)}: ${typeOf(schema)}`,
+  );
+  return `{ ${types.join('; ')} }`;
+};
+
+const parametersType = (parameters: readonly Parameter[]): string => {
+  const of = (place: Parameter['in']) => {
+    const fields = parameters
+      .filter((parameter) => parameter.in === place)
+      .map(({ name, required, schema }) => `${name}${required ? '' : '?'}: ${typeOf(schema)}`);
+    return fields.length > 0
+      ? [`${place}${place === 'path' ? '' : '?'}: { ${fields.join('; ')} }`]
+      : [];
+  };
+  const places = [...of('path'), ...of('query')];
+  return places.length > 0 ? `{ ${places.join('; ')} }` : '{}';
+};
+
+const operationType = (
+  { parameters = [], requestBody, responses }: Operation,
+  shared: Readonly<Record<string, Parameter>>,
+): string => {
+  const own = parameters.map((each) => (each.$ref ? shared[named(each.$ref)] : each) as Parameter);
+  const body = requestBody
+    ? [
+        `requestBody${requestBody.required ? '' : '?'}: { content: ${contentType(requestBody.content)} }`,
+      ]
+    : [];
+  const successes = Object.entries(responses)
+    .filter(([status]) => Number(status) < 300)
+    .map(
+      ([status, { content }]) =>
+        `${status}: { content${content ? `: ${contentType(content)}` : '?: never'} }`,
+    );
+  const failure = 'default: { content: { "application/problem+json": Problem } }';
+  return `{ ${[
+    `parameters: ${parametersType(own)}`,
+    ...body,
+    `responses: { ${[...successes, failure].join('; ')} }`,
+  ].join('; ')} }`;
+};
+
+/** The declarations of all operations and bodies of a document. */
+export const clientTypes = ({ paths, components }: OpenApiDocument): string => {
+  const { schemas, parameters } = components as never;
+  const operations = Object.entries(paths).map(([path, methods]) => {
+    const each = Object.entries(methods).map(
+      ([method, operation]) => `    ${method}: ${operationType(operation as never, parameters)};\n`,
+    );
+    return `  ${JSON.stringify(path)}: {\n${each.join('')}  };\n`;
+  });
+  const bodies = Object.entries<Schema>(schemas).map(
+    ([name, schema]) => `export type ${name} = ${typeOf(schema)};\n`,
+  );
+  return `// Written by \`npm run contract\`: the operations and bodies of the API, with every setting on.
+
+${bodies.join('')}
+export interface paths {
+${operations.join('')}}
+`;
+};
