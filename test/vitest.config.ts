@@ -27,9 +27,15 @@ const folders = {
 
 const report = process.env.REPORT ?? `tests-${chosenEngine()}`;
 
+/** Folders whose tests run services within their process: they look at responses and tables. */
+const withinTests = ['service', 'settings'];
+
 const project = (name: string, include: string, exclude: readonly string[] = []) => ({
   extends: true as const,
-  test: { name, include: [include], exclude: [...configDefaults.exclude, ...exclude] },
+  test: {
+    ...{ name, include: [include], exclude: [...configDefaults.exclude, ...exclude] },
+    env: { SERVICE_PROCESS: withinTests.includes(name) ? 'shared' : 'own' },
+  },
 });
 
 export default defineConfig({
@@ -47,6 +53,8 @@ export default defineConfig({
     // Most files wait for a service or an engine more than they compute; DynamoDB Local takes as
     // much of the machine as there is, and with more to do answers too late.
     maxWorkers: chosenEngine() === 'dynamodb-local' ? 1 : 2 * availableParallelism(),
+    // Services within the process of their tests log there.
+    onConsoleLog: (text) => !text.startsWith('{"level":'),
     // For what hangs, not for what is slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,

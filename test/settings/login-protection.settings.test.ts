@@ -242,12 +242,11 @@ describe('Refreshing a hash', () => {
 
   it('raises a hash to the current cost at login, and the password stays good', async () => {
     const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
-    const shared = { ...tables, JWT_SECRET: randomUUID() + randomUUID() };
-    const cheap = await startTestService({ ...shared, BCRYPT_COST: '4' });
+    const cheap = await startTestService({ ...tables, BCRYPT_COST: '4' });
     const { token } = await register(cheap.api);
     const account = await makeUser(cheap.api, token, { password: 'long'.repeat(30) });
     await cheap.stop();
-    const costly = await startTestService({ ...shared, BCRYPT_COST: '6' });
+    const costly = await startTestService({ ...tables, BCRYPT_COST: '6' });
 
     const before = await storedHash(tables.USERS_TABLE, account.id);
     await logIn(costly.api, account);

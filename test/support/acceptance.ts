@@ -15,9 +15,9 @@ export interface AcceptanceService extends TestService {
  * to log in some thirty times; past a thousand from one address the service would make them wait.
  */
 export const serviceForThisFile = async (
-  environment?: Readonly<Record<string, string>>,
+  ...settings: Parameters<typeof startTestService>
 ): Promise<AcceptanceService> => {
-  const service = await startTestService(environment);
+  const service = await startTestService(...settings);
   afterAll(() => service.stop());
   return { ...service, adminToken: await logIn(service.api, service.admin) };
 };

@@ -31,7 +31,10 @@ const deployed = (url: string): TestService => {
   };
 };
 
-/** Mutation testing sees only what runs in its own process. */
+/**
+ * Runs a service within the process of its tests, behind the same HTTP server. That takes a fraction
+ * of the time of a process of its own, and mutation testing sees nothing else.
+ */
 const withinThisProcess = async (
   settings: Readonly<Record<'ADMIN_EMAIL' | 'ADMIN_PASSWORD' | 'JWT_SECRET', string>>,
 ): Promise<TestService> => {
@@ -39,41 +42,54 @@ const withinThisProcess = async (
   const before = { ...process.env };
   Object.assign(process.env, settings);
   vi.resetModules();
-  const { startService } = await import('../../infra/local/service.ts');
-  const { readLocalSettings } = await import('../../infra/local/settings.ts');
-  const { config } = await import('../../lib/settings.ts');
-  const { url, stop } = await startService(readLocalSettings(process.env));
-  Object.defineProperties(config, Object.getOwnPropertyDescriptors({ ...config }));
-  vi.resetModules();
-  // The client of SES reads where that is when it sends first.
-  const { AWS_ENDPOINT_URL_SESV2: _, ...others } = settings as Record<string, string>;
-  for (const name of Object.keys(others)) delete process.env[name];
-  Object.assign(process.env, before);
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
-  return {
-    url,
-    api: apiClient(url.replace('localhost', '127.0.0.1'), checkUnder(settings)),
-    admin: { email, password },
-    jwtSecret,
-    output: () => '',
-    environment: settings,
-    stop,
-  };
+  try {
+    const { startService } = await import('../../infra/local/service.ts');
+    const { readLocalSettings } = await import('../../infra/local/settings.ts');
+    const { config } = await import('../../lib/settings.ts');
+    const { url, stop } = await startService(readLocalSettings(process.env));
+    Object.defineProperties(config, Object.getOwnPropertyDescriptors({ ...config }));
+    return {
+      url,
+      api: apiClient(url.replace('localhost', '127.0.0.1'), checkUnder(settings)),
+      admin: { email, password },
+      jwtSecret,
+      output: () => {
+        throw new Error('Only a service in a process of its own has an output');
+      },
+      environment: settings,
+      stop,
+    };
+  } finally {
+    vi.resetModules();
+    // The client of SES reads where that is when it sends first, and the secret is read each minute.
+    const { AWS_ENDPOINT_URL_SESV2: _, JWT_SECRET: __, ...others } = settings as Environment;
+    for (const name of Object.keys(others)) delete process.env[name];
+    const { JWT_SECRET: ___, ...restored } = before;
+    Object.assign(process.env, restored);
+  }
 };
+
+type Environment = Readonly<Record<string, string>>;
+
+/** The services of a test file share it: those within its process read it again each minute. */
+const signingSecret = randomUUID() + randomUUID();
 
 /**
  * Runs the local service on tables of its own; or, where SERVICE_URL names a deployed one, uses that.
  * @param environment settings besides those that every test needs
+ * @param options of a process of its own, which the service otherwise has where SERVICE_PROCESS is
+ *   `own` (test/vitest.config.ts)
  */
 export const startTestService = async (
-  environment: Readonly<Record<string, string>> = {},
+  environment: Environment = {},
   options?: Parameters<typeof startServiceProcess>[1],
 ): Promise<TestService> => {
   if (process.env.SERVICE_URL) return deployed(process.env.SERVICE_URL);
   const settings = {
     PORT: '0',
     DATA_DIR: 'memory',
-    JWT_SECRET: randomUUID() + randomUUID(),
+    JWT_SECRET: signingSecret,
     ADMIN_EMAIL: 'root@example.org',
     ADMIN_PASSWORD: `root-${randomUUID()}`,
     AWS_ENDPOINT_URL_DYNAMODB: inject('engine'),
@@ -81,7 +97,7 @@ export const startTestService = async (
     AUDIT_TABLE: `audit-${randomUUID()}`,
     ...environment,
   };
-  if (process.env.WITHIN_THIS_PROCESS) return withinThisProcess(settings);
+  if (!options && process.env.SERVICE_PROCESS !== 'own') return withinThisProcess(settings);
   const started = await startServiceProcess(settings, options);
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password, JWT_SECRET: jwtSecret } = settings;
   const admin = { email, password };

@@ -7,7 +7,8 @@ import { register, uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { storedUser } from '../../support/stored-user.ts';
 
-const { api, adminToken: token, output } = await serviceForThisFile();
+// In a process of its own, for its output.
+const { api, adminToken: token, output } = await serviceForThisFile({}, {});
 beforeAll(() => useOwnTables());
 
 const insert = (id: number) =>
