@@ -78,7 +78,8 @@ def file_that_is_there(case):
             case.path_parameters["file"] = os.environ[f"{page.upper()}_FILE"]
 
 
-@schemathesis.deserializer("application/x-ndjson", "text/css", "text/csv", "text/html", "text/javascript")
+@schemathesis.deserializer("application/x-ndjson", "application/x-pem-file")
+@schemathesis.deserializer("text/css", "text/csv", "text/html", "text/javascript")
 def as_text(context, response):
     return response.text
 

@@ -71,8 +71,9 @@ const fileOf = (page: string, source: string): string =>
 const standIns = 60;
 
 /** A service of its own, of which schemathesis leaves little, with an admin (1) and a user (2). */
-const startService = async () => {
-  const service = await startTestService(settings);
+const startService = async (caller: string) => {
+  // A service that keeps nothing has no sealed trail to show.
+  const service = await startTestService({ ...settings, DATA_DIR: join(folder, caller) });
   const admin = await logIn(service.api, service.admin);
   const { token: user } = await register(service.api);
   for (let made = 0; made < standIns; made += 1) await register(service.api);
@@ -89,7 +90,7 @@ describe('What schemathesis makes of the document, with all its checks,', () => 
   ] as const)(
     'is answered to %s as the document says',
     async (_, caller, accept, parts) => {
-      const { url, tokens, stop } = await startService();
+      const { url, tokens, stop } = await startService(caller);
       const configuration = writeConfiguration(caller, parts);
 
       const { code, output } = await schemathesis({
