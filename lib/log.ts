@@ -53,3 +53,6 @@ export const mailNotSent = 'mail-not-sent';
  * looks for it, and the operator's `replay-audit` writes such entries.
  */
 export const entryNotWritten = 'audit-entry-not-written';
+
+/** Replaces control characters, which a terminal would obey, in text that users have chosen. */
+export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '�');

@@ -15,12 +15,12 @@ import {
   folderArchive,
   publicKeyName,
   readBack,
-  type ShownTrail,
+  type SignedArchive,
   summarise,
 } from '../../lib/seal/door.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 
-const openBucket = async (bucket: string): Promise<ShownTrail> => {
+const openBucket = async (bucket: string): Promise<SignedArchive> => {
   // One machine has no use for the clients of S3 and KMS, and starts sooner without them.
   const { bucketArchive, readPublicKey } = await import('../../lib/seal/aws.ts');
   return {
@@ -29,16 +29,16 @@ const openBucket = async (bucket: string): Promise<ShownTrail> => {
   };
 };
 
-const openFolder = async (folder: string): Promise<ShownTrail> => ({
+const openFolder = async (folder: string): Promise<SignedArchive> => ({
   archive: folderArchive(folder),
   publicKey: createPublicKey(await readFile(join(folder, publicKeyName))),
 });
 
 /** Kept from request to request of this process. */
-let trail: ShownTrail | undefined;
+let trail: SignedArchive | undefined;
 
 /** @throws {DomainError} AUDIT_NOT_SEALED; STORAGE_FAULT when the archive or the key cannot be read */
-const read = async <T>(work: (trail: ShownTrail) => Promise<T>): Promise<T> => {
+const read = async <T>(work: (trail: SignedArchive) => Promise<T>): Promise<T> => {
   const { auditArchiveFolder: folder } = config;
   const { auditArchiveBucket: bucket } = sealerConfig;
   if (!folder && !bucket) throw new DomainError('AUDIT_NOT_SEALED');

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
+import { printable } from '../../lib/log.ts';
 import type { MailMessage } from '../../lib/mail/hand-over.ts';
 import { createPrivately } from './folder.ts';
 
@@ -77,8 +78,6 @@ const toFile = ({ FromEmailAddress, Destination, Content }: SentMail, date: Date
   ];
   return lines.join('\r\n');
 };
-
-const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '�');
 
 const keep = (folder: string, mail: SentMail): void => {
   const date = new Date();

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
+import { printable } from '../../lib/log.ts';
 import { type Archive, type Finding, findingKinds, sha256 } from '../../lib/seal/door.ts';
 import { Failure } from './failure.ts';
 import { createPrivateFile, locate } from './files.ts';
-import { printable } from './users.ts';
 
 /** Characters of a value that are printed. */
 const maxShown = 200;
@@ -74,7 +74,7 @@ const ofEntries = new Set<Finding['kind']>([
 ]);
 
 const hashOfFile = async (archive: Archive, name: string): Promise<string | null> => {
-  const bytes = await archive.open({ name }).catch(() => undefined);
+  const bytes = await archive.open(name).catch(() => undefined);
   if (!bytes) return null;
   const hash = createHash('sha256');
   for await (const part of bytes) hash.update(part);

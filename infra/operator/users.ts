@@ -15,6 +15,3 @@ const faults = new Set(['FIELD_INVALID', 'FIELDS_REQUIRED']);
 /** The message of an error about an invalid field; undefined for any other error. */
 export const brokenRule = (error: unknown): string | undefined =>
   error instanceof DomainError && faults.has(error.code) ? error.message : undefined;
-
-/** Replaces control characters, which a terminal would obey, in text that users have chosen. */
-export const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, '�');

@@ -181,20 +181,18 @@ export const retry = async <T>(
  */
 export type StoredItem = Record<string, AttributeValue>;
 
-/** Requests for the items that DynamoDB left out of a response, which it may when it is busy. */
-const maxBatchRequests = 3;
-
 /**
  * Reads items of a table as last written: at most 100, in one request unless DynamoDB leaves some
  * out.
- * @param limits milliseconds for each request
+ * @param limits milliseconds for each request; requests for items that DynamoDB leaves out of a
+ *   response, which it may when it is busy or they are long
  * @returns the items that exist, in any order
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readItems = async (
   table: string,
   keys: readonly StoredItem[],
-  limits: { timeout?: number } = {},
+  { attempts = 3, ...limits }: { timeout?: number; attempts?: number } = {},
 ): Promise<readonly StoredItem[]> => {
   if (keys.length === 0) return [];
   const found: StoredItem[] = [];
@@ -209,7 +207,7 @@ export const readItems = async (
     missing = UnprocessedKeys?.[table]?.Keys ?? [];
     return missing.length === 0 ? found : undefined;
   };
-  const all = await retry(readMissing, { attempts: maxBatchRequests });
+  const all = await retry(readMissing, { attempts });
   if (!all) throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
   return all;
 };

@@ -1,38 +1,47 @@
 /** Where sealed windows are kept, and how their files are read. */
 import type { KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import {
+  beginning,
+  compact,
   type Digest,
   digestName,
+  endOfTime,
   isDigestName,
   readDigest,
   type SignedDigest,
+  timeBefore,
   timeInName,
 } from './digest.ts';
 import { readLine, type SealedLine } from './line.ts';
-import { collect, type Spool, spool } from './spool.ts';
+import { type Spool, spool } from './spool.ts';
 
-/** A file of the archive. */
-export interface ArchivedFile {
+/** A file as a list shows it. */
+export interface ListedFile {
   readonly name: string;
-  /** The first of its versions, where the store has versions. */
-  readonly version?: string | undefined;
-  /** Whether another version, or a mark that it is deleted, lies over it. */
+  /** Whether another version, or a mark that it is deleted, lies over the first version. */
   readonly altered?: boolean;
 }
 
 /** A store of files that are written once. Names order as text does. */
 export interface Archive {
   /** Files from a name on, inclusive, in the order of their names. */
-  list(from: string): AsyncIterable<ArchivedFile>;
-  /** @returns its bytes; undefined when there is none */
-  open(file: ArchivedFile): Promise<AsyncIterable<Uint8Array> | undefined>;
+  list(from: string): AsyncIterable<ListedFile>;
+  /** @returns the bytes of its first version; undefined when there is none */
+  open(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Writes a file whole or not at all. @returns false when there is one of that name */
   create(name: string, content: Buffer | Spool): Promise<boolean>;
 }
 
-/** A file that cannot be read, while others can, or one that is too long. */
+/** An archive, and the key that signs it. */
+export interface SignedArchive {
+  readonly archive: Archive;
+  readonly publicKey: KeyObject;
+}
+
+/** A file that is not there, is too long or cannot be read, while others can. */
 class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
@@ -47,38 +56,29 @@ const isOfFile = (error: unknown): boolean =>
   error instanceof Error &&
   (codesOfFile.has(error.name) || codesOfFile.has(String((error as { code?: unknown }).code)));
 
-async function* limited(
-  bytes: AsyncIterable<Uint8Array>,
-  most: number,
-): AsyncGenerator<Uint8Array> {
+/** @throws {UnreadableFile} also for more than `most` bytes; what the store throws when it fails */
+async function* bytesOf(archive: Archive, name: string, most: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
+    const bytes = await archive.open(name);
+    if (!bytes) throw new UnreadableFile();
     for await (const part of bytes) {
       size += part.length;
-      if (size > most) throw new UnreadableFile(`It is longer than ${most} bytes`);
+      if (size > most) throw new UnreadableFile();
       yield part;
     }
   } catch (error) {
-    throw isOfFile(error) ? new UnreadableFile('It cannot be read', { cause: error }) : error;
+    throw isOfFile(error) ? new UnreadableFile() : error;
   }
 }
 
-/**
- * Reads a file of at most so many bytes.
- * @returns undefined when there is none, or it is longer, or no file that can be read
- * @throws what the store throws when it cannot be reached, and what `read` throws
- */
-const readUpTo = async <T>(
-  archive: Archive,
-  file: ArchivedFile,
-  { most, read }: { most: number; read: (bytes: AsyncIterable<Uint8Array>) => Promise<T> },
+/** @returns undefined where the bytes are those of no file that can be read */
+const readIfThere = async <T>(
+  bytes: AsyncIterable<Uint8Array>,
+  read: (bytes: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T | undefined> => {
   try {
-    const bytes = await archive.open(file).catch((error) => {
-      if (!isOfFile(error)) throw error;
-      return undefined;
-    });
-    return bytes && (await read(limited(bytes, most)));
+    return await read(bytes);
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
     return undefined;
@@ -89,39 +89,49 @@ const readUpTo = async <T>(
 const longestDigest = 65_536;
 
 /** The whole of the file of a digest. @returns undefined when there is none that can be read */
-export const readFile = (archive: Archive, file: ArchivedFile): Promise<Buffer | undefined> =>
-  readUpTo(archive, file, { most: longestDigest, read: collect });
+export const readFile = (archive: Archive, name: string): Promise<Buffer | undefined> =>
+  readIfThere(bytesOf(archive, name, longestDigest), buffer);
 
-/** A file as a list has it, which tells the first of its versions. */
-export const findFile = async (
+/** The windows that begin in a time, as an archive lists them. */
+export interface Listing {
+  /** Names of digests, in the order of their windows. */
+  readonly digests: readonly string[];
+  /** Names that only a digest has, with no time in them. */
+  readonly misnamed: readonly string[];
+  /** Names of files that are altered. */
+  readonly altered: readonly string[];
+  /** When the first window begins that is not in the list. */
+  readonly next?: string;
+}
+
+/** @param since inclusive; absent: from the beginning @param until exclusive */
+export const listWindows = async (
   archive: Archive,
-  name: string,
-): Promise<ArchivedFile | undefined> => {
-  for await (const file of archive.list(name)) return file.name === name ? file : undefined;
-  return undefined;
-};
-
-/** Files from a name on, by name. */
-export const listFiles = async (
-  archive: Archive,
-  from: string,
-): Promise<ReadonlyMap<string, ArchivedFile>> => {
-  const files = new Map<string, ArchivedFile>();
-  for await (const file of archive.list(from)) files.set(file.name, file);
-  return files;
-};
-
-/** Digests in the order of their windows, from a name on. */
-export const listDigests = async (archive: Archive, from: string): Promise<ArchivedFile[]> => {
-  const digests: ArchivedFile[] = [];
-  for await (const file of archive.list(from)) if (isDigestName(file.name)) digests.push(file);
-  return digests;
+  since = beginning,
+  until = endOfTime,
+): Promise<Listing> => {
+  const files: ListedFile[] = [];
+  let next: string | undefined;
+  for await (const file of archive.list(since === beginning ? '' : compact(since))) {
+    if (isDigestName(file.name) && timeInName(file.name) >= until) {
+      next = timeInName(file.name);
+      break;
+    }
+    files.push(file);
+  }
+  const names = files.map(({ name }) => name).filter((name) => name.endsWith('.digest.json'));
+  return {
+    digests: names.filter(isDigestName),
+    misnamed: names.filter((name) => !isDigestName(name)),
+    altered: files.filter(({ altered }) => altered).map(({ name }) => name),
+    ...(next === undefined ? {} : { next }),
+  };
 };
 
 /** When the window begins in which a time is; undefined when there is none. */
 export const windowAt = async (archive: Archive, time: string): Promise<string | undefined> => {
-  const digests = await listDigests(archive, '');
-  return digests.map(({ name }) => timeInName(name)).findLast((begun) => begun <= time);
+  const { digests } = await listWindows(archive);
+  return digests.map(timeInName).findLast((begun) => begun <= time);
 };
 
 /** A file of the archive that is not as the sealer left it. */
@@ -137,24 +147,52 @@ export const notAsSealed = (name: string): BrokenTrail =>
 export type ReadDigest = SignedDigest | 'unreadable' | 'wrongly signed' | 'moved';
 
 export const readDigestFile = async (
-  archive: Archive,
-  file: ArchivedFile,
-  publicKey: KeyObject,
+  { archive, publicKey }: SignedArchive,
+  name: string,
 ): Promise<ReadDigest> => {
-  const content = await readFile(archive, file);
+  const content = await readFile(archive, name);
   const digest = content ? readDigest(content, publicKey) : 'unreadable';
   if (typeof digest === 'string') return digest;
-  return digestName(digest.from) === file.name ? digest : 'moved';
+  return digestName(digest.from) === name ? digest : 'moved';
 };
 
 /** A digest; undefined when it is not there or not as its sealer left it. */
 export const findDigest = async (
-  archive: Archive,
-  file: ArchivedFile,
-  publicKey: KeyObject,
+  trail: SignedArchive,
+  name: string,
 ): Promise<SignedDigest | undefined> => {
-  const digest = await readDigestFile(archive, file, publicKey);
+  const digest = await readDigestFile(trail, name);
   return typeof digest === 'object' ? digest : undefined;
+};
+
+/** Digests without the right signature that are passed: more are no junk, but of another key. */
+const maxSkipped = 1000;
+
+const day = 86_400_000;
+
+/**
+ * The newest digest that the key has signed, and the names of those after it that it has not, newest
+ * first. An archive lists its files upwards, so that ever more of the past is listed until there is one.
+ * @throws {BrokenTrail} when too many are not signed
+ */
+export const findNewest = async (
+  trail: SignedArchive,
+  now: Date,
+): Promise<{ newest: SignedDigest | undefined; skipped: readonly string[] }> => {
+  const skipped: string[] = [];
+  let until = endOfTime;
+  for (let days = 2; until > beginning; days *= 8) {
+    const since = timeBefore(now.toISOString(), days * day);
+    const { digests } = await listWindows(trail.archive, since, until);
+    for (const name of digests.toReversed()) {
+      const newest = await findDigest(trail, name);
+      if (newest) return { newest, skipped };
+      skipped.push(name);
+      if (skipped.length > maxSkipped) throw notAsSealed(skipped[0] ?? '');
+    }
+    until = since;
+  }
+  return { newest: undefined, skipped };
 };
 
 /** Bytes, more than an entry has, which is an item of DynamoDB with each character escaped. */
@@ -163,16 +201,13 @@ const longestLine = 6 * 409_600;
 /**
  * The file of a window's entries, to be closed; undefined when it is not the one that the digest is
  * about.
- * @param files what is known of the files of the archive, by name
  */
 export const readEntriesFile = async (
   archive: Archive,
   { entries }: Pick<Digest, 'entries'>,
-  files: ReadonlyMap<string, ArchivedFile> = new Map(),
 ): Promise<Spool | undefined> => {
-  const file = files.get(entries.file) ?? { name: entries.file };
   const most = 1024 + entries.count * longestLine;
-  const content = await readUpTo(archive, file, { most, read: spool });
+  const content = await readIfThere(bytesOf(archive, entries.file, most), spool);
   if (content?.sha256.toString('hex') === entries.sha256) return content;
   await content?.close();
   return undefined;
@@ -180,7 +215,8 @@ export const readEntriesFile = async (
 
 /** A window as it lies in the archive. */
 export interface StoredWindow {
-  readonly file: ArchivedFile;
+  /** Of its digest. */
+  readonly name: string;
   readonly digest: ReadDigest;
   /** Absent when its file is not the one that was sealed, or is not wanted. */
   readonly content?: Spool | undefined;
@@ -200,28 +236,24 @@ const fittingOf = (windows: readonly StoredWindow[]): number => {
 };
 
 /**
- * Windows of a list of digests, one after another, with their files of entries as long as each is
- * looked at.
- * @param files what is known of the files of the archive, by name
+ * Windows, one after another, with their files of entries as long as each is looked at.
+ * @param names of their digests
  * @param isWanted whether the entries of a window are
  */
 export async function* readWindows(
-  { archive, publicKey }: { readonly archive: Archive; readonly publicKey: KeyObject },
-  {
-    digests,
-    files,
-  }: { digests: readonly ArchivedFile[]; files: ReadonlyMap<string, ArchivedFile> },
+  trail: SignedArchive,
+  names: readonly string[],
   isWanted: (digest: SignedDigest) => boolean = () => true,
 ): AsyncGenerator<StoredWindow> {
   const withContent = async (window: StoredWindow): Promise<StoredWindow> => {
     const { digest } = window;
     if (typeof digest === 'string' || !isWanted(digest)) return window;
-    return { ...window, content: await readEntriesFile(archive, digest, files) };
+    return { ...window, content: await readEntriesFile(trail.archive, digest) };
   };
-  for (let at = 0; at < digests.length; at += readAhead.digests) {
-    const some = digests.slice(at, at + readAhead.digests);
+  for (let at = 0; at < names.length; at += readAhead.digests) {
+    const some = names.slice(at, at + readAhead.digests);
     let rest: readonly StoredWindow[] = await Promise.all(
-      some.map(async (file) => ({ file, digest: await readDigestFile(archive, file, publicKey) })),
+      some.map(async (name) => ({ name, digest: await readDigestFile(trail, name) })),
     );
     while (rest.length > 0) {
       const fitting = fittingOf(rest);

@@ -1,6 +1,7 @@
 /** What the seal keeps on AWS: its archive in a bucket of S3, and its key in KMS. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import {
   GetObjectCommand,
@@ -9,9 +10,9 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { Archive, ArchivedFile } from './archive.ts';
+import type { Archive, ListedFile } from './archive.ts';
 import type { Signer } from './digest.ts';
-import { collect, maxInMemory, type Spool } from './spool.ts';
+import { maxInMemory, type Spool } from './spool.ts';
 
 /** Milliseconds: an answer that does not come is no reason to wait for as long as a run may take. */
 const requestHandler = {
@@ -62,8 +63,11 @@ async function* listVersions(
   }
 }
 
-async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<ArchivedFile> {
-  let file: ArchivedFile | undefined;
+/** A file, with the first of its versions; that is absent where only a mark is left. */
+type VersionedFile = ListedFile & Pick<Version, 'version'>;
+
+async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<VersionedFile> {
+  let file: VersionedFile | undefined;
   for await (const { key, version } of versions) {
     const name = key.slice(archivePrefix.length);
     if (file?.name === name) {
@@ -83,7 +87,7 @@ const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
 const bodyOf = async (content: Buffer | Spool) => {
   if (content instanceof Uint8Array) return { Body: content };
   const { size, sha256 } = content;
-  if (size <= maxInMemory) return { Body: await collect(content.read()) };
+  if (size <= maxInMemory) return { Body: await buffer(content.read()) };
   const checked = { ContentLength: size, ChecksumSHA256: sha256.toString('base64') };
   return { Body: Readable.from(content.read()), ...checked };
 };
@@ -95,19 +99,31 @@ const bodyOf = async (content: Buffer | Spool) => {
  */
 export const bucketArchive = (bucket: string): Archive => {
   const client = new S3Client({ requestHandler });
+  /** The first versions of the files that were listed: a first version never changes. */
+  const versions = new Map<string, string>();
+  async function* list(from: string): AsyncGenerator<ListedFile> {
+    for await (const file of filesOf(listVersions(client, bucket, archivePrefix + from))) {
+      const { version, ...listed } = file;
+      if (version !== undefined) versions.set(file.name, version);
+      yield listed;
+    }
+  }
+  const firstVersion = async (name: string): Promise<string | undefined> => {
+    // The file itself is the first of the list, if it is there.
+    if (!versions.has(name)) for await (const _ of list(name)) break;
+    return versions.get(name);
+  };
   return {
-    list: (from) => filesOf(listVersions(client, bucket, archivePrefix + from)),
-    open: async ({ name, version, altered }) => {
-      // Nothing but marks that it is deleted.
-      if (altered && version === undefined) return undefined;
-      const object = { Bucket: bucket, Key: archivePrefix + name };
+    list,
+    open: async (name) => {
+      const VersionId = await firstVersion(name);
+      if (VersionId === undefined) return undefined;
+      const object = { Bucket: bucket, Key: archivePrefix + name, VersionId };
       try {
-        const { Body } = await client.send(
-          new GetObjectCommand({ ...object, ...(version ? { VersionId: version } : {}) }),
-        );
+        const { Body } = await client.send(new GetObjectCommand(object));
         return Body as Readable | undefined;
       } catch (error) {
-        if (isNamed(error, 'NoSuchKey', 'NoSuchVersion', 'MethodNotAllowed')) return undefined;
+        if (isNamed(error, 'NoSuchKey', 'NoSuchVersion')) return undefined;
         throw error;
       }
     },

@@ -1,5 +1,12 @@
 /** The door of the seal: what functions of the background and infra use of it. What AWS needs is in aws.ts. */
-export { type Archive, BrokenTrail, findDigest, listDigests, windowAt } from './archive.ts';
+export {
+  type Archive,
+  BrokenTrail,
+  findDigest,
+  listWindows,
+  type SignedArchive,
+  windowAt,
+} from './archive.ts';
 export {
   beginning,
   compact,
@@ -14,7 +21,7 @@ export { hashOf, type Item, type ReplayedEntry, sha256 } from './line.ts';
 export { readTrail } from './read.ts';
 export { logFailure, sealAndVerify } from './round.ts';
 export type { Sealing } from './sealer.ts';
-export { readBack, type ShownTrail, summarise } from './show.ts';
+export { readBack, summarise } from './show.ts';
 export { auditEntries } from './table.ts';
 export {
   compareRemembered,

@@ -60,7 +60,7 @@ export const folderArchive = (folder: string): Archive => ({
     });
     for (const name of names.sort()) if (name >= from) yield { name };
   },
-  open: async ({ name }) => {
+  open: async (name) => {
     const handle = await openFile(join(folder, name));
     return handle?.createReadStream();
   },

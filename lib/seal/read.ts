@@ -1,13 +1,18 @@
 /** Reads entries out of the archive, each file checked as it is read. */
-import type { KeyObject } from 'node:crypto';
-import { type Archive, BrokenTrail, linesOf, notAsSealed, type StoredWindow } from './archive.ts';
+import {
+  BrokenTrail,
+  linesOf,
+  listWindows,
+  notAsSealed,
+  readWindows,
+  type SignedArchive,
+  type StoredWindow,
+} from './archive.ts';
 import { beginning, endOfTime, type SignedDigest, timeInName } from './digest.ts';
 import type { SealedLine } from './line.ts';
-import { type Finding, listRange, Walk } from './verification.ts';
+import { type Finding, Walk } from './verification.ts';
 
-export interface Reading {
-  readonly archive: Archive;
-  readonly publicKey: KeyObject;
+export interface Reading extends SignedArchive {
   /** created_at of the entries that are wanted: inclusive; absent: from the beginning. */
   readonly since?: string;
   /** Exclusive; absent: to the end. */
@@ -30,13 +35,13 @@ const isNotThere = ({ kind, subject }: Finding): BrokenTrail =>
 
 /** The windows from the one on that has the first wanted entry: each may have late ones. */
 async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
-  const { since = beginning, until = endOfTime, progress, ...trail } = reading;
-  const listing = await listRange(reading, beginning, endOfTime);
-  const first = listing.digests.findLastIndex(({ name }) => timeInName(name) <= since);
-  const digests = listing.digests.slice(Math.max(0, first));
+  const { since = beginning, until = endOfTime, progress } = reading;
+  const all = (await listWindows(reading.archive)).digests;
+  const first = all.findLastIndex((name) => timeInName(name) <= since);
+  const digests = all.slice(Math.max(0, first));
   const isWanted = ({ from, entries }: SignedDigest) => from < until || entries.late > 0;
-  const walk = new Walk(trail);
-  for await (const window of walk.read({ ...listing, digests }, isWanted)) {
+  const walk = new Walk(reading);
+  for await (const window of readWindows(reading, digests, isWanted)) {
     for (const finding of walk.step(window, first < 0 ? since : undefined))
       throw isNotThere(finding);
     walk.expectEntries(window, isWanted);
@@ -54,8 +59,8 @@ async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
  *   it; what the archive throws
  */
 export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
-  for await (const { file, content } of followWindows(reading)) {
-    const window = timeInName(file.name);
+  for await (const { name, content } of followWindows(reading)) {
+    const window = timeInName(name);
     for await (const line of content ? linesOf(content) : []) yield { ...line, window };
   }
 }

@@ -1,11 +1,11 @@
 /** A round of the sealer: it checks a part of what was sealed before, and seals what is over. */
 import { describeFault, logError } from '../log.ts';
-import { BrokenTrail, listDigests, readDigestFile } from './archive.ts';
+import { BrokenTrail, findDigest, listWindows } from './archive.ts';
 import {
   beginning,
   closedUntil,
-  digestName,
   endOfTime,
+  isDigestName,
   type SignedDigest,
   timeBefore,
   timeInName,
@@ -60,11 +60,10 @@ const checkPart = async (
 /** When the first window begins that is in the archive, and when the time ends that it has alone. */
 const firstWindow = async ({ archive, signer }: Sealing): Promise<readonly [string, string]> => {
   for await (const { name } of archive.list('')) {
+    if (!isDigestName(name)) continue;
+    const digest = await findDigest({ archive, publicKey: signer.publicKey }, name);
     const from = timeInName(name);
-    if (name === digestName(from)) {
-      const digest = await readDigestFile(archive, { name }, signer.publicKey);
-      return [from, typeof digest === 'object' ? digest.until : from];
-    }
+    return [from, digest?.until ?? from];
   }
   return [beginning, beginning];
 };
@@ -103,9 +102,10 @@ const hasMidnight = ({ from, now }: Start, interval: number): boolean =>
 /** When the window begins in which the time two days before the end of the chain lies. */
 const twoDaysBefore = async ({ archive, signer }: Sealing, end: string): Promise<string> => {
   const since = timeBefore(end, 2 * day);
-  const [first] = await listDigests(archive, digestName(since));
-  const digest = first && (await readDigestFile(archive, first, signer.publicKey));
-  if (typeof digest !== 'object' || !digest.previous) return beginning;
+  const [first] = (await listWindows(archive, since)).digests;
+  const trail = { archive, publicKey: signer.publicKey };
+  const digest = first === undefined ? undefined : await findDigest(trail, first);
+  if (!digest?.previous) return beginning;
   return digest.from === since ? since : timeInName(digest.previous.file);
 };
 

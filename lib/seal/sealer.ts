@@ -1,19 +1,16 @@
 /** Closes windows, one after another, until all that is over is sealed (lib/seal/README.md, Windows). */
-import type { KeyObject } from 'node:crypto';
 import { createGzip } from 'node:zlib';
 import { namedError } from '../errors.ts';
 import {
   type Archive,
-  type ArchivedFile,
   BrokenTrail,
   findDigest,
-  findFile,
+  findNewest,
   linesOf,
-  listDigests,
-  listFiles,
   notAsSealed,
   piped,
   readEntriesFile,
+  type SignedArchive,
 } from './archive.ts';
 import {
   beginning,
@@ -22,7 +19,6 @@ import {
   digestName,
   entriesName,
   fingerprintOf,
-  isDigestName,
   linkTo,
   recheckOf,
   type SignedDigest,
@@ -58,7 +54,6 @@ export interface Sealing {
 }
 
 const defaultSize = 100_000;
-const day = 86_400_000;
 
 /** What a run goes on from. */
 export interface Start {
@@ -66,50 +61,7 @@ export interface Start {
   /** The last digest that a sealer signed. */
   readonly newest: SignedDigest | undefined;
   readonly from: string;
-  /** Files of the last days, by name. */
-  readonly recent: ReadonlyMap<string, ArchivedFile>;
 }
-
-/** Digests that no sealer signed and that a run goes past: more are no junk, but of another key. */
-const maxSkipped = 1000;
-
-interface Found {
-  readonly newest: SignedDigest | undefined;
-  /** Names of digests after it, which no sealer signed. */
-  readonly skipped: readonly string[];
-}
-
-/** @throws {BrokenTrail} when the last of too many is none */
-const lastSigned = async (
-  { archive, signer }: Sealing,
-  digests: readonly ArchivedFile[],
-): Promise<Found> => {
-  const skipped: string[] = [];
-  for (const file of digests.toReversed()) {
-    const newest = await findDigest(archive, file, signer.publicKey);
-    if (newest) return { newest, skipped };
-    skipped.push(file.name);
-    if (skipped.length > maxSkipped) throw notAsSealed(skipped[0] ?? '');
-  }
-  return { newest: undefined, skipped };
-};
-
-/** @throws {BrokenTrail} when there are digests, and none is signed by the key */
-const findNewest = async (
-  sealing: Sealing,
-  now: Date,
-  recent: ReadonlyMap<string, ArchivedFile>,
-): Promise<Found> => {
-  const present = digestName(now.toISOString());
-  const digests = [...recent.values()].filter(({ name }) => isDigestName(name));
-  const found = await lastSigned(sealing, digests);
-  if (found.newest) return found;
-  const all = await lastSigned(sealing, await listDigests(sealing.archive, digestName(beginning)));
-  // Junk of a time to come may lie there before the first run; what is older was signed once.
-  const [older] = all.newest ? [] : all.skipped.filter((name) => name <= present);
-  if (older) throw notAsSealed(older);
-  return all;
-};
 
 /** @throws {BrokenTrail} when a digest is gone that was the newest in a run before */
 const expectRemembered = ({ memory }: Sealing, newest: Digest | undefined): void => {
@@ -120,39 +72,45 @@ const expectRemembered = ({ memory }: Sealing, newest: Digest | undefined): void
   if (newest) memory.newest = newest;
 };
 
+const trailOf = ({ archive, signer }: Sealing): SignedArchive => ({
+  archive,
+  publicKey: signer.publicKey,
+});
+
 /**
  * What a run goes on from.
  * @param onSkipped is told the names of digests after the newest, which no sealer signed
- * @throws {BrokenTrail} when the digest that comes next in the archive is none
+ * @throws {BrokenTrail} when the digest that comes next in the archive is none, or there are digests
+ *   and none is signed by the key
  */
 export const findStart = async (
   sealing: Sealing,
   now: Date,
   onSkipped: (names: readonly string[]) => void = () => undefined,
 ): Promise<Start> => {
-  const since = digestName(timeBefore(now.toISOString(), 2 * day));
-  const recent = await listFiles(sealing.archive, since);
-  const { newest, skipped } = await findNewest(sealing, now, recent);
+  const { newest, skipped } = await findNewest(trailOf(sealing), now);
   const from = newest?.until ?? beginning;
   const next = digestName(from);
+  // Junk of a time to come may lie there before the first run; what is older was signed once.
+  const present = digestName(now.toISOString());
+  const [older] = newest ? [] : skipped.filter((name) => name <= present);
+  if (older) throw notAsSealed(older);
   const others = skipped.filter((name) => name !== next);
   if (others.length > 0) onSkipped(others);
   if (others.length < skipped.length) throw notAsSealed(next);
   expectRemembered(sealing, newest);
-  return { now, newest, from, recent };
+  return { now, newest, from };
 };
 
 /**
  * What the run after a digest reads once more: from six intervals before the run that closed its window;
  * and the whole of a window in which that begins, as a clock that ran ahead may have closed it. The
  * first window has all that was there, and is not read as a whole again.
- * @param files what is known of the files of the archive, by name
  * @returns when that time begins; and the digests that end after that, newest first
  */
 export const readAgainAfter = async (
   newest: SignedDigest,
-  { archive, publicKey }: { readonly archive: Archive; readonly publicKey: KeyObject },
-  files: ReadonlyMap<string, ArchivedFile> = new Map(),
+  trail: SignedArchive,
 ): Promise<{ readonly since: string; readonly digests: readonly SignedDigest[] }> => {
   const least = timeBefore(newest.at, recheckOf(newest.interval));
   const digests: SignedDigest[] = [];
@@ -160,10 +118,7 @@ export const readAgainAfter = async (
   while (digest && digest.until > least) {
     digests.push(digest);
     const { previous }: SignedDigest = digest;
-    const file: ArchivedFile | undefined = previous
-      ? (files.get(previous.file) ?? (await findFile(archive, previous.file)))
-      : undefined;
-    digest = file && (await findDigest(archive, file, publicKey));
+    digest = previous ? await findDigest(trail, previous.file) : undefined;
   }
   const oldest = digests.at(-1);
   const since = oldest?.previous && oldest.from < least ? oldest.from : least;
@@ -176,13 +131,10 @@ export const readAgainAfter = async (
  */
 const noteSealed = async (
   { archive }: Sealing,
-  { recent }: Start,
   digest: SignedDigest,
   { since, late }: { since: string; late: LateEntries },
 ): Promise<void> => {
-  const { file: name } = digest.entries;
-  const file = recent.get(name) ?? (await findFile(archive, name));
-  const content = file && (await readEntriesFile(archive, digest, new Map([[file.name, file]])));
+  const content = await readEntriesFile(archive, digest);
   for await (const line of content ? linesOf(content) : []) {
     if (line.late || String(line.created_at) >= since) late.noteSealed(line.id);
   }
@@ -190,14 +142,15 @@ const noteSealed = async (
 };
 
 /** Entries of the time that a run reads once more. */
-async function* reread(sealing: Sealing, start: Start, late: LateEntries): AsyncGenerator<Item> {
-  const { archive, source, signer } = sealing;
-  const { newest, recent } = start;
+async function* reread(
+  sealing: Sealing,
+  { newest }: Start,
+  late: LateEntries,
+): AsyncGenerator<Item> {
   if (!newest) return;
-  const { publicKey } = signer;
-  const { since, digests } = await readAgainAfter(newest, { archive, publicKey }, recent);
-  for (const digest of digests) await noteSealed(sealing, start, digest, { since, late });
-  if (since < newest.until) yield* source.between(since, newest.until);
+  const { since, digests } = await readAgainAfter(newest, trailOf(sealing));
+  for (const digest of digests) await noteSealed(sealing, digest, { since, late });
+  if (since < newest.until) yield* sealing.source.between(since, newest.until);
 }
 
 const openRun = (sealing: Sealing, start: Start, closed: string): Run => {
@@ -209,10 +162,8 @@ const openRun = (sealing: Sealing, start: Start, closed: string): Run => {
 
 /** @throws {BrokenTrail} when the file of its entries that is there is not what was to be written */
 const expectEntries = async (archive: Archive, digest: Digest): Promise<void> => {
-  const { file: name } = digest.entries;
-  const file = await findFile(archive, name);
-  const content = file && (await readEntriesFile(archive, digest, new Map([[name, file]])));
-  if (!content) throw notAsSealed(name);
+  const content = await readEntriesFile(archive, digest);
+  if (!content) throw notAsSealed(digest.entries.file);
   await content.close();
 };
 
@@ -222,12 +173,10 @@ const expectEntries = async (archive: Archive, digest: Digest): Promise<void> =>
  * @throws {BrokenTrail} when no sealer wrote it
  */
 const isAnothers = async (
-  archive: Archive,
+  trail: SignedArchive,
   { name, content }: { name: string; content: Buffer },
-  { publicKey }: Signer,
 ): Promise<boolean> => {
-  const file = await findFile(archive, name);
-  const stored = file && (await findDigest(archive, file, publicKey));
+  const stored = await findDigest(trail, name);
   if (!stored) throw notAsSealed(name);
   return stored.sha256 !== sha256(content).toString('hex');
 };
@@ -237,11 +186,12 @@ export type Check = Digest['verified'];
 
 /** @returns the digest; undefined when another sealer was faster */
 const writeWindow = async (
-  { archive, signer, interval, archiveDays }: Sealing,
+  sealing: Sealing,
   { now, newest, verified }: Start & { readonly verified: Check },
   { from, until, tally }: Closing,
   file: Spool,
 ): Promise<SignedDigest | undefined> => {
+  const { archive, signer, interval, archiveDays } = sealing;
   const hash = file.sha256.toString('hex');
   const digest: Digest = {
     format: 2,
@@ -255,7 +205,7 @@ const writeWindow = async (
   if (!(await archive.create(digest.entries.file, file))) await expectEntries(archive, digest);
   const isOurs =
     (await archive.create(name, content)) ||
-    !(await isAnothers(archive, { name, content }, signer));
+    !(await isAnothers(trailOf(sealing), { name, content }));
   const signature = content.toString('utf8').slice(-131, -3);
   return isOurs ? { ...digest, signature, sha256: sha256(content).toString('hex') } : undefined;
 };

@@ -15,13 +15,6 @@ export interface Spool {
   close(): Promise<void>;
 }
 
-/** All bytes of what is known to be short. */
-export const collect = async (bytes: AsyncIterable<Uint8Array>): Promise<Buffer> => {
-  const parts: Uint8Array[] = [];
-  for await (const part of bytes) parts.push(part);
-  return Buffer.concat(parts);
-};
-
 /** Bytes that are held in memory; what is longer, in a file. */
 export const maxInMemory = 1_048_576;
 

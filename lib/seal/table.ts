@@ -1,12 +1,11 @@
 import {
   type AttributeValue,
-  BatchGetItemCommand,
   QueryCommand,
   type QueryCommandInput,
   ScanCommand,
 } from '@aws-sdk/client-dynamodb';
 import { shards } from '../audit/store.ts';
-import { send } from '../dynamodb/client.ts';
+import { readItems, type StoredItem, send } from '../dynamodb/client.ts';
 import { auditTable } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
 import type { Item } from './line.ts';
@@ -25,8 +24,6 @@ export interface EntrySource {
   /** Those that are there, in no order. @param ids numbers as text */
   byIds(ids: readonly string[]): Promise<readonly Item[]>;
 }
-
-type StoredItem = Readonly<Record<string, AttributeValue>>;
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
@@ -126,32 +123,17 @@ async function* scanAll(): AsyncGenerator<Item> {
 const batchSize = 100;
 const maxRequests = 20;
 
-const readBatch = async (ids: readonly string[]): Promise<readonly Item[]> => {
-  const table = config.auditTable;
-  const found: Item[] = [];
-  let wanted: Record<string, AttributeValue>[] = ids.map((id) => ({ id: { N: id } }));
-  for (let request = 0; wanted.length > 0; request += 1) {
-    if (request === maxRequests) throw new Error('DynamoDB leaves entries out of its responses');
-    const { Responses, UnprocessedKeys } = await send(
-      new BatchGetItemCommand({
-        RequestItems: { [table]: { Keys: wanted, ConsistentRead: true } },
-      }),
-    );
-    found.push(...(Responses?.[table] ?? []).map(nativeItem));
-    wanted = UnprocessedKeys?.[table]?.Keys ?? [];
-  }
-  return found;
-};
-
 /** The audit table of the configuration. Its methods throw DomainError STORAGE_FAULT. */
 export const auditEntries: EntrySource = {
   between: (from, until) => merge(shards.map((shard) => readShard(shard, from, until))),
   all: scanAll,
   byIds: async (ids) => {
-    const unique = [...new Set(ids)];
+    const keys = [...new Set(ids)].map((id) => ({ id: { N: id } }));
     const found: Item[] = [];
-    for (let at = 0; at < unique.length; at += batchSize) {
-      found.push(...(await readBatch(unique.slice(at, at + batchSize))));
+    for (let at = 0; at < keys.length; at += batchSize) {
+      const batch = keys.slice(at, at + batchSize);
+      const items = await readItems(config.auditTable, batch, { attempts: maxRequests });
+      found.push(...items.map(nativeItem));
     }
     return found;
   },

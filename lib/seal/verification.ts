@@ -1,23 +1,13 @@
 /** A verification: what it is given, what it finds, and how it follows the chain of digests. */
-import type { KeyObject } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type Archive,
-  type ArchivedFile,
-  findFile,
-  readFile,
-  readWindows,
-  type StoredWindow,
-} from './archive.ts';
+import { type Archive, readFile, type SignedArchive, type StoredWindow } from './archive.ts';
 import {
   beginning,
-  compact,
   contradictionsIn,
   digestName,
   endOfTime,
   fingerprintOf,
   graceOf,
-  isDigestName,
   linkTo,
   type SignedDigest,
   timeBefore,
@@ -63,9 +53,7 @@ export interface Finding {
 /** Whether a finding says that the trail is not intact. */
 export const isFault = ({ kind }: Finding): boolean => kind !== 'late';
 
-export interface Verification {
-  readonly archive: Archive;
-  readonly publicKey: KeyObject;
+export interface Verification extends SignedArchive {
   /** When the first window begins that is verified; absent: the first. */
   readonly since?: string;
   /** Windows that begin then are not verified. */
@@ -99,46 +87,6 @@ export interface Verified {
   readonly left: string;
 }
 
-/** The files of an archive that a verification is about. */
-interface Listing {
-  /** In the order of their windows. */
-  readonly digests: readonly ArchivedFile[];
-  /** Names that only a digest has, with no time in them. */
-  readonly misnamed: readonly string[];
-  /** All others, by name. */
-  readonly files: ReadonlyMap<string, ArchivedFile>;
-  /** Names, of both. */
-  readonly altered: readonly string[];
-  /** When the first window begins that is not in the list. */
-  readonly next?: string;
-}
-
-/** Files of windows that begin in a time, and others of it. */
-export const listRange = async (
-  { archive }: Pick<Verification, 'archive'>,
-  since: string,
-  until: string,
-): Promise<Listing> => {
-  const all: ArchivedFile[] = [];
-  let next: string | undefined;
-  for await (const file of archive.list(since === beginning ? '' : compact(since))) {
-    if (isDigestName(file.name) && timeInName(file.name) >= until) {
-      next = timeInName(file.name);
-      break;
-    }
-    all.push(file);
-  }
-  const others = all.filter(({ name }) => !isDigestName(name));
-  const isDigest = (name: string) => name.endsWith('.digest.json');
-  return {
-    digests: all.filter(({ name }) => isDigestName(name)),
-    misnamed: others.map(({ name }) => name).filter(isDigest),
-    files: new Map(others.map((file) => [file.name, file])),
-    altered: all.filter(({ altered }) => altered).map(({ name }) => name),
-    ...(next === undefined ? {} : { next }),
-  };
-};
-
 /** A time of which the archive does not say what was sealed. */
 export interface Gap {
   readonly from: string;
@@ -165,15 +113,16 @@ export class Walk {
   /** Windows that end until then may have left the archive. */
   left = '';
   windows = 0;
-  private readonly verification: Verification;
   private readonly now: number;
   private readonly key: string;
 
-  constructor(verification: Verification, altered: readonly string[] = []) {
-    this.verification = verification;
+  constructor(
+    { publicKey, now = Date.now() }: Pick<Verification, 'publicKey' | 'now'>,
+    altered: readonly string[] = [],
+  ) {
     for (const name of altered) this.altered.set(timeInName(name), '');
-    this.now = verification.now ?? Date.now();
-    this.key = fingerprintOf(verification.publicKey);
+    this.now = now;
+    this.key = fingerprintOf(publicKey);
   }
 
   /** Notes that nothing is known of a time. */
@@ -214,9 +163,9 @@ export class Walk {
     if (typeof digest === 'object' && !content && isWanted(digest)) this.skipEntries(digest);
   }
 
-  private skip({ file, digest }: StoredWindow): void {
-    const from = timeInName(file.name);
-    const finding = { kind: digest as Finding['kind'], subject: file.name };
+  private skip({ name, digest }: StoredWindow): void {
+    const from = timeInName(name);
+    const finding = { kind: digest as Finding['kind'], subject: name };
     const gap = this.open ?? { from, until: endOfTime, mayHoldLate: true };
     if (this.open) this.suspects.push({ finding, gap });
     else this.suspect(finding, gap);
@@ -291,11 +240,6 @@ export class Walk {
   *findSuspects(): Generator<Finding> {
     for (const { finding, gap } of this.suspects) if (!this.hasLeft(gap)) yield finding;
   }
-
-  /** The windows of a list. */
-  read(listing: Listing, isWanted?: (digest: SignedDigest) => boolean) {
-    return readWindows(this.verification, listing, isWanted);
-  }
 }
 
 /** A digest that was the newest when an archive was verified. */
@@ -319,8 +263,7 @@ export const compareRemembered = async (
   left = '',
 ): Promise<Finding | undefined> => {
   const { file: subject } = remembered;
-  const file = await findFile(archive, subject);
-  const content = file && (await readFile(archive, file));
+  const content = await readFile(archive, subject);
   if (!content) return timeInName(subject) < left ? undefined : { kind: 'shorter', subject };
   const isSame = sha256(content).toString('hex') === remembered.sha256;
   return isSame ? undefined : { kind: 'different', subject };

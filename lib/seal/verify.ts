@@ -1,9 +1,17 @@
 /** Compares the archive with itself, and with the table (lib/seal/README.md, Verification). */
-import { findDigest, isOfContent, linesOf, type StoredWindow } from './archive.ts';
+import {
+  findDigest,
+  isOfContent,
+  type Listing,
+  linesOf,
+  listWindows,
+  readWindows,
+  type StoredWindow,
+} from './archive.ts';
 import { Comparison, Notes } from './comparison.ts';
 import { beginning, digestName, endOfTime, type SignedDigest, timeInName } from './digest.ts';
 import { idText, orderOf, type SealedLine } from './line.ts';
-import { type Finding, listRange, type Verification, type Verified, Walk } from './verification.ts';
+import { type Finding, type Verification, type Verified, Walk } from './verification.ts';
 import { newTally, type Tally, tallyLine } from './window.ts';
 
 /** Whether lines of a window are in their order, each once. */
@@ -144,9 +152,9 @@ const readOn = async (
   if (!since) walk.endAll();
   if (!since || !(walk.hasSuspects() || notes.hasUnmet())) return;
   const rest = new Walk(verification);
-  const listing = await listRange(verification, since, endOfTime);
+  const { digests } = await listWindows(verification.archive, since);
   const isWanted = ({ entries }: SignedDigest) => entries.late > 0;
-  for await (const window of rest.read(listing, isWanted)) {
+  for await (const window of readWindows(verification, digests, isWanted)) {
     for (const _ of rest.step(window));
     rest.expectEntries(window, isWanted);
     for await (const line of readableLines(window.content)) notes.meetLate(line);
@@ -165,15 +173,16 @@ async function* readableLines(content: StoredWindow['content']): AsyncGenerator<
 
 /** How many entries that were sealed late are in order in another window. */
 const countTwice = async (
-  { walk, notes }: Following,
-  listing: Awaited<ReturnType<typeof listRange>>,
+  verification: Verification,
+  { notes }: Following,
+  { digests }: Listing,
 ): Promise<number> => {
-  const begins = listing.digests.map(({ name }) => timeInName(name));
-  const digests = listing.digests.filter((_, i) =>
+  const begins = digests.map(timeInName);
+  const withLate = digests.filter((_, i) =>
     notes.hasLateBetween(begins[i] ?? '', begins[i + 1] ?? endOfTime),
   );
   let twice = 0;
-  for await (const { content } of walk.read({ ...listing, digests })) {
+  for await (const { content } of readWindows(verification, withLate)) {
     for await (const { id, late } of readableLines(content)) {
       if (!late && notes.isLate(id)) twice += 1;
     }
@@ -182,26 +191,25 @@ const countTwice = async (
 };
 
 /** Whether a window begins at a time: junk may bear the name of one. */
-const isSigned = async ({ archive, publicKey }: Verification, from: string): Promise<boolean> =>
-  (await findDigest(archive, { name: digestName(from) }, publicKey)) !== undefined;
+const isSigned = async (verification: Verification, from: string): Promise<boolean> =>
+  (await findDigest(verification, digestName(from))) !== undefined;
 
 /** Follows the windows of a list. @returns how many entries they have, and where it ended */
 async function* follow(
   verification: Verification,
   following: Following,
-  listing: Awaited<ReturnType<typeof listRange>>,
+  { digests, next }: Listing,
 ): AsyncGenerator<Finding, { readonly entries: number; readonly next: string | undefined }> {
   const { progress, isOver, since = beginning } = verification;
   const { walk } = following;
   let entries = 0;
-  for await (const window of walk.read(listing)) {
+  for await (const window of readWindows(verification, digests)) {
     yield* walk.step(window, since);
     entries += yield* checkWindow(following, window);
-    progress?.(walk.windows / listing.digests.length, entries);
-    if (!isOver?.() || walk.windows === listing.digests.length) continue;
-    return { entries, next: timeInName(listing.digests[walk.windows]?.name ?? '') };
+    progress?.(walk.windows / digests.length, entries);
+    if (!isOver?.() || walk.windows === digests.length) continue;
+    return { entries, next: timeInName(digests[walk.windows] ?? '') };
   }
-  const { next } = listing;
   const isMissing = next !== undefined && walk.endBefore(next, since);
   if (isMissing && (await isSigned(verification, next)))
     walk.miss(walk.newest?.until ?? since, next);
@@ -215,8 +223,8 @@ async function* follow(
  * @throws whatever archive and table throw
  */
 export async function* verifyTrail(verification: Verification): AsyncGenerator<Finding, Verified> {
-  const { scan, since = beginning, until = endOfTime } = verification;
-  const listing = await listRange(verification, since, until);
+  const { scan, since, until } = verification;
+  const listing = await listWindows(verification.archive, since, until);
   for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
   const walk = new Walk(verification, listing.altered);
   const notes = new Notes();
@@ -232,7 +240,7 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
     yield* walk.findAltered(listing.altered);
     yield* walk.findSuspects();
     yield* comparison.finish(next === undefined);
-    const twice = await countTwice(following, listing);
+    const twice = await countTwice(verification, following, listing);
     const { left } = walk;
     return { windows, entries: entries - twice, newest, left, ...comparison.counts };
   } finally {

@@ -1,5 +1,6 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { timeToLive, toItem } from '../../lib/audit/store.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
@@ -8,7 +9,6 @@ import { localSigner, makeKey } from '../../lib/seal/folder.ts';
 import { hashOf, type Item, numberOf } from '../../lib/seal/line.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
 import { sealWindows } from '../../lib/seal/sealer.ts';
-import { collect } from '../../lib/seal/spool.ts';
 import type { EntrySource } from '../../lib/seal/table.ts';
 import type { Finding, Verification, Verified } from '../../lib/seal/verification.ts';
 import { verifyTrail } from '../../lib/seal/verify.ts';
@@ -45,12 +45,12 @@ export const memoryArchive = (): Files => {
       const names = await perform(() => [...files.keys()].sort());
       for (const name of names) if (name >= from) yield { name };
     },
-    open: async ({ name }) => {
+    open: async (name) => {
       const content = await perform(() => files.get(name));
       return content && Readable.from([content]);
     },
     create: async (name, content) => {
-      const bytes = content instanceof Uint8Array ? content : await collect(content.read());
+      const bytes = content instanceof Uint8Array ? content : await buffer(content.read());
       return perform(() => {
         if (files.has(name)) return false;
         files.set(name, bytes);

@@ -7,7 +7,7 @@ import {
   BrokenTrail,
   beginning,
   type Item,
-  listDigests,
+  listWindows,
   readTrail,
 } from '../../../lib/seal/door.ts';
 import { recordIntention } from '../audit.ts';
@@ -114,7 +114,7 @@ const advance = ({ entries, progress, interruption }: Work, fraction: number | u
 const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail | undefined> => {
   if (typeof options.archive !== 'string') return findSealedTrail(target.sealedTrail);
   const copy = openCopy(options.archive, options['public-key']);
-  const digests = await listDigests(copy.archive, '');
+  const { digests } = await listWindows(copy.archive);
   if (digests.length > 0) return copy;
   throw new Failure(`Nothing was exported: there is no digest in ${locate(options.archive)}.`);
 };

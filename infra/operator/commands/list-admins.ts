@@ -1,7 +1,7 @@
+import { printable } from '../../../lib/log.ts';
 import { listAdmins } from '../../../lib/users/admins.ts';
 import { recordOperation } from '../audit.ts';
 import type { Run } from '../command.ts';
-import { printable } from '../users.ts';
 
 export const run: Run = async ({ operator }) => {
   const admins = await listAdmins();

@@ -5,7 +5,7 @@ import {
   fingerprintOf,
   isBehind,
   isFault,
-  listDigests,
+  listWindows,
   timeInName,
   type Verification,
   type Verified,
@@ -24,18 +24,18 @@ import { startProgress } from '../terminal.ts';
  * @throws {Failure} when nothing of it is sealed
  */
 const fromWindow = async (
-  { archive, publicKey }: OpenedTrail,
+  trail: OpenedTrail,
   { since, ...range }: TimeRange,
 ): Promise<TimeRange> => {
   if (!since) return range;
-  const digests = await listDigests(archive, '');
-  const window = digests.findLast(({ name }) => timeInName(name) <= since);
+  const { digests } = await listWindows(trail.archive);
+  const window = digests.findLast((name) => timeInName(name) <= since);
   if (!window) return range;
-  const newest = window === digests.at(-1) && (await findDigest(archive, window, publicKey));
+  const newest = window === digests.at(-1) && (await findDigest(trail, window));
   if (newest && newest.until <= since) {
     throw new Failure(`Nothing of that time is sealed: the newest window ends at ${newest.until}.`);
   }
-  return { ...range, since: timeInName(window.name) };
+  return { ...range, since: timeInName(window) };
 };
 
 /** What was found, and is printed. */

@@ -16,9 +16,9 @@ const count = (trail: Trail) => {
   const asked = { files: [] as string[], ids: [] as number[] };
   const archive: Trail['archive'] = {
     ...trail.archive,
-    open: (file) => {
-      asked.files.push(file.name);
-      return trail.archive.open(file);
+    open: (name) => {
+      asked.files.push(name);
+      return trail.archive.open(name);
     },
   };
   const source: Trail['source'] = {

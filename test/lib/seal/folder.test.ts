@@ -58,7 +58,7 @@ describe('In a folder', () => {
     const later = new Date(trail.now + 120_000);
     const next = await sealWindows(trail, later, (names) => skipped.push(...names));
 
-    expect(await readFile(trail.archive, { name })).toBeUndefined();
+    expect(await readFile(trail.archive, name)).toBeUndefined();
     expect(next?.previous).not.toBeNull();
     expect(skipped).toEqual([name]);
   });
@@ -104,8 +104,8 @@ describe('In a folder', () => {
     await expect(archive.create('too-large', bytesOfSize(largest + 1))).rejects.toMatchObject({
       name: 'FileTooLarge',
     });
-    const opened = await archive.open({ name: 'largest' });
-    expect(await archive.open({ name: 'larger' })).toBeUndefined();
+    const opened = await archive.open('largest');
+    expect(await archive.open('larger')).toBeUndefined();
 
     expect(opened).toBeDefined();
     for await (const _ of opened ?? []) break;
@@ -130,12 +130,12 @@ describe('In a folder', () => {
     };
 
     expect(await list()).toBe(true);
-    expect(await folderArchive(path).open({ name: 'a-file' })).toBeUndefined();
+    expect(await folderArchive(path).open('a-file')).toBeUndefined();
     await removeUnfinished(path);
 
     writeFileSync(path, '');
     await expect(list()).rejects.toMatchObject({ code: 'ENOTDIR' });
-    await expect(folderArchive(path).open({ name: 'a-file' })).rejects.toMatchObject({
+    await expect(folderArchive(path).open('a-file')).rejects.toMatchObject({
       code: 'ENOTDIR',
     });
   });

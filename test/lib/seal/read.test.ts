@@ -12,9 +12,9 @@ const sealed = async (windows: number, settings?: Parameters<typeof sealedTrail>
   const read = async (range: Partial<Reading> = {}) => {
     const found: unknown[] = [];
     const files: string[] = [];
-    const open: Reading['archive']['open'] = (file) => {
-      files.push(file.name);
-      return trail.archive.open(file);
+    const open: Reading['archive']['open'] = (name) => {
+      files.push(name);
+      return trail.archive.open(name);
     };
     const { publicKey } = trail.signer;
     const archive = { ...trail.archive, open };

@@ -186,9 +186,9 @@ describe('A round of the sealer', () => {
     const trail = { archiveDays: 0, ...make() };
     const read = new Set<string>();
     const { open } = trail.archive;
-    trail.archive.open = async (file) => {
-      if (isDigestName(file.name)) read.add(file.name);
-      return open(file);
+    trail.archive.open = async (name) => {
+      if (isDigestName(name)) read.add(name);
+      return open(name);
     };
     const sizes: number[] = [];
     for (let days = 0; days < 50; days += 1) {

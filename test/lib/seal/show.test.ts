@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { SignedArchive } from '../../../lib/seal/archive.ts';
 import { digestName } from '../../../lib/seal/digest.ts';
 import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
-import { readBack, type ShownTrail, summarise } from '../../../lib/seal/show.ts';
+import { readBack, summarise } from '../../../lib/seal/show.ts';
 import { makeTrail, sealedTrail } from '../../support/sealed-trail.ts';
 
 const day = 86_400_000;
@@ -72,7 +73,7 @@ describe('A summary of the seal', () => {
 });
 
 describe('Digests back along the chain', () => {
-  const namesOf = async (trail: ShownTrail, first: string, limit = 100) => {
+  const namesOf = async (trail: SignedArchive, first: string, limit = 100) => {
     const { files, next } = await readBack(trail, { first, limit, now: new Date() });
     return [...files.map((file) => digestName(JSON.parse(file).from)), next];
   };

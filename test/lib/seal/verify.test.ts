@@ -28,8 +28,8 @@ const signed = async (trail: Trail, file: Buffer, count: number): Promise<string
 /** An archive of which one file cannot be opened, or not read to its end. */
 const failing = (archive: Archive, file: string, code: string, when: 'open' | 'read'): Archive => ({
   ...archive,
-  open: async ({ name }) => {
-    if (name !== file) return archive.open({ name });
+  open: async (name) => {
+    if (name !== file) return archive.open(name);
     const error = Object.assign(new Error('injected'), { code });
     if (when === 'open') throw error;
     return (async function* () {
@@ -151,8 +151,8 @@ describe('The verification of a sealed trail', () => {
     const long = Buffer.alloc(100_000);
     const digest = digestName(window(1).from);
     let read = 0;
-    const open: Archive['open'] = async ({ name }) => {
-      if (name !== digest && name !== empty) return trail.archive.open({ name });
+    const open: Archive['open'] = async (name) => {
+      if (name !== digest && name !== empty) return trail.archive.open(name);
       return (async function* () {
         for (; read < 1000; read += 1) yield long;
       })();
