@@ -1,5 +1,6 @@
 /** The table beside the windows of an archive (lib/seal/README.md, Verification). */
 import { hasExpired } from '../audit/retention.ts';
+import type { Chain, Gap } from './chain.ts';
 import { beginning, endOfTime, graceOf } from './digest.ts';
 import {
   hashOf,
@@ -17,7 +18,7 @@ import {
 import { readAgainAfter } from './sealer.ts';
 import { openScratch } from './spool.ts';
 import type { EntrySource } from './table.ts';
-import type { Finding, Verification, Walk } from './verification.ts';
+import type { Finding, Verification } from './verification.ts';
 
 /** An entry of the table, as far as it is kept to be compared. */
 interface Seen {
@@ -186,7 +187,7 @@ export class Comparison {
   /** Whether there is a table to compare with. */
   private readonly isThere: boolean;
   private readonly notes: Notes;
-  private readonly walk: Walk;
+  private readonly chain: Chain;
   private readonly now: number;
   /** Whether all entries were read past the indexes, so that what those do not show is noted. */
   private readonly isScanned: boolean;
@@ -195,7 +196,7 @@ export class Comparison {
   private awaited = beginning;
   private readonly verification: Verification;
 
-  constructor(verification: Verification, notes: Notes, walk: Walk) {
+  constructor(verification: Verification, notes: Notes, chain: Chain) {
     const {
       source = noTable,
       since = beginning,
@@ -207,7 +208,7 @@ export class Comparison {
     this.source = source;
     this.isThere = source !== noTable;
     this.notes = notes;
-    this.walk = walk;
+    this.chain = chain;
     this.now = now;
     this.isScanned = scan;
     this.since = since;
@@ -320,28 +321,26 @@ export class Comparison {
       isTime(created_at) &&
       created_at < window &&
       created_at >= this.since &&
-      !this.walk.gaps.some(({ from, until }) => created_at >= from && created_at < until) &&
+      !this.chain.gaps.some(({ from, until }) => created_at >= from && created_at < until) &&
       !this.notes.isUnmet(id)
     );
   }
 
   private isTimely(time: string): boolean {
-    const { interval = 60 } = this.walk.newest ?? {};
+    const { interval = 60 } = this.chain.newest ?? {};
     return isTime(time) && Date.parse(time) <= this.now + graceOf(interval);
   }
 
   /** What an entry of the table is that no window has. */
   private judge({ id, created_at: time, hash }: Seen) {
-    const { walk } = this;
-    const gap = walk.gaps.find(({ from, until }) => time >= from && time < until);
-    if (gap) return walk.hasLeft(gap) ? 'unproven' : 'unclear';
+    const { gaps } = this.chain;
+    const kindIn = (gap: Gap) => (this.chain.hasLeft(gap) ? 'unproven' : 'unclear');
+    const gap = gaps.find(({ from, until }) => time >= from && time < until);
+    if (gap) return kindIn(gap);
     const isAwaited = time >= this.awaited || this.notes.isReplayed(id, hash);
     if (isAwaited && this.isTimely(time)) return 'unsealed';
-    const late = [...walk.gaps, ...walk.later].find(
-      ({ until, mayHoldLate }) => mayHoldLate && time < until,
-    );
-    if (late) return walk.hasLeft(late) ? 'unproven' : 'unclear';
-    return 'inserted';
+    const late = gaps.find(({ until, mayHoldLate }) => mayHoldLate && time < until);
+    return late ? kindIn(late) : 'inserted';
   }
 
   private async *tellUnmet(entry: Seen, item?: Item): Findings {
@@ -372,25 +371,25 @@ export class Comparison {
   }
 
   /** Notes what the next run of the sealer seals: from when on, and what replays of then list. */
-  private async noteAwaited(): Promise<void> {
-    const { last } = this.walk;
-    if (last) this.awaited = (await readAgainAfter(last, this.verification)).since;
+  async noteAwaited(): Promise<void> {
+    const { newest } = this.chain;
+    if (newest && this.isThere)
+      this.awaited = (await readAgainAfter(newest, this.verification)).since;
     for await (const item of this.source.between(this.awaited, endOfTime)) {
       if (!this.isTimely(String(item.created_at))) continue;
       for (const { id, sha256: hash } of replayedBy(item)) this.notes.replay(id, hash);
     }
   }
 
-  /** Tells what the table has that no window has. @param isWhole whether the chain was followed to its end */
-  async *finish(isWhole: boolean): Findings {
-    if (!this.isThere) return;
+  /** Tells what the table has that no window has. @param end of the part; absent: of the chain */
+  async *finish(end?: string): Findings {
     yield* this.flush();
-    const { walk, notes } = this;
-    if (isWhole || walk.gaps.length > 0 || notes.hasUnmet()) await this.noteAwaited();
-    for (const { from, until } of walk.gaps.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
-      if (until !== endOfTime) yield* this.tellBetween(from, until);
+    const { gaps, newest } = this.chain;
+    for (const { from, until } of gaps.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
+      const isToTell = until !== endOfTime && from < (end ?? endOfTime);
+      if (isToTell) yield* this.tellBetween(from, until);
     }
-    if (isWhole) yield* this.tellBetween(walk.last?.until ?? beginning, endOfTime);
-    for (const entry of notes.unmet()) yield* this.tellUnmet(entry);
+    if (end === undefined) yield* this.tellBetween(newest?.until ?? beginning, endOfTime);
+    for (const entry of this.notes.unmet()) yield* this.tellUnmet(entry);
   }
 }

@@ -8,9 +8,10 @@ import {
   type SignedArchive,
   type StoredWindow,
 } from './archive.ts';
+import { Chain } from './chain.ts';
 import { beginning, endOfTime, type SignedDigest, timeInName } from './digest.ts';
 import type { SealedLine } from './line.ts';
-import { type Finding, Walk } from './verification.ts';
+import type { Finding } from './verification.ts';
 
 export interface Reading extends SignedArchive {
   /** created_at of the entries that are wanted: inclusive; absent: from the beginning. */
@@ -40,16 +41,15 @@ async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
   const first = all.findLastIndex((name) => timeInName(name) <= since);
   const digests = all.slice(Math.max(0, first));
   const isWanted = ({ from, entries }: SignedDigest) => from < until || entries.late > 0;
-  const walk = new Walk(reading);
+  const chain = new Chain(reading, first < 0 ? since : undefined);
   for await (const window of readWindows(reading, digests, isWanted)) {
-    for (const finding of walk.step(window, first < 0 ? since : undefined))
-      throw isNotThere(finding);
-    walk.expectEntries(window, isWanted);
+    for (const finding of chain.step(window)) throw isNotThere(finding);
+    chain.expectEntries(window, isWanted);
     yield window;
-    progress?.(walk.windows / digests.length);
+    progress?.(chain.windows / digests.length);
   }
-  walk.endAll();
-  for (const finding of walk.findSuspects()) throw isNotThere(finding);
+  chain.end();
+  for (const finding of chain.findGaps()) throw isNotThere(finding);
 }
 
 /**

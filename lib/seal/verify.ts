@@ -1,6 +1,5 @@
 /** Compares the archive with itself, and with the table (lib/seal/README.md, Verification). */
 import {
-  findDigest,
   isOfContent,
   type Listing,
   linesOf,
@@ -8,10 +7,11 @@ import {
   readWindows,
   type StoredWindow,
 } from './archive.ts';
+import { Chain } from './chain.ts';
 import { Comparison, Notes } from './comparison.ts';
 import { beginning, digestName, endOfTime, type SignedDigest, timeInName } from './digest.ts';
 import { idText, orderOf, type SealedLine } from './line.ts';
-import { type Finding, type Verification, type Verified, Walk } from './verification.ts';
+import type { Finding, Verification, Verified } from './verification.ts';
 import { newTally, type Tally, tallyLine } from './window.ts';
 
 /** Whether lines of a window are in their order, each once. */
@@ -41,7 +41,7 @@ const within = ({ created_at }: SealedLine, { from, until }: SignedDigest): bool
 
 /** What is known while windows are followed. */
 interface Following {
-  readonly walk: Walk;
+  readonly chain: Chain;
   readonly notes: Notes;
   readonly comparison: Comparison;
 }
@@ -125,7 +125,7 @@ async function* checkWindow(
   following: Following,
   { digest, content }: StoredWindow,
 ): AsyncGenerator<Finding, number> {
-  const { walk, comparison } = following;
+  const { chain, comparison } = following;
   if (typeof digest === 'string') return 0;
   await comparison.skipTo(digest.from);
   try {
@@ -139,27 +139,30 @@ async function* checkWindow(
   } catch (error) {
     if (!isOfContent(error)) throw error;
   }
-  walk.skipEntries(digest);
+  chain.skipEntries(digest);
   return digest.entries.count;
 }
 
-/** What the chain tells after a part that was verified: late entries of it, and what may have left. */
+/**
+ * Follows the chain after a part that was verified, where it tells more of that: its late entries, and
+ * what may have left.
+ * @returns whether the chain was followed to its end
+ */
 const readOn = async (
   verification: Verification,
-  { walk, notes }: Following,
-  since: string | undefined,
-): Promise<void> => {
-  if (!since) walk.endAll();
-  if (!since || !(walk.hasSuspects() || notes.hasUnmet())) return;
-  const rest = new Walk(verification);
-  const { digests } = await listWindows(verification.archive, since);
+  { chain, notes }: Following,
+  next: string | undefined,
+): Promise<boolean> => {
+  if (next !== undefined && !chain.isUnclear(next) && !notes.hasUnmet()) return false;
+  const digests = next ? (await listWindows(verification.archive, next)).digests : [];
   const isWanted = ({ entries }: SignedDigest) => entries.late > 0;
   for await (const window of readWindows(verification, digests, isWanted)) {
-    for (const _ of rest.step(window));
-    rest.expectEntries(window, isWanted);
+    for (const _ of chain.step(window));
+    chain.expectEntries(window, isWanted);
     for await (const line of readableLines(window.content)) notes.meetLate(line);
   }
-  walk.learn(rest);
+  chain.end();
+  return true;
 };
 
 /** The lines of a file as far as they can be read. */
@@ -190,29 +193,22 @@ const countTwice = async (
   return twice;
 };
 
-/** Whether a window begins at a time: junk may bear the name of one. */
-const isSigned = async (verification: Verification, from: string): Promise<boolean> =>
-  (await findDigest(verification, digestName(from))) !== undefined;
-
 /** Follows the windows of a list. @returns how many entries they have, and where it ended */
 async function* follow(
   verification: Verification,
   following: Following,
   { digests, next }: Listing,
 ): AsyncGenerator<Finding, { readonly entries: number; readonly next: string | undefined }> {
-  const { progress, isOver, since = beginning } = verification;
-  const { walk } = following;
+  const { progress, isOver } = verification;
+  const { chain } = following;
   let entries = 0;
   for await (const window of readWindows(verification, digests)) {
-    yield* walk.step(window, since);
+    yield* chain.step(window);
     entries += yield* checkWindow(following, window);
-    progress?.(walk.windows / digests.length, entries);
-    if (!isOver?.() || walk.windows === digests.length) continue;
-    return { entries, next: timeInName(digests[walk.windows] ?? '') };
+    progress?.(chain.windows / digests.length, entries);
+    const after = digests[chain.windows];
+    if (after !== undefined && isOver?.()) return { entries, next: timeInName(after) };
   }
-  const isMissing = next !== undefined && walk.endBefore(next, since);
-  if (isMissing && (await isSigned(verification, next)))
-    walk.miss(walk.newest?.until ?? since, next);
   return { entries, next };
 }
 
@@ -223,25 +219,26 @@ async function* follow(
  * @throws whatever archive and table throw
  */
 export async function* verifyTrail(verification: Verification): AsyncGenerator<Finding, Verified> {
-  const { scan, since, until } = verification;
+  const { scan, since = beginning, until } = verification;
   const listing = await listWindows(verification.archive, since, until);
   for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
-  const walk = new Walk(verification, listing.altered);
+  const chain = new Chain(verification, since, listing.altered);
   const notes = new Notes();
   // The last window may end after the time until which windows begin.
   const compared = { ...verification, until: listing.next ?? endOfTime };
-  const comparison = new Comparison(compared, notes, walk);
-  const following = { walk, notes, comparison };
+  const comparison = new Comparison(compared, notes, chain);
+  const following = { chain, notes, comparison };
   try {
     if (scan) yield* comparison.scan(compared);
     const { entries, next } = yield* follow(verification, following, listing);
-    const { newest, windows } = walk;
-    await readOn(verification, following, next);
-    yield* walk.findAltered(listing.altered);
-    yield* walk.findSuspects();
-    yield* comparison.finish(next === undefined);
+    const { newest, windows } = chain;
+    const isFollowed = await readOn(verification, following, next);
+    yield* chain.findAltered(listing.altered);
+    yield* chain.findGaps(next);
+    if (isFollowed) await comparison.noteAwaited();
+    yield* comparison.finish(next);
     const twice = await countTwice(verification, following, listing);
-    const { left } = walk;
+    const { left } = chain;
     return { windows, entries: entries - twice, newest, left, ...comparison.counts };
   } finally {
     notes.close();

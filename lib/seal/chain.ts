@@ -1,0 +1,147 @@
+/** The chain of digests, as it is followed from window to window (lib/seal/README.md, Verification). */
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredWindow } from './archive.ts';
+import {
+  beginning,
+  contradictionsIn,
+  endOfTime,
+  fingerprintOf,
+  linkTo,
+  type SignedDigest,
+  timeInName,
+} from './digest.ts';
+import type { Finding, Verification } from './verification.ts';
+
+/** A time of which the archive does not say what was sealed. */
+export interface Gap {
+  readonly from: string;
+  until: string;
+  readonly mayHoldLate: boolean;
+  /** They count unless the time may have left the archive, which only the end of the chain tells. */
+  readonly findings: Finding[];
+}
+
+const day = 86_400_000;
+
+/** The chain as far as it was followed. */
+export class Chain {
+  /** In the order in which they were found. */
+  readonly gaps: Gap[] = [];
+  newest: SignedDigest | undefined;
+  /** Windows that end until then may have left the archive; empty: none may. */
+  left = '';
+  windows = 0;
+  /** The gap of digests that cannot be read, until the next that can. */
+  private open: Gap | undefined;
+  /** Ends of windows of which a file was altered, by their beginnings. */
+  private readonly altered = new Map<string, string>();
+  private readonly now: number;
+  private readonly key: string;
+  private readonly start: string | undefined;
+
+  /** @param start when its first window must begin; absent: any time */
+  constructor(
+    { publicKey, now = Date.now() }: Pick<Verification, 'publicKey' | 'now'>,
+    start: string | undefined,
+    altered: readonly string[] = [],
+  ) {
+    this.now = now;
+    this.key = fingerprintOf(publicKey);
+    this.start = start;
+    for (const name of altered) this.altered.set(timeInName(name), '');
+  }
+
+  /** Takes one step along the chain. */
+  *step({ name, digest }: StoredWindow): Generator<Finding> {
+    this.windows += 1;
+    if (typeof digest === 'string') {
+      this.skip({ kind: digest, subject: name });
+      return;
+    }
+    for (const before of contradictionsIn(digest, this.key, this.now)) {
+      yield { kind: 'wrong', subject: name, before };
+    }
+    const expected = this.newest?.until ?? this.start ?? digest.from;
+    this.closeGap(expected, digest.from);
+    if (!this.isNext(digest, expected)) yield { kind: 'forked', subject: name };
+    this.newest = digest;
+    if (this.altered.has(digest.from)) this.altered.set(digest.from, digest.until);
+    this.allowLeaving(digest, Date.parse(digest.at));
+  }
+
+  /** Whether a digest goes on from the one before; where one is missing, that cannot be told. */
+  private isNext({ from, previous }: SignedDigest, expected: string): boolean {
+    const isCut = this.newest === undefined && expected !== beginning;
+    if (from !== expected || isCut) return from >= expected;
+    return isDeepStrictEqual(previous, linkTo(this.newest));
+  }
+
+  /** Notes of which time no digest is there, and until when none could be read. */
+  private closeGap(expected: string, until: string): void {
+    const end = this.open?.from ?? until;
+    if (end > expected) {
+      const finding = { kind: 'missing', subject: expected, before: `until ${end}` } as const;
+      this.gaps.push({ from: expected, until: end, mayHoldLate: true, findings: [finding] });
+    }
+    if (this.open) this.open.until = until;
+    this.open = undefined;
+  }
+
+  /** Notes that a digest cannot be read. */
+  private skip(finding: Finding): void {
+    if (!this.open) {
+      const from = timeInName(finding.subject);
+      this.open = { from, until: endOfTime, mayHoldLate: true, findings: [] };
+      this.gaps.push(this.open);
+    }
+    this.open.findings.push(finding);
+  }
+
+  /** Notes that the entries of a window cannot be read. */
+  skipEntries({ from, until, entries }: SignedDigest): void {
+    const findings = [{ kind: 'unreadable', subject: entries.file } as const];
+    this.gaps.push({ from, until, mayHoldLate: entries.late > 0, findings });
+  }
+
+  /** Notes where entries cannot be read that are wanted. */
+  expectEntries(
+    { digest, content }: StoredWindow,
+    isWanted: (digest: SignedDigest) => boolean,
+  ): void {
+    if (typeof digest === 'object' && !content && isWanted(digest)) this.skipEntries(digest);
+  }
+
+  private allowLeaving({ archive_days }: SignedDigest, at: number): void {
+    const left = archive_days > 0 ? new Date(at - archive_days * day).toISOString() : '';
+    if (left > this.left) this.left = left;
+  }
+
+  /** Takes into account that nothing comes after. */
+  end(): void {
+    if (this.newest) this.allowLeaving(this.newest, this.now);
+  }
+
+  /** Whether what comes from a time on tells more of what was followed. */
+  isUnclear(next: string): boolean {
+    const end = this.newest?.until ?? this.start ?? '';
+    return this.gaps.length > 0 || this.altered.size > 0 || end < next;
+  }
+
+  /** Whether the windows of a gap may have left the archive. */
+  hasLeft({ until }: Gap): boolean {
+    return until <= this.left;
+  }
+
+  /** What is not there of before a time, and may not have left. */
+  *findGaps(until = endOfTime): Generator<Finding> {
+    for (const gap of this.gaps) if (gap.from < until && !this.hasLeft(gap)) yield* gap.findings;
+  }
+
+  /** Which of the names of altered files are of windows that must be there. */
+  *findAltered(names: readonly string[]): Generator<Finding> {
+    for (const subject of names) {
+      const from = timeInName(subject);
+      if ((this.altered.get(from) || from) > this.left) yield { kind: 'altered', subject };
+    }
+  }
+}
