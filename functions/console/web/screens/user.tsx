@@ -2,6 +2,7 @@ import { api, send } from '../api.ts';
 import { Busy, FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
 import { CopyButton, Time } from '../components/text.tsx';
+import { UserTrail } from '../components/user-trail.tsx';
 import { useLoad } from '../loading.ts';
 import { RoleBadge } from './users.tsx';
 
@@ -30,6 +31,7 @@ export const User = ({ id }: { id: number }) => {
           </dd>
         </dl>
       )}
+      <UserTrail id={id} />
     </Screen>
   );
 };

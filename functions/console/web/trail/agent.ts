@@ -1,0 +1,32 @@
+/** The tokens by which user agents tell their names. Most name others too: the first that fits is it. */
+const browsers: readonly (readonly [name: string, token: RegExp])[] = [
+  ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
+  ['Opera', /OPR\/(\d+)/],
+  ['Samsung Internet', /SamsungBrowser\/(\d+)/],
+  ['Firefox', /(?:Firefox|FxiOS)\/(\d+)/],
+  ['Chrome', /(?:HeadlessChrome|Chrome|CriOS)\/(\d+)/],
+  ['Safari', /Version\/(\d+).* Safari\//],
+];
+
+const systems: readonly (readonly [name: string, token: RegExp])[] = [
+  ['Windows', /Windows/],
+  ['Android', /Android/],
+  ['iOS', /iPhone|iPad/],
+  ['macOS', /Mac OS X/],
+  ['ChromeOS', /CrOS/],
+  ['Linux', /Linux/],
+];
+
+/**
+ * A user agent as people name it: `Firefox 140 on Linux`, `curl 8.5.0`. It is what the client said
+ * of itself, and proves nothing.
+ */
+export const readableAgent = (agent: string): string => {
+  for (const [browser, token] of browsers) {
+    const [, version] = token.exec(agent) ?? [];
+    const system = systems.find(([, name]) => name.test(agent))?.[0];
+    if (version) return `${browser} ${version}${system ? ` on ${system}` : ''}`;
+  }
+  const [, product, version] = /^([^\s/]{1,40})\/([^\s/]{1,20})/.exec(agent) ?? [];
+  return product ? `${product} ${version}` : agent.slice(0, 60);
+};

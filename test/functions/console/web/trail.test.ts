@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { AuditEntry } from '../../../../functions/console/web/contract.d.ts';
+import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
+import { csvPart } from '../../../../functions/console/web/trail/csv.ts';
+import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
+import { barsOf } from '../../../../functions/console/web/trail/histogram.ts';
+import {
+  fromLocal,
+  parametersOf,
+  readState,
+  secondsBefore,
+  toLocal,
+  withChanges,
+} from '../../../../functions/console/web/trail/query.ts';
+import { createQueue } from '../../../../functions/console/web/trail/queue.ts';
+
+const noon = Date.UTC(2026, 10, 22, 12);
+const entry = (id: number, seconds = 0, result: AuditEntry['result'] = 'SUCCESS') =>
+  ({ id, result, created_at: new Date(noon + seconds * 1000).toISOString() }) as AuditEntry;
+
+describe('The query of the trail', () => {
+  it.each([
+    [
+      { userId: '17', action: 'LOGIN', since: '2026-11-22T12:00:00.000Z' },
+      { userId: 17, action: 'LOGIN', since: '2026-11-22T12:00:00.000Z' },
+    ],
+    [
+      { userId: '0', resourceId: '0', unknown: '1', follow: 'on' },
+      { userId: 0, resourceId: '0' },
+    ],
+    [{ userId: 'x' }, { userId: Number.NaN }],
+    [{}, {}],
+  ])('asks for what the address bar says: %j', (query, parameters) => {
+    expect(parametersOf(readState(query))).toEqual(parameters);
+  });
+
+  it.each([
+    [{ follow: 'on', until: 'u' }, {}, { follow: '', until: 'u' }],
+    [{ until: 'u', order: 'asc' }, { follow: 'on' }, { follow: 'on', until: '', order: '' }],
+    [{ follow: 'on' }, { order: 'asc' }, { follow: '', order: 'asc' }],
+    [{ follow: 'on' }, { since: 's' }, { follow: 'on', since: 's' }],
+  ] as const)('follows only up to now, the newest first: %j, then %j', (query, changes, after) => {
+    expect(withChanges(readState(query), changes)).toMatchObject(after);
+  });
+
+  it('keeps times to the millisecond between the address bar and the clock of this machine', () => {
+    for (const time of ['2026-11-22T12:00:00.000Z', '2026-06-01T00:00:00.007Z']) {
+      expect(fromLocal(toLocal(time))).toBe(time);
+    }
+    expect([toLocal('x'), fromLocal('x')]).toEqual(['', '']);
+    expect(secondsBefore(noon + 999, 3600)).toBe('2026-11-22T11:00:00.000Z');
+  });
+});
+
+describe('Following', () => {
+  it('puts each entry that is new where it belongs, once', () => {
+    const shown = [entry(3, 3), entry(1, 1)];
+
+    const { rows, added } = merge(shown, [entry(5, 3), entry(3, 3), entry(2, 2)]);
+
+    expect([rows.map(({ id }) => id), added]).toEqual([[5, 3, 2, 1], 2]);
+    expect(merge(shown, [entry(3, 3)]).rows).toBe(shown);
+  });
+
+  it('keeps the newest entries, and no more of them than it may', () => {
+    const many = Array.from({ length: maxRows }, (_, id) => entry(id, id));
+
+    const { rows } = merge(many, [entry(maxRows, maxRows)]);
+
+    expect([rows.length, rows[0]?.id, rows.at(-1)?.id]).toEqual([maxRows, maxRows, 1]);
+  });
+
+  it('reads again from a minute before the newest entry, within the query', () => {
+    const [minuteBefore, later] = ['2026-11-22T11:59:00.000Z', '2026-11-22T11:59:30.000Z'];
+
+    expect(rereadFrom([entry(2), entry(1, -9)], '')).toBe(minuteBefore);
+    expect(rereadFrom([entry(2)], later)).toBe(later);
+    expect(rereadFrom([], '')).toBe('');
+  });
+});
+
+describe('The histogram', () => {
+  it.each([
+    ['no entries', [], 0, 0],
+    ['one entry', [0], 0, 1],
+    ['half a minute', [0, 29], 0, 30],
+    ['half a minute and a second', [0, 30], 0, 7],
+    ['half an hour', [0, 1799], 0, 30],
+    ['a day', [0, 86_400], 0, 25],
+    ['a month', [0, 30 * 86_400], 0, 16],
+    ['ten years', [0, 3650 * 86_400], 0, 29],
+  ] as const)(
+    'has at most thirty bars, which begin at round times: %s',
+    (_, seconds, offset, count) => {
+      const entries = seconds.map((second) => entry(1, second));
+      const bars = barsOf(entries, offset);
+
+      expect(bars).toHaveLength(count);
+      expect(bars.reduce((sum, { success }) => sum + success, 0)).toBe(entries.length);
+    },
+  );
+
+  it('counts by result, and begins days at midnight of this machine', () => {
+    const offset = 5.5 * 3_600_000;
+    const bars = barsOf([entry(1), entry(2, 40 * 86_400, 'FAILURE'), entry(3, 1)], offset);
+
+    expect(bars[0]).toEqual({
+      ...{ from: '2026-11-21T18:30:00.000Z', until: '2026-11-23T18:30:00.000Z' },
+      ...{ success: 2, failure: 0 },
+    });
+    expect(bars.at(-1)).toMatchObject({ success: 0, failure: 1 });
+  });
+});
+
+describe('The trail as it is shown', () => {
+  it.each([
+    [
+      'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
+      'Firefox 140 on Linux',
+    ],
+    [
+      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36 Edg/141.0.0.0',
+      'Edge 141 on Windows',
+    ],
+    [
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+      'Safari 18 on iOS',
+    ],
+    [
+      'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Mobile Safari/537.36',
+      'Chrome 141 on Android',
+    ],
+    ['curl/8.5.0', 'curl 8.5.0'],
+    ['<img src=x onerror=alert(1)>', '<img src=x onerror=alert(1)>'],
+    ['a', 'a'],
+  ])('has agents by the name that people use: %s', (agent, readable) => {
+    expect(readableAgent(agent)).toBe(readable);
+  });
+
+  it.each([
+    ['a,b\r\n', { text: '', count: 0 }],
+    ['a,b\r\n1,2\r\n3,4\r\n', { text: '1,2\r\n3,4\r\n', count: 2 }],
+    ['a,b\r\n1,"x\r\n""y"""\r\n', { text: '1,"x\r\n""y"""\r\n', count: 1 }],
+  ])('is exported with one header: %j', (page, part) => {
+    expect(csvPart(page, false)).toEqual(part);
+    expect(csvPart(page, true)).toEqual({ ...part, text: page });
+  });
+
+  it('asks for six things at a time, in their order', async () => {
+    const queue = createQueue(6);
+    const begun: number[] = [];
+    const gates = Array.from({ length: 8 }, () => Promise.withResolvers<void>());
+    for (const [index, gate] of gates.entries()) {
+      queue(() => {
+        begun.push(index);
+        return gate.promise;
+      });
+    }
+
+    expect(begun).toEqual([0, 1, 2, 3, 4, 5]);
+    gates[3]?.resolve();
+    await expect.poll(() => begun).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+});
