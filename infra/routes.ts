@@ -404,7 +404,7 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: false,
     variables: [
       ...(['SESSIONS', 'CURRENT_PASSWORD', 'PASSWORD_MIN_LENGTH'] as const),
-      ...(['MAIL_FROM', 'RESET_URL', 'DOCS'] as const),
+      ...(['MAIL_FROM', 'RESET_URL', 'AUDIT_SEAL', 'DOCS'] as const),
     ],
     memory: waitingMemory,
     staticFiles: 'console',

@@ -5,5 +5,7 @@ export interface PageData {
   readonly passwordMinLength: number;
   /** Whether links that reset passwords are mailed. */
   readonly passwordReset: boolean;
+  /** Whether the trail is sealed; 'paused': what was sealed before can be read. */
+  readonly auditSeal: 'on' | 'paused' | 'off';
   readonly docs: 'on' | 'off';
 }

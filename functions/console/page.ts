@@ -16,10 +16,11 @@ const dataOf = ({
   sessions,
   currentPassword,
   passwordMinLength,
+  auditSeal,
   docs,
 }: ServiceValues) =>
   ({
-    ...{ sessions, currentPassword, passwordMinLength, docs },
+    ...{ sessions, currentPassword, passwordMinLength, auditSeal, docs },
     passwordReset: sendsMail({ mailFrom, resetUrl }),
   }) satisfies PageData;
 

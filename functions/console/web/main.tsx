@@ -20,7 +20,7 @@ const screens: readonly {
 }[] = [
   { path: '/users', title: 'Users', Screen: Users },
   { path: '/audit', title: 'Audit', Screen: Audit },
-  { path: '/seal', title: 'Seal', Screen: Seal },
+  ...(settings.auditSeal === 'off' ? [] : [{ path: '/seal', title: 'Seal', Screen: Seal }]),
 ];
 
 const NotFound = () => (

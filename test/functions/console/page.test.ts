@@ -37,7 +37,7 @@ describe('GET /console', () => {
 
     expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
       ...{ sessions: 'stateless', currentPassword: 'optional', passwordMinLength: 1 },
-      ...{ passwordReset: false, docs: 'on' },
+      ...{ passwordReset: false, auditSeal: 'on', docs: 'on' },
     });
     expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({
       ...{ sessions: 'revocable', passwordMinLength: 15, passwordReset: true, docs: 'off' },
