@@ -3,7 +3,13 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { toItem } from '../../lib/audit/store.ts';
-import { type Digest, entriesName, readDigest, signDigest } from '../../lib/seal/digest.ts';
+import {
+  type Digest,
+  digestName,
+  entriesName,
+  readDigest,
+  signDigest,
+} from '../../lib/seal/digest.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder.ts';
 import { type Item, indexKeyNames, lineOf, sha256 } from '../../lib/seal/line.ts';
 import { sealWindows } from '../../lib/seal/sealer.ts';
@@ -258,6 +264,16 @@ const swapDigests = fc.tuple(anyDigest, anyDigest).map(
     },
 );
 
+/** Lays a copy of a digest under a name that no window has. */
+const copyDigest = fc.record({ digest: anyDigest, minutes: fc.integer({ min: -60, max: 60 }) }).map(
+  ({ digest, minutes }): Tamper =>
+    ({ archive }) => {
+      const name = digestName(iso(sound.now + minutes * minute + 30_000));
+      archive.files.set(name, sound.archive.files.get(digest) ?? Buffer.from(''));
+      return { files: [name], found: { [name]: ['moved'] } };
+    },
+);
+
 const editPair = anyDigest.map(
   (digest): Tamper =>
     async ({ archive }) => {
@@ -344,6 +360,7 @@ export const withFiles = [
   removeFile,
   removeDigest,
   swapDigests,
+  copyDigest,
   editPair,
 ];
 export const withAll = [removeTail, fork, signAgain];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
@@ -27,12 +27,20 @@ const recordEntry = async (daysAgo: number): Promise<number> => {
   return entry.id;
 };
 
+/** A data folder; what is logged is not printed. */
+const prepare = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'expiry-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const said = vi.spyOn(console, 'error').mockReturnValue();
+  onTestFinished(() => said.mockRestore());
+  return { folder, said };
+};
+
+const storedIds = async () => (await scanAudit(inject('engine'), tables.audit)).map(({ id }) => id);
+
 describe('The clock of one machine', () => {
   it('removes no item while it is wrong', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'expiry-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const said = vi.spyOn(console, 'error').mockReturnValue();
-    onTestFinished(() => said.mockRestore());
+    const { folder, said } = prepare();
     const ids = [await recordEntry(20), await recordEntry(10), await recordEntry(0)];
     const counter = { pk: 'attempts#account#1', expires_at: Math.floor(Date.now() / 1000) + 900 };
     await engine.send(new PutCommand({ TableName: tables.users, Item: counter }));
@@ -52,8 +60,7 @@ describe('The clock of one machine', () => {
     await comesTrue(() => said.mock.calls.length > 0);
     await stop();
 
-    const stored = (await scanAudit(inject('engine'), tables.audit)).map(({ id }) => id);
-    expect(stored.sort()).toEqual(ids.sort());
+    expect((await storedIds()).sort()).toEqual(ids.sort());
     expect([...archive.ids()].sort()).toEqual(ids);
     expect(await scan(inject('engine'), tables.users)).toEqual([counter]);
     expect(said.mock.calls).toEqual([[expect.stringContaining('45 days')]]);
@@ -66,4 +73,22 @@ describe('The clock of one machine', () => {
 
     expect(await newestEntry()).toBeGreaterThan(Date.now() - day);
   });
+});
+
+it('Expired entries leave the table of one machine though nothing can be sealed', async () => {
+  const { folder, said } = prepare();
+  const archive = archiveIn(folder);
+  mkdirSync(archive.folder);
+  const first = '00000101T000000000Z.digest.json';
+  writeFileSync(join(archive.folder, first), 'no digest');
+  const [expired, kept] = [await recordEntry(40), await recordEntry(20)];
+
+  const stop = startSealing(folder, 1, { newest: Date.now() });
+  const isRemoved = await comesTrue(async () => !(await storedIds()).includes(expired));
+  await stop();
+
+  expect(isRemoved).toBe(true);
+  expect(await storedIds()).toContain(kept);
+  expect(archive.names()).toEqual([first]);
+  expect(said.mock.calls[0]).toEqual([expect.stringContaining('audit-trail-broken')]);
 });
