@@ -80,6 +80,14 @@ export const deploymentSettings = {
   /** Tables that another stack has left or that were restored, to use in place of own ones. */
   usersTableName: { allowed: tableName, requires: 'auditTableName' },
   auditTableName: { allowed: tableName, requires: 'usersTableName' },
+  /** The key that an earlier stack, or this one before, encrypted secrets of second factors by. */
+  secondFactorKeyArn: {
+    allowed: text(
+      /^arn:aws[a-z-]*:kms:[a-z\d-]+:\d{12}:key\/[\w-]+$/,
+      'the ARN of a key in AWS KMS',
+    ),
+    requires: 'secondFactor',
+  },
   ...serviceSettings,
   /** 10 is the least that OWASP advises; 14 takes seconds. */
   bcryptCost: { ...serviceSettings.bcryptCost, allowed: { from: 10, to: 14 } },
@@ -221,6 +229,7 @@ const fromLaxest: readonly Name[] = [
   'userDirectory',
   'loginAnswers',
   'sessions',
+  'secondFactor',
   'currentPassword',
   'v1Users',
   'docs',

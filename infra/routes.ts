@@ -48,6 +48,8 @@ export interface FunctionDefinition {
   readonly sendsMails?: true;
   /** It lists and reads the sealed trail, and reads the public key. */
   readonly showsSeal?: true;
+  /** What it does with the key of second factors, where users can have one. */
+  readonly factorKey?: 'kms:Encrypt' | 'kms:Decrypt';
   /** It serves the files of this page; see static-files.ts. */
   readonly staticFiles?: 'docs' | 'console';
   /** It keeps its state in its process (functions/README.md, In-memory variant). */
@@ -96,6 +98,17 @@ const createsUsers: TablePermission = {
 /** The transaction that makes a user an admin checks that the caller still is one. */
 const grantsRoles: TablePermission = { table: 'users', actions: ['dynamodb:ConditionCheckItem'] };
 
+/** Wrong passwords and codes are counted like failed logins. */
+const changesOwnFactor: TablePermission = {
+  table: 'users',
+  actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+};
+
+const ownFactorVariables = [
+  ...(['AUDIT_RETENTION_DAYS', 'BCRYPT_COST', 'SESSIONS', 'SECOND_FACTOR'] as const),
+  ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
+] as const;
+
 export const functions: readonly FunctionDefinition[] = [
   {
     name: 'register',
@@ -138,8 +151,10 @@ export const functions: readonly FunctionDefinition[] = [
       'LOGIN_FAILURES_PER_ACCOUNT',
       'LOGIN_FAILURES_PER_ADDRESS',
       'SESSIONS',
+      'SECOND_FACTOR',
     ],
     memory: hashingMemory,
+    factorKey: 'kms:Decrypt',
   },
   {
     name: 'logout',
@@ -151,7 +166,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
+    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
   },
   {
@@ -174,10 +189,17 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: [
-      ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'BCRYPT_COST', 'SESSIONS'] as const),
+      ...([
+        'AUDIT_DETAIL',
+        'AUDIT_RETENTION_DAYS',
+        'BCRYPT_COST',
+        'SESSIONS',
+        'SECOND_FACTOR',
+      ] as const),
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
     memory: hashingMemory,
+    factorKey: 'kms:Decrypt',
   },
   // The stack creates it before the functions that invoke it.
   {
@@ -233,7 +255,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/profile' }],
     permissions: [readsSessions, readsCaller],
     signingSecret: true,
-    variables: ['SESSIONS'],
+    variables: ['SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
   },
   {
@@ -244,7 +266,7 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: true,
     variables: [
       ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS'] as const),
-      ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'] as const),
+      ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS', 'SECOND_FACTOR'] as const),
     ],
     memory: hashingMemory,
     makesAdmins: true,
@@ -259,7 +281,7 @@ export const functions: readonly FunctionDefinition[] = [
       { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
     signingSecret: true,
-    variables: ['USER_DIRECTORY', 'SESSIONS'],
+    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
   },
   {
@@ -268,7 +290,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/users/{id}' }],
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
-    variables: ['USER_DIRECTORY', 'SESSIONS'],
+    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
   },
   {
@@ -293,7 +315,13 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: true,
     variables: [
       ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'USER_DIRECTORY'] as const),
-      ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS', 'CURRENT_PASSWORD'] as const),
+      ...([
+        'PASSWORD_MIN_LENGTH',
+        'BCRYPT_COST',
+        'SESSIONS',
+        'SECOND_FACTOR',
+        'CURRENT_PASSWORD',
+      ] as const),
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
     memory: hashingMemory,
@@ -310,7 +338,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS'],
+    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
   },
   {
@@ -319,8 +347,74 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/users/{id}/revocations' }],
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS'],
+    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
+  },
+  {
+    name: 'second-factor-get',
+    entry: 'functions/second-factor/get.ts',
+    routes: [{ method: 'GET', path: '/api/second-factor' }],
+    permissions: [readsSessions],
+    signingSecret: true,
+    variables: ['SESSIONS', 'SECOND_FACTOR'],
+    memory: waitingMemory,
+  },
+  {
+    name: 'second-factor-enrol',
+    entry: 'functions/second-factor/enrol.ts',
+    routes: [{ method: 'POST', path: '/api/second-factor', hashesPasswords: true }],
+    permissions: [changesOwnFactor, writesAudit],
+    signingSecret: true,
+    variables: ownFactorVariables,
+    memory: hashingMemory,
+    factorKey: 'kms:Encrypt',
+  },
+  {
+    name: 'second-factor-confirm',
+    entry: 'functions/second-factor/confirm.ts',
+    routes: [{ method: 'PUT', path: '/api/second-factor' }],
+    permissions: [changesOwnFactor, writesAudit],
+    signingSecret: true,
+    variables: ownFactorVariables,
+    memory: waitingMemory,
+    factorKey: 'kms:Decrypt',
+    handsOverMails: true,
+  },
+  {
+    name: 'second-factor-renew-recovery-codes',
+    entry: 'functions/second-factor/renew-recovery-codes.ts',
+    routes: [{ method: 'POST', path: '/api/second-factor/recovery-codes', hashesPasswords: true }],
+    permissions: [changesOwnFactor, writesAudit],
+    signingSecret: true,
+    variables: ownFactorVariables,
+    memory: hashingMemory,
+    factorKey: 'kms:Decrypt',
+    handsOverMails: true,
+  },
+  {
+    name: 'second-factor-remove',
+    entry: 'functions/second-factor/remove.ts',
+    routes: [{ method: 'POST', path: '/api/second-factor/removals', hashesPasswords: true }],
+    permissions: [changesOwnFactor, writesAudit],
+    signingSecret: true,
+    variables: ownFactorVariables,
+    memory: hashingMemory,
+    factorKey: 'kms:Decrypt',
+    handsOverMails: true,
+  },
+  {
+    name: 'users-remove-second-factor',
+    entry: 'functions/users/remove-second-factor.ts',
+    routes: [{ method: 'DELETE', path: '/api/users/{id}/second-factor' }],
+    permissions: [
+      readsSessions,
+      { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'] },
+      writesAudit,
+    ],
+    signingSecret: true,
+    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
+    memory: waitingMemory,
+    handsOverMails: true,
   },
   {
     name: 'audit-logs-list',
@@ -338,7 +432,7 @@ export const functions: readonly FunctionDefinition[] = [
       { table: 'users', actions: ['dynamodb:PutItem'], when: [{ auditDetail: 'full' }] },
     ],
     signingSecret: true,
-    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS'],
+    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
   },
   {
@@ -351,7 +445,7 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     permissions: [readsSessions],
     signingSecret: true,
-    variables: ['SESSIONS'],
+    variables: ['SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,
     showsSeal: true,
   },
@@ -386,7 +480,14 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: false,
     variables: [
       ...(['USER_DIRECTORY', 'PASSWORD_MIN_LENGTH', 'LOGIN_ANSWERS'] as const),
-      ...(['REGISTRATIONS_PER_ADDRESS', 'V1_USERS', 'DOCS', 'SESSIONS'] as const),
+      ...([
+        'REGISTRATIONS_PER_ADDRESS',
+        'V1_USERS',
+        'DOCS',
+        'CONSOLE',
+        'SESSIONS',
+        'SECOND_FACTOR',
+      ] as const),
       ...(['CURRENT_PASSWORD', 'SELF_DELETION', 'MAIL_FROM', 'RESET_URL'] as const),
       'AUDIT_SEAL',
     ],
@@ -403,7 +504,7 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [],
     signingSecret: false,
     variables: [
-      ...(['SESSIONS', 'CURRENT_PASSWORD', 'PASSWORD_MIN_LENGTH'] as const),
+      ...(['SESSIONS', 'SECOND_FACTOR', 'CURRENT_PASSWORD', 'PASSWORD_MIN_LENGTH'] as const),
       ...(['MAIL_FROM', 'RESET_URL', 'AUDIT_SEAL', 'DOCS'] as const),
     ],
     memory: waitingMemory,

@@ -91,6 +91,13 @@ export const serviceSettings = {
   },
   /** Whether users can delete their own account. */
   selfDeletion: { variable: 'SELF_DELETION', allowed: ['off', 'on'], default: 'off' },
+  /** Whether users can have a second factor, and whether admins must. */
+  secondFactor: {
+    variable: 'SECOND_FACTOR',
+    allowed: ['off', 'optional', 'admins'],
+    default: 'off',
+    requires: 'sessions',
+  },
   /** The sender of mails. With it and the next setting, passwords can be reset. */
   mailFrom: {
     variable: 'MAIL_FROM',
@@ -137,6 +144,7 @@ export const operatorSettings = [
   'passwordMinLength',
   'bcryptCost',
   'sessions',
+  'secondFactor',
   'mailFrom',
   'resetUrl',
   'auditDetail',
@@ -171,6 +179,11 @@ export const settings = {
   auditArchiveFolder: { variable: 'AUDIT_ARCHIVE_FOLDER', allowed: anyText, default: '' },
   /** The URL at which the function that sends mails is invoked; '': no mails are sent. */
   mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', allowed: anyText, default: '' },
+  /** The key in AWS KMS that encrypts the secrets of second factors, and the URL of KMS. */
+  secondFactorKey: { variable: 'SECOND_FACTOR_KEY', allowed: anyText, default: '' },
+  kmsUrl: { variable: 'KMS_URL', allowed: anyText, default: '' },
+  /** That key on one machine, 32 bytes in base64; '': it is in KMS. */
+  secondFactorLocalKey: { variable: 'SECOND_FACTOR_LOCAL_KEY', allowed: anyText, default: '' },
   /** The folder of the files that pages load; see infra/static-files.ts. */
   staticFiles: { variable: 'STATIC_FILES', allowed: anyText },
   /** How many times as long as on AWS a request to the store may take, on a busy machine. */

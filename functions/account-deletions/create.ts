@@ -1,5 +1,5 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { checkOwnDeletion } from '../../lib/auth/own-change.ts';
+import { checkOwnRequestWithCode } from '../../lib/auth/factor-changes.ts';
 import * as contract from '../../lib/contract/account-deletions.ts';
 import { authenticated } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
@@ -13,9 +13,10 @@ export const handler = endpoint(contract.deleteAccount, authenticated, async (re
   const { id } = claims;
   const source = sourceOf(request);
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
-  const own = { id, currentPassword: body.currentPassword, sourceIp: source.ip_address };
+  const { currentPassword, code } = body;
+  const own = { id, currentPassword, code, sourceIp: source.ip_address };
   const deleted = await recordingFaults(deletion, async () =>
-    deleteSelf(await checkOwnDeletion(own, caller)),
+    deleteSelf(await checkOwnRequestWithCode(own, caller)),
   );
   await record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) });
   return { statusCode: 204 };

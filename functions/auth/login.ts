@@ -6,6 +6,8 @@ import { sourceOf } from '../../lib/http/request.ts';
 
 /** POST /api/login */
 export const handler = endpoint(contract.logIn, anyone, async (request) => {
-  const token = await logIn(parseCredentials(request.body), sourceOf(request));
+  const { body } = request;
+  const login = { ...parseCredentials(body), code: body.code };
+  const token = await logIn(login, sourceOf(request));
   return { statusCode: 200, body: { message: 'Login successful', token } };
 });

@@ -14,13 +14,14 @@ const dataOf = ({
   mailFrom,
   resetUrl,
   sessions,
+  secondFactor,
   currentPassword,
   passwordMinLength,
   auditSeal,
   docs,
 }: ServiceValues) =>
   ({
-    ...{ sessions, currentPassword, passwordMinLength, auditSeal, docs },
+    ...{ sessions, secondFactor, currentPassword, passwordMinLength, auditSeal, docs },
     passwordReset: sendsMail({ mailFrom, resetUrl }),
   }) satisfies PageData;
 

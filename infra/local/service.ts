@@ -11,7 +11,13 @@ import { announceRunning, forgetRunning, lockFolder, readRunning } from './folde
 import { createGateway, type Integration } from './gateway.ts';
 import { type LocalMail, startMail } from './mail.ts';
 import { archiveFolder, startSealing } from './sealing.ts';
-import { environmentDefaults, type LocalSettings, secretFile, signingSecret } from './settings.ts';
+import {
+  environmentDefaults,
+  type LocalSettings,
+  secondFactorKey,
+  secretFile,
+  signingSecret,
+} from './settings.ts';
 
 export interface LocalService {
   readonly url: string;
@@ -123,7 +129,11 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     const url = `http://localhost:${await gateway.listen(settings.port)}`;
     engine = await startEngine({ folder });
     const AUDIT_ARCHIVE_FOLDER = folder ? archiveFolder(folder) : '';
-    setEnvironment(engine.endpoint, { ...signingSecret(settings), AUDIT_ARCHIVE_FOLDER });
+    setEnvironment(engine.endpoint, {
+      ...signingSecret(settings),
+      ...secondFactorKey(settings),
+      AUDIT_ARCHIVE_FOLDER,
+    });
     // Reads every setting: one that is out of range is refused now, not by a later request.
     Object.values(config);
     mail = await openMail(settings);

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   anyText,
@@ -85,6 +85,22 @@ export const signingSecret = ({
   const file = secretFile(folder);
   if (!existsSync(file)) createPrivately(file, JSON.stringify([makeSecretVersion()]));
   return { JWT_SECRET_FILE: file };
+};
+
+/** The file in a data folder that holds the key of second factors, in base64. */
+const factorKeyFile = (folder: string): string => join(folder, 'second-factor.key');
+
+/**
+ * The key that encrypts the secrets of second factors, as the variable that lib/second-factor/key.ts
+ * reads. It is made at the first start that needs it, and kept: the folder must be there, and locked.
+ */
+export const secondFactorKey = ({ folder }: LocalSettings): Readonly<Record<string, string>> => {
+  const { secondFactor, secondFactorLocalKey } = settings;
+  if (valuesIn(process.env, { secondFactor }).secondFactor === 'off') return {};
+  const make = () => randomBytes(32).toString('base64');
+  const file = folder && factorKeyFile(folder);
+  if (file && !existsSync(file)) createPrivately(file, make());
+  return { [secondFactorLocalKey.variable]: file ? readFileSync(file, 'utf8') : make() };
 };
 
 /**

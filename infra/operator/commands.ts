@@ -8,6 +8,7 @@ import { run as exportUsers } from './commands/export-users.ts';
 import { run as importUsers } from './commands/import-users.ts';
 import { run as listAdmins } from './commands/list-admins.ts';
 import { run as promote } from './commands/promote.ts';
+import { run as removeSecondFactor } from './commands/remove-second-factor.ts';
 import { run as replayAudit } from './commands/replay-audit.ts';
 import { run as resetPassword } from './commands/reset-password.ts';
 import { run as revoke } from './commands/revoke.ts';
@@ -71,6 +72,17 @@ all at once by rotate-secret, after a leak of the secret.`,
       'revoke ada@example.com --local',
     ],
     run: revoke,
+  },
+  'remove-second-factor': {
+    summary: 'remove the second factor of a user',
+    operands: ['EMAIL'],
+    help: `For a user who has lost both the app and the recovery codes: make sure who asks. The password
+stays as it is, all sessions of the user are ended, and logins ask for no code any more.`,
+    examples: [
+      'remove-second-factor ada@example.com --stack accounts-production',
+      'remove-second-factor ada@example.com --local',
+    ],
+    run: removeSecondFactor,
   },
   'reset-password': {
     summary: 'print a link by which a user sets a new password',

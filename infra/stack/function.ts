@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Architecture, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { type BundlingOptions, NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
@@ -23,6 +24,8 @@ const gatewayTimeout = Duration.seconds(20);
 export interface SharedFunctionProps {
   readonly tables: Tables;
   readonly signingSecret: Secret;
+  /** The key of second factors, where users can have one. */
+  readonly factorKey: IKey | undefined;
   readonly variables: Readonly<Record<ServiceVariable, string>>;
   readonly logs: Required<
     Pick<LogGroupProps, 'retention' | 'removalPolicy' | 'deletionProtectionEnabled'>
@@ -50,6 +53,13 @@ const invocationUrl = ({ lambda }: ServiceFunction): string => {
   return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
 };
 
+/** Where a function finds the key of second factors, and KMS. */
+const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
+  if (!definition.factorKey || !factorKey) return {};
+  const { region, urlSuffix } = factorKey.stack;
+  return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: `https://kms.${region}.${urlSuffix}/` };
+};
+
 /** The names of tables, the ARN of the secret and the settings that the definition asks for. */
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const { definition, tables, signingSecret, variables, mail } = props;
@@ -66,6 +76,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
     // Lambda runs a function in the folder of its code.
     ...(definition.staticFiles ? { STATIC_FILES: 'static' } : {}),
+    ...factorVariables(props),
     ...props.scheduled?.environment,
     ...(definition.handsOverMails && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };
@@ -99,11 +110,19 @@ const sendingMail = (stack: Stack, from: string) =>
 
 /** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
 const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {
-  const { definition, variables, mail } = props;
+  const { definition, variables, mail, factorKey } = props;
   return [
     ...ofTables(props),
     ...(definition.signingSecret ? [readingSecret(props)] : []),
     ...(definition.handsOverMails && mail ? [invoking(mail)] : []),
+    ...(definition.factorKey && factorKey
+      ? [
+          new PolicyStatement({
+            actions: [definition.factorKey],
+            resources: [factorKey.keyArn],
+          }),
+        ]
+      : []),
     ...(definition.sendsMails ? [sendingMail(stack, variables.MAIL_FROM)] : []),
   ];
 };

@@ -1,4 +1,5 @@
 import { CfnOutput, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
@@ -32,6 +33,21 @@ const createSigningSecret = (scope: Construct, { keep }: { keep: boolean }): Sec
       'An operator command rotates it; both versions verify tokens for a day. A rotation function would need the permission to write the secret, which no function has.',
   });
   return secret;
+};
+
+/**
+ * The key that encrypts the secrets of second factors. It is kept when the setting goes off, or the
+ * stack: without it, nobody who has a second factor could log in when the setting is on again.
+ */
+const factorKeyOf = (stack: Stack, settings: DeploymentSettings): IKey | undefined => {
+  const { secondFactor, secondFactorKeyArn } = settings;
+  if (secondFactor === 'off') return undefined;
+  if (secondFactorKeyArn) return Key.fromKeyArn(stack, 'SecondFactorKey', secondFactorKeyArn);
+  return new Key(stack, 'SecondFactorKey', {
+    description: `Encrypts the secrets of second factors of ${stack.stackName}`,
+    enableKeyRotation: true,
+    removalPolicy: RemovalPolicy.RETAIN,
+  });
 };
 
 const pascalCase = (name: string) =>
@@ -98,7 +114,8 @@ export class ServiceStack extends Stack {
     const signingSecret = createSigningSecret(this, { keep });
 
     const variables = functionVariables(settings);
-    const shared = { tables, signingSecret, variables, logs };
+    const factorKey = factorKeyOf(this, settings);
+    const shared = { tables, signingSecret, variables, logs, factorKey };
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
 
@@ -119,6 +136,7 @@ export class ServiceStack extends Stack {
       SigningSecretArn: signingSecret.secretArn,
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
+      ...(factorKey ? { SecondFactorKeyArn: factorKey.keyArn } : {}),
       ...seal?.outputs,
       ...unsentMailsOf(functions),
       ...settingsForOperators(settings),

@@ -19,6 +19,20 @@ export const credentials = v.object({
   ),
 });
 
+const currentPassword = v.pipe(v.string(), v.minLength(1), v.metadata({ format: 'password' }));
+const code = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.description(
+    'Six digits from the app, or a recovery code. Spaces, hyphens and case do not count.',
+  ),
+);
+
+// The bodies by which users confirm what they ask for of themselves.
+export const passwordConfirmation = v.object({ currentPassword });
+export const codeConfirmation = v.object({ code });
+export const fullConfirmation = v.object({ currentPassword, code });
+
 /** @throws {DomainError} CREDENTIALS_REQUIRED */
 export const parseCredentials = (body: Fields): v.InferOutput<typeof credentials> => {
   const validated = validate(credentials, body);

@@ -1,8 +1,10 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
+import { type Code, readCode } from '../second-factor/codes.ts';
+import { checkCode, type Proof, useCode } from '../second-factor/factor.ts';
 import { config } from '../settings.ts';
-import type { StoredUser } from '../users/items.ts';
+import { hasFactor, type StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
 import { findUserByEmail, refreshHash } from '../users/store.ts';
 import {
@@ -56,17 +58,25 @@ const recordFirstRefusals = async (
   );
 };
 
+/** A right code of a user who has a second factor; it is not used up yet. */
+const proofOf = async (user: StoredUser, code: Code | undefined): Promise<Proof | undefined> =>
+  code && hasFactor(user) ? checkCode(user, code) : undefined;
+
+/** What somebody sends to log in; the code may be anything. */
+interface Login {
+  readonly email: string;
+  readonly password: string;
+  readonly code?: unknown;
+}
+
 /**
  * Logs a user in, and records each attempt whose password was checked, and the first one that each
  * wait refuses before that.
  * @returns a bearer token
- * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS, TOKEN_FAULT,
- *   STORAGE_FAULT
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
+ *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, TOKEN_FAULT, STORAGE_FAULT
  */
-export const logIn = async (
-  { email, password }: { email: string; password: string },
-  source: Source,
-): Promise<string> => {
+export const logIn = async ({ email, password, ...given }: Login, source: Source) => {
   const counters = await loginCounters(email, source.ip_address ?? '');
   const { user: found, items } = await findUserByEmail(email, { alongside: counters });
   const seen = countsOf(counters, items);
@@ -80,18 +90,27 @@ export const logIn = async (
   await recordFirstRefusals(attempt, seen, now);
   requireNoWait(seen, { now });
 
-  const { user, reason } = await authenticate(found, password);
   const recordFailure = (why: string) => record({ ...attempt, ...because(why) });
-  if (!user) {
-    // The refusal waits for the entry, because Lambda freezes a function after its response.
-    const [, counted] = await Promise.allSettled([recordFailure(reason), countAttempt(seen)]);
-    throw counted.status === 'rejected' ? counted.reason : refusal(reason);
-  }
   const failFor = (why: string) => async (error: unknown) => {
     await recordFailure(why);
     throw error;
   };
+  const refuse = async (why: string, counts: readonly SeenCounter[], error: DomainError) => {
+    // The refusal waits for the entry, because Lambda freezes a function after its response.
+    const [, counted] = await Promise.allSettled([recordFailure(why), countAttempt(counts)]);
+    throw counted.status === 'rejected' ? counted.reason : error;
+  };
+
+  const { user, reason } = await authenticate(found, password);
+  if (!user) return refuse(reason, seen, refusal(reason));
+  const code = readCode(given.code);
+  const proof = await proofOf(user, code);
   const seenByNow = await requireNoWaitNow(counters).catch(failFor('too_many_attempts'));
+  if (hasFactor(user)) {
+    if (!code) throw new DomainError('LOGIN_CODE_REQUIRED');
+    const isUsed = proof && (await useCode(user.id, proof));
+    if (!isUsed) return refuse('wrong_code', seenByNow, new DomainError('LOGIN_CODE_WRONG'));
+  }
   const token = await issueToken(user).catch(failFor('no_token'));
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),

@@ -83,14 +83,20 @@ export const checkOwnChange = async (
   return { user, endsWith: session, currentPassword: await requirePassword(user, change) };
 };
 
+/** The permission of users to change themselves while their session lasts. */
+export const ownPermission = (caller: StoredUser): Permission => ({
+  user: caller,
+  endsWith: endsWithSession(caller),
+});
+
 /**
- * Checks that users may delete themselves: their session, where sessions are revocable, and their
+ * Checks what users ask for of themselves: their session, where sessions are revocable, and their
  * current password.
  * @param caller the user, if authentication has read it
  * @throws {DomainError} USER_NOT_FOUND, CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS,
  *   CURRENT_PASSWORD_WRONG, STORAGE_FAULT
  */
-export const checkOwnDeletion = async (
+export const checkOwnRequest = async (
   request: OwnRequest,
   caller: StoredUser | undefined,
 ): Promise<Permission> => {

@@ -1,7 +1,7 @@
 /** Registration, login and the caller's profile. */
 import { credentials } from '../auth/credentials.ts';
 import { newUser } from '../users/schema.ts';
-import { profile, session } from './named-schemas.ts';
+import { credentialsUnder, profile, session } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const exampleUser = {
@@ -46,15 +46,19 @@ export const logIn = {
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Operation;
 
-const logInDescription: Describe = ({ loginAnswers }) => ({
+const logInDescription: Describe = (settings) => ({
   id: 'logIn',
   tag: 'Accounts',
   summary: 'Log in',
   text:
     'The response has a new token. Failed logins are counted by account and by source address; beyond a limit logins must wait, even with the right password.' +
-    (loginAnswers === 'uniform'
+    (settings.loginAnswers === 'uniform'
       ? ' The response to an unknown address is the same as to a wrong password.'
-      : ''),
+      : '') +
+    (settings.secondFactor === 'off'
+      ? ''
+      : ' A user with a second factor needs `code` too: without it, the response to a right password is 401 `Code required`.'),
+  body: credentialsUnder(settings),
   bodyExample: { email: exampleUser.email, password: exampleUser.password },
   success: {
     status: 200,
@@ -64,7 +68,10 @@ const logInDescription: Describe = ({ loginAnswers }) => ({
   },
   errors: [
     ...(['CREDENTIALS_REQUIRED', 'INVALID_CREDENTIALS'] as const),
-    ...(loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
+    ...(settings.secondFactor === 'off'
+      ? []
+      : (['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'] as const)),
+    ...(settings.loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
     ...(['TOO_MANY_ATTEMPTS', 'HASHING_FAULT', 'TOKEN_FAULT'] as const),
   ],
 });

@@ -25,19 +25,26 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   EMAIL_REQUIRED: 'The email is missing or empty.',
   TOKEN_AND_PASSWORD_REQUIRED: 'A token or a password is missing or empty.',
   CURRENT_PASSWORD_REQUIRED: 'The current password is missing or empty.',
+  CODE_REQUIRED: 'The code is missing or empty.',
   NO_FIELDS_TO_UPDATE: 'The body has none of the fields that can be changed.',
   FIELD_INVALID: 'A field breaks its rule; `errors` lists all such fields.',
   PARAMETER_INVALID: 'A query parameter is unknown, repeated or breaks its rule.',
   RESET_TOKEN_INVALID:
     'The token of a password reset is unknown, altered, used or expired, or a newer one was mailed.',
   CURRENT_PASSWORD_WRONG: 'The current password is wrong.',
+  CODE_WRONG: 'The code is wrong, was used before, or belongs to another half minute.',
+  SECOND_FACTOR_REQUIRED: 'The caller is an admin, but has no second factor: enrol one first.',
+  LOGIN_CODE_REQUIRED: 'The password is right, and this user logs in with a code too.',
+  LOGIN_CODE_WRONG: 'The password is right, but the code is wrong or was used before.',
   INVALID_CREDENTIALS: 'The password is wrong or, with uniform answers, the address is unknown.',
   USER_NOT_REGISTERED: 'No user has this email address.',
   USER_NOT_FOUND: 'No user has this id.',
+  SECOND_FACTOR_NOT_FOUND: 'The user has no second factor, or none that waits for its first code.',
   FILE_NOT_FOUND: 'The page has no file of this name.',
   AUDIT_NOT_SEALED: 'This service keeps nothing, and so does not seal its audit trail.',
   EMAIL_REGISTERED: 'Another user has this email address.',
   LAST_ADMIN: 'The caller is the only admin, without whom nobody could manage users.',
+  SECOND_FACTOR_ENABLED: 'The caller has a second factor already: remove it first.',
   EMAIL_EXISTS: 'Another user of the in-memory variant has this email address.',
   TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',
   MEMORY_FULL: 'The memory holds as many users as it can.',
@@ -70,7 +77,7 @@ const bodyErrors = [
 const errorsOf = (
   { caller, body, storageFault }: Operation,
   { errors }: Description,
-  { userDirectory }: ServiceValues,
+  { userDirectory, secondFactor }: ServiceValues,
 ): readonly ErrorCode[] => {
   const refusesSome =
     caller === 'maker' ||
@@ -84,6 +91,7 @@ const errorsOf = (
     ...(storageFault ? (['STORAGE_FAULT'] as const) : []),
     'UNEXPECTED_FAULT',
   ]);
+  if (all.has('FORBIDDEN') && secondFactor === 'admins') all.add('SECOND_FACTOR_REQUIRED');
   return errorCodes.filter((code) => all.has(code));
 };
 
@@ -91,7 +99,7 @@ const reasons: Readonly<Record<number, string>> = {
   400: 'The request breaks a rule.',
   401: 'The caller is not authenticated.',
   403: 'The caller may not do this.',
-  404: 'The user, the file or the sealed trail does not exist.',
+  404: 'What is asked for does not exist.',
   413: 'The body is larger than 64 KiB.',
   429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
   500: 'A fault of the service. The further field names it.',

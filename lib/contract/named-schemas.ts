@@ -8,13 +8,17 @@
  */
 import * as v from 'valibot';
 import { type AuditEntry, actions, results } from '../audit/entry.ts';
-import { credentials } from '../auth/credentials.ts';
+import {
+  codeConfirmation,
+  credentials,
+  fullConfirmation,
+  passwordConfirmation,
+} from '../auth/credentials.ts';
 import type { ServiceValues } from '../settings.ts';
 import { resetRequest } from '../users/fields.ts';
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
 import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
 import { roles, type User } from '../users/user.ts';
-import { accountDeletion } from './account-deletions.ts';
 
 const userId = v.pipe(
   v.number(),
@@ -79,10 +83,41 @@ export const session = v.object({
 const profileData = v.pick(user, ['id', 'name', 'email', 'role']);
 export const profile = v.object({ data: profileData });
 
+export const secondFactor = v.object({
+  enabled: v.boolean(),
+  recovery_codes_left: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+
+export const secondFactorEnrolment = v.object({
+  secret: v.pipe(v.string(), v.description('Base32 (RFC 4648), to be typed into an app.')),
+  uri: v.pipe(v.string(), v.description('The same as an app reads it from a QR code.')),
+});
+
+export const recoveryCodes = v.object({ recoveryCodes: v.array(v.string()) });
+
+/** The body of a login, with the code where there are second factors. */
+export const credentialsUnder = ({ secondFactor: setting }: ServiceValues) =>
+  setting === 'off' ? credentials : credentialsWithCode;
+
+const accountDeletion = v.object(passwordConfirmation.entries);
+const accountDeletionWithCode = v.object({
+  ...passwordConfirmation.entries,
+  code: v.exactOptional(codeConfirmation.entries.code),
+});
+
+/** The body of a deletion of one's own account, with the code where there are second factors. */
+export const accountDeletionUnder = ({ secondFactor: setting }: ServiceValues) =>
+  setting === 'off' ? accountDeletion : accountDeletionWithCode;
+
 /** The response to a request for a password reset. */
 export const message = v.object({ message: v.string() });
 
 export const users = v.pipe(v.array(user), v.readonly());
+
+const credentialsWithCode = v.object({
+  ...credentials.entries,
+  code: v.exactOptional(codeConfirmation.entries.code),
+});
 
 const ownUserChanges = v.pipe(
   v.object({
@@ -176,11 +211,17 @@ export type NamedSchemas = Readonly<Record<string, v.GenericSchema>>;
 /** All of them, in the order of the document. */
 export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
   NewUser: newUser,
-  Credentials: credentials,
+  Credentials: credentialsUnder(settings),
   Session: session,
   Profile: profile,
   ProfileData: profileData,
-  AccountDeletion: accountDeletion,
+  AccountDeletion: accountDeletionUnder(settings),
+  PasswordConfirmation: passwordConfirmation,
+  CodeConfirmation: codeConfirmation,
+  PasswordAndCode: fullConfirmation,
+  SecondFactor: secondFactor,
+  SecondFactorEnrolment: secondFactorEnrolment,
+  RecoveryCodes: recoveryCodes,
   PasswordResetRequest: resetRequest,
   PasswordReset: passwordReset,
   Message: message,

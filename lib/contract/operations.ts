@@ -8,6 +8,7 @@ import * as console from './console.ts';
 import * as docs from './docs.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import * as passwordResets from './password-resets.ts';
+import * as secondFactor from './second-factor.ts';
 import * as sessions from './sessions.ts';
 import * as users from './users.ts';
 import * as v1 from './v1-users.ts';
@@ -17,6 +18,7 @@ export const operations = {
   ...accountDeletions.operations,
   ...passwordResets.operations,
   ...sessions.operations,
+  ...secondFactor.operations,
   ...users.operations,
   ...auditLogs.operations,
   ...auditSeal.operations,

@@ -7,7 +7,7 @@
 import { findSessionUser, verifyToken } from '../auth/token.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
-import { toUser } from '../users/items.ts';
+import { roleInForce, toUser } from '../users/items.ts';
 import { findUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import type { User } from '../users/user.ts';
@@ -33,9 +33,14 @@ export const findUserFor = async (
   id: number,
 ): Promise<User | undefined> => (caller?.id === id ? toUser({ ...caller }) : findUser(id));
 
+/** Whether a request is an admin's who must have a second factor for that role, and has none. */
+const lacksFactor = ({ caller, claims }: IncomingEvent): boolean =>
+  caller !== undefined && caller.role !== claims?.role;
+
 /**
  * Authenticates the caller and puts the token's claims at `event.claims`; where sessions are
- * revocable, with the stored role, and with the stored user at `event.caller`. Rejects with
+ * revocable, with the role that the stored user has (an admin may need a second factor for its own),
+ * and with that user at `event.caller`. Rejects with
  * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or
  * with what {@link verifyToken} throws when no secret can be read.
  * @param mayBeGone whether the user may have been deleted
@@ -49,10 +54,17 @@ const authenticate = ({ mayBeGone = false } = {}): Middleware => {
     if (config.sessions === 'stateless') return;
     const caller = await findSessionUser(token, claims);
     if (!caller && !mayBeGone) throw new DomainError('TOKEN_INVALID');
-    if (caller) Object.assign(event, { caller, claims: { ...claims, role: caller.role } });
+    if (caller) Object.assign(event, { caller, claims: { ...claims, role: roleInForce(caller) } });
   };
 
-  return { before: authenticateBefore };
+  const authenticateOnError: NonNullable<Middleware['onError']> = (request) => {
+    const { error, event } = request;
+    if (error instanceof DomainError && error.code === 'FORBIDDEN' && lacksFactor(event)) {
+      request.error = new DomainError('SECOND_FACTOR_REQUIRED');
+    }
+  };
+
+  return { before: authenticateBefore, onError: authenticateOnError };
 };
 
 /**
@@ -90,6 +102,15 @@ const authorizeOthers = (permit: Permit): Middleware => {
   };
 
   return { before: authorizeOthersBefore };
+};
+
+/**
+ * The stored user who calls, for endpoints that exist only where sessions are revocable.
+ * @throws {DomainError} TOKEN_INVALID
+ */
+export const storedCaller = ({ caller }: Pick<AuthenticatedRequest, 'caller'>) => {
+  if (!caller) throw new DomainError('TOKEN_INVALID');
+  return caller;
 };
 
 /** Any valid token. */

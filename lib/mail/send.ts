@@ -63,7 +63,11 @@ export const resetMail = (
   return write('Choose a new password', paragraphs, link);
 };
 
-const names = { email: 'email address', password: 'password' } as const;
+const names = {
+  email: 'email address',
+  password: 'password',
+  secondFactor: 'second factor',
+} as const;
 
 /** The notice of a change. */
 export const noticeMail = (message: NoticeMessage, { resetUrl }: { resetUrl: string }): Mail => {

@@ -4,7 +4,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { readItems, send } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
-import { emailKey, type User } from './user.ts';
+import { emailKey, type Role, type User } from './user.ts';
 
 /** A user as stored: the fields that responses show, and those that no response shows. */
 export type StoredUser = User & {
@@ -18,7 +18,23 @@ export type StoredUser = User & {
    * user a password or another address.
    */
   readonly made_by?: number | undefined;
+  /** The secret of the user's second factor, encrypted; absent: there is none. */
+  readonly factor_secret?: string | undefined;
+  /** The step of time of the last code from an app that was accepted. */
+  readonly factor_step?: number | undefined;
+  /** Hashes of the recovery codes that were not used. */
+  readonly recovery_codes?: ReadonlySet<string> | undefined;
+  /** A second factor that no code has confirmed, and when it becomes void (seconds since 1970). */
+  readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
 };
+
+/** Whether a user logs in with a code (functions/README.md, Second factor). Off, it is kept. */
+export const hasFactor = ({ factor_secret }: StoredUser): boolean =>
+  config.secondFactor !== 'off' && factor_secret !== undefined;
+
+/** The role of a stored user in a request: admins may need a second factor for theirs. */
+export const roleInForce = (user: StoredUser): Role =>
+  config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;
 
 /** The key of a user item. */
 export const userKey = (id: number) => ({ pk: `user#${id}` });
@@ -51,6 +67,10 @@ export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUse
   password_hash: item.password_hash as string,
   session_number: item.session_number as number | undefined,
   made_by: item.made_by as number | undefined,
+  factor_secret: item.factor_secret as string | undefined,
+  factor_step: item.factor_step as number | undefined,
+  recovery_codes: item.recovery_codes as ReadonlySet<string> | undefined,
+  enrolment: item.enrolment as StoredUser['enrolment'],
 });
 
 export interface ItemKey {

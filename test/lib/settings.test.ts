@@ -41,6 +41,7 @@ const choices: readonly [Name, string, readonly string[]][] = [
   ['sessions', 'SESSIONS', ['stateless', 'revocable']],
   ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
   ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
+  ['secondFactor', 'SECOND_FACTOR', ['off', 'optional', 'admins']],
   ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
   ['auditSeal', 'AUDIT_SEAL', ['on', 'paused', 'off']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
@@ -60,6 +61,9 @@ const optional: readonly [Name, string][] = [
   ['mailFrom', 'MAIL_FROM'],
   ['resetUrl', 'RESET_URL'],
   ['mailFunctionUrl', 'MAIL_FUNCTION_URL'],
+  ['secondFactorKey', 'SECOND_FACTOR_KEY'],
+  ['secondFactorLocalKey', 'SECOND_FACTOR_LOCAL_KEY'],
+  ['kmsUrl', 'KMS_URL'],
   ['auditArchiveFolder', 'AUDIT_ARCHIVE_FOLDER'],
 ];
 
@@ -274,7 +278,7 @@ describe('configFrom', () => {
 
 it('The settings of operators have these outputs of a deployed stack', () => {
   expect(operatorSettings.map(outputOf)).toEqual([
-    ...['PasswordMinLength', 'BcryptCost', 'Sessions', 'MailFrom', 'ResetUrl'],
-    ...['AuditDetail', 'AuditRetentionDays', 'AuditArchiveDays'],
+    ...['PasswordMinLength', 'BcryptCost', 'Sessions', 'SecondFactor'],
+    ...['MailFrom', 'ResetUrl', 'AuditDetail', 'AuditRetentionDays', 'AuditArchiveDays'],
   ]);
 });

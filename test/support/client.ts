@@ -124,9 +124,9 @@ export const makeUser = async (
 /** The token that a login answers with. */
 export const logIn = async (
   api: ApiClient,
-  { email, password }: Pick<Account, 'email' | 'password'>,
+  { email, password, code }: Pick<Account, 'email' | 'password'> & { code?: string | undefined },
 ): Promise<string> => {
-  const json = { email, password };
+  const json = { email, password, ...(code === undefined ? {} : { code }) };
   const { status, body } = await untilInTime(() => api('POST', '/api/login', { json }));
   if (status !== 200) throw new Error(`Login answered ${status} ${JSON.stringify(body)}`);
   return body.token;

@@ -85,15 +85,15 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
     return logIn(api, admin);
   };
 
-  /** The callers' tokens; those of callers whom an example logs out or deletes are made for it. */
+  /** The callers' tokens; callers whom an example changes, and who have its password, are made for it. */
   const tokensFor = async ({ path }: ExampleRequest, { account }: Subject) => {
-    const endsOwn = ['/api/logout', '/api/account-deletions'].includes(path);
+    const changesOwn = /^\/api\/(logout|account-deletions|second-factor)/.test(path);
     const { password } = account;
     return {
       'nobody in particular': null,
-      'another user': endsOwn ? (await register(api, { password })).token : other.token,
+      'another user': changesOwn ? (await register(api, { password })).token : other.token,
       'the user itself': account.token,
-      'an admin': endsOwn ? await newAdmin(password) : adminToken,
+      'an admin': changesOwn ? await newAdmin(password) : adminToken,
     } satisfies Record<CallerName, string | null>;
   };
 
@@ -120,29 +120,29 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
     );
   });
 
-  describe.each(endpointsIn(requests).filter(({ path }) => path.includes('{id}')))(
-    '$name',
-    (example) => {
-      const agent = uniqueAgent();
+  const ofUsers = endpointsIn(requests)
+    // An example that is refused is refused before a user is looked for.
+    .filter(({ path, status }) => path.includes('{id}') && status !== 403);
+  describe.each(ofUsers)('$name', (example) => {
+    const agent = uniqueAgent();
 
-      it.each(badIds)('answers 404 to the id %s', async (id) => {
-        const subject = { account: other, admin: adminToken, memoryId: 0 };
+    it.each(badIds)('answers 404 to the id %s', async (id) => {
+      const subject = { account: other, admin: adminToken, memoryId: 0 };
 
-        for (const token of example.caller === 'admin' ? [adminToken] : [adminToken, other.token]) {
-          const response = await sendExample(api, example, subject, {
-            ...{ token, id },
-            headers: { 'user-agent': agent },
-          });
+      for (const token of example.caller === 'admin' ? [adminToken] : [adminToken, other.token]) {
+        const response = await sendExample(api, example, subject, {
+          ...{ token, id },
+          headers: { 'user-agent': agent },
+        });
 
-          expect(outcome(response)).toEqual(refusal(404, 'User not found'));
-        }
-      });
+        expect(outcome(response)).toEqual(refusal(404, 'User not found'));
+      }
+    });
 
-      it('has recorded nothing for any of them', async () => {
-        expect(await entriesOf(service, agent)).toEqual([]);
-      });
-    },
-  );
+    it('has recorded nothing for any of them', async () => {
+      expect(await entriesOf(service, agent)).toEqual([]);
+    });
+  });
 
   describe.each(endpointsIn(requests).filter(({ caller }) => caller !== 'anyone'))(
     '$name',

@@ -5,5 +5,6 @@ export const everySetting = {
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
   SELF_DELETION: 'on',
+  SECOND_FACTOR: 'optional',
   ...mailSettings,
 } as const;

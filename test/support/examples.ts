@@ -122,6 +122,13 @@ const accountDeletion = {
   entry: 'DELETE SUCCESS',
   faultEntry: 'DELETE FAILURE',
 } as const;
+/** A change of a factor that the account does not have. */
+const missingFactor = {
+  caller: 'user',
+  status: 404,
+  message: 'Second factor not found',
+  operations: [],
+} as const;
 const ofAll = { details: { scope: 'all' } } as const;
 const auditQuery = {
   caller: 'admin',
@@ -252,6 +259,44 @@ const examples: Readonly<Record<string, Example>> = {
     ...ofAll,
     caller: 'admin',
     storageFault: ['Error revoking sessions', 'err'],
+  },
+  'GET /api/second-factor': {
+    caller: 'user',
+    status: 200,
+    operations: [],
+    storageFault: ['Error fetching second factor', 'err'],
+  },
+  'POST /api/second-factor': {
+    caller: 'user',
+    json: ({ account }) => ({ currentPassword: account.password }),
+    status: 201,
+    operations: ['read', 'transaction'],
+    storageFault: ['Error enabling second factor', 'err'],
+    entry: 'UPDATE SUCCESS',
+    details: { fields: ['second_factor'], second_factor: 'begun' },
+    faultEntry: 'UPDATE FAILURE',
+  },
+  'PUT /api/second-factor': {
+    ...missingFactor,
+    json: () => ({ code: '123456' }),
+    storageFault: ['Error enabling second factor', 'err'],
+  },
+  'POST /api/second-factor/recovery-codes': {
+    ...missingFactor,
+    json: ({ account }) => ({ currentPassword: account.password, code: '123456' }),
+    storageFault: ['Error making recovery codes', 'err'],
+  },
+  'POST /api/second-factor/removals': {
+    ...missingFactor,
+    json: ({ account }) => ({ currentPassword: account.password, code: '123456' }),
+    storageFault: ['Error removing second factor', 'err'],
+  },
+  'DELETE /api/users/{id}/second-factor': {
+    caller: 'admin',
+    status: 403,
+    message: 'Second factor required',
+    operations: [],
+    storageFault: ['Error removing second factor', 'err'],
   },
   'GET /api/admin/audit-logs': auditQuery,
   'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },

@@ -1,11 +1,17 @@
 // Written by `npm run contract`: the operations and bodies of the API, with every setting on.
 
 export type NewUser = { name: string; email: string; password: string };
-export type Credentials = { email: string; password: string };
+export type Credentials = { email: string; password: string; code?: string };
 export type Session = { message: string; token: string };
 export type Profile = { data: ProfileData };
 export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin" };
-export type AccountDeletion = { currentPassword: string };
+export type AccountDeletion = { currentPassword: string; code?: string };
+export type PasswordConfirmation = { currentPassword: string };
+export type CodeConfirmation = { code: string };
+export type PasswordAndCode = { currentPassword: string; code: string };
+export type SecondFactor = { enabled: boolean; recovery_codes_left: number };
+export type SecondFactorEnrolment = { secret: string; uri: string };
+export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordResetRequest = { email: string };
 export type PasswordReset = { token: string; password: string };
 export type Message = { message: string };
@@ -49,6 +55,20 @@ export interface paths {
   };
   "/api/users/{id}/revocations": {
     post: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/second-factor": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };
+    post: { parameters: {}; requestBody: { content: { "application/json": PasswordConfirmation } }; responses: { 201: { content: { "application/json": SecondFactorEnrolment } }; default: { content: { "application/problem+json": Problem } } } };
+    put: { parameters: {}; requestBody: { content: { "application/json": CodeConfirmation } }; responses: { 200: { content: { "application/json": RecoveryCodes } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/second-factor/recovery-codes": {
+    post: { parameters: {}; requestBody: { content: { "application/json": PasswordAndCode } }; responses: { 200: { content: { "application/json": RecoveryCodes } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/second-factor/removals": {
+    post: { parameters: {}; requestBody: { content: { "application/json": PasswordAndCode } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/second-factor": {
+    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users": {
     post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };

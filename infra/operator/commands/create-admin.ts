@@ -1,4 +1,5 @@
 import { DomainError } from '../../../lib/errors.ts';
+import { config } from '../../../lib/settings.ts';
 import { creationDetails } from '../../../lib/users/audit-details.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { parseEmail, parseName, parsePassword } from '../../../lib/users/schema.ts';
@@ -38,6 +39,11 @@ export const run: Run = async ({ operator, operands: [email = ''], options }) =>
       async () => {
         await insertUser(admin);
         console.log(`Created the admin with id ${id}.`);
+        if (config.secondFactor === 'admins') {
+          console.log(
+            'This admin must enrol a second factor first: at /console, under My account.',
+          );
+        }
       },
       { check: seeAdmins },
     );

@@ -36,7 +36,12 @@ describe('GET /console', () => {
     const settings = { SESSIONS: 'revocable', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
 
     expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
-      ...{ sessions: 'stateless', currentPassword: 'optional', passwordMinLength: 1 },
+      ...{
+        sessions: 'stateless',
+        secondFactor: 'off',
+        currentPassword: 'optional',
+        passwordMinLength: 1,
+      },
       ...{ passwordReset: false, auditSeal: 'on', docs: 'on' },
     });
     expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({

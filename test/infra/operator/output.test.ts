@@ -6,10 +6,11 @@ import { commands } from '../../../infra/operator/commands.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { type Account, register, uniqueEmail } from '../../support/client.ts';
 import { type Output, operatedServiceForThisFile } from '../../support/operator.ts';
+import { registerWithFactor } from '../../support/second-factor.ts';
 import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
 
 const service = await operatedServiceForThisFile({
-  ...{ SESSIONS: 'revocable', AUDIT_SEAL_INTERVAL: '1' },
+  ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'optional', AUDIT_SEAL_INTERVAL: '1' },
   ...{ MAIL_FROM: 'accounts@example.com', RESET_URL: 'https://app.example.com/reset' },
 });
 const { api, folder, operate, entries } = service;
@@ -19,9 +20,10 @@ const roleOf = async ({ id }: Account) =>
 
 const hash = `$2b$04$${'a'.repeat(21)}e${'a'.repeat(30)}e`;
 const [users, log] = [join(folder, 'users.ndjson'), join(folder, 'service.log')];
-let [plain, admin]: readonly Account[] = [];
+let [plain, admin, secured]: readonly Account[] = [];
 beforeAll(async () => {
   [plain, admin] = [await register(api), await register(api)];
+  secured = await registerWithFactor(api);
   await operate(['promote', admin?.email ?? '']);
   const user = { name: 'N', email: uniqueEmail(), password_hash: hash };
   await writeFile(users, `${JSON.stringify(user)}\nno user\n`);
@@ -38,6 +40,7 @@ const runs: Readonly<Record<string, () => readonly [readonly string[], string, s
   demote: () => [[admin?.email ?? ''], 'UPDATE'],
   'list-admins': () => [[], 'READ'],
   revoke: () => [[plain?.email ?? ''], 'LOGOUT'],
+  'remove-second-factor': () => [[secured?.email ?? ''], 'UPDATE'],
   'reset-password': () => [[plain?.email ?? ''], 'UPDATE'],
   'rotate-secret': () => [[], 'UPDATE'],
   'import-users': () => [[users], 'CREATE'],

@@ -52,8 +52,8 @@ const tableIds = { users: 'UsersTable', audit: 'AuditTable' } as const;
 
 /** What its definition says that it needs, which the code of the function is compared with below. */
 const own = (
-  { permissions, signingSecret, handsOverMails, sendsMails }: FunctionDefinition,
-  on: boolean,
+  { permissions, signingSecret, handsOverMails, sendsMails, factorKey }: FunctionDefinition,
+  { mails, factors }: { mails: boolean; factors: boolean },
 ) => [
   ...permissions.flatMap(({ table, actions, indexes }) => {
     const id = tableIds[table];
@@ -61,7 +61,8 @@ const own = (
     return actions.flatMap((action) => resources.map((resource) => `${action} on ${resource}`));
   }),
   ...(signingSecret ? ['secretsmanager:GetSecretValue on SigningSecret'] : []),
-  ...(handsOverMails && on ? ['lambda:InvokeFunction on MailFunction'] : []),
+  ...(factorKey && factors ? [`${factorKey} on SecondFactorKey`] : []),
+  ...(handsOverMails && mails ? ['lambda:InvokeFunction on MailFunction'] : []),
   ...(sendsMails ? [...keepingUnsent, ...sendingMail] : []),
 ];
 
@@ -70,15 +71,22 @@ const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
 
 /** The environment that a definition asks for, settings by the texts that stand for them here. */
 const environmentOf = (
-  { permissions, signingSecret, variables, handsOverMails, staticFiles }: FunctionDefinition,
+  definition: FunctionDefinition,
   settings: Readonly<Record<string, unknown>>,
 ) => {
+  const { permissions, signingSecret, variables, handsOverMails, staticFiles } = definition;
   const names = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
   return {
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
     ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
     ...(staticFiles ? { STATIC_FILES: 'static' } : {}),
     ...Object.fromEntries(variables.map((name) => [name, settings[name]])),
+    ...(definition.factorKey
+      ? {
+          SECOND_FACTOR_KEY: 'SecondFactorKey',
+          KMS_URL: 'https://kms.AWS::Region.AWS::URLSuffix/',
+        }
+      : {}),
     ...(handsOverMails
       ? {
           MAIL_FUNCTION_URL:
@@ -100,6 +108,7 @@ const changed = {
   sessions: 'revocable',
   currentPassword: 'required',
   selfDeletion: 'on',
+  secondFactor: 'admins',
   auditDetail: 'full',
   mailFrom: 'accounts@example.com',
   resetUrl: 'https://app.example.com/reset',
@@ -115,12 +124,14 @@ const told = {
   // What is off has no function.
   V1_USERS: 'on',
   DOCS: 'on',
+  CONSOLE: 'on',
   AUDIT_SEAL: 'off',
   // Another one is taken only where entries are sealed.
   AUDIT_RETENTION_DAYS: '0',
   SESSIONS: 'revocable',
   CURRENT_PASSWORD: 'required',
   SELF_DELETION: 'on',
+  SECOND_FACTOR: 'admins',
   AUDIT_DETAIL: 'full',
   MAIL_FROM: 'accounts@example.com',
   RESET_URL: 'https://app.example.com/reset',
@@ -143,7 +154,10 @@ describe.each([
     '$name may do what it must, to what it must, and nothing else',
     (definition) => {
       expect(allowedBy(definition, context).sort()).toEqual(
-        [...common(definition), ...own(definition, 'mailFrom' in context)].sort(),
+        [
+          ...common(definition),
+          ...own(definition, { mails: 'mailFrom' in context, factors: 'secondFactor' in context }),
+        ].sort(),
       );
     },
   );
@@ -316,10 +330,13 @@ const actionsOf = (code: string): string[] => {
 
 /** The variables of the settings that code reads. */
 const variablesOf = (code: string): string[] => {
-  const read = [...code.matchAll(/\bconfig\d*\.(\w+)/g)].map(([, name = '']) => name);
+  const read = [...code.matchAll(/\b(?:config|settings)\d*\.(\w+)/g)].map(([, name = '']) => name);
   // What is given all settings takes some of them out of its parameter.
-  const taken = [...code.matchAll(/\(\{\s([\w,\s]+)\s\}\) =>/g)].flatMap(([, list = '']) =>
-    list.trim().split(/,\s+/),
+  const taken = [...code.matchAll(/\(\{\s([\w,:\s]+)\s\}\) =>/g)].flatMap(([, list = '']) =>
+    list
+      .trim()
+      .split(/,\s+/)
+      .map((each) => each.replace(/:.*/, '')),
   );
   const names = new Set([...read, ...taken]);
   return Object.entries({ ...serviceSettings, auditSeal: settings.auditSeal })

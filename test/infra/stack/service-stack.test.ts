@@ -36,6 +36,7 @@ describe('the stack', () => {
       PasswordMinLength: '1',
       BcryptCost: '10',
       Sessions: 'stateless',
+      SecondFactor: 'off',
       AuditDetail: 'standard',
       AuditRetentionDays: '0',
       AuditArchiveDays: '0',
@@ -113,7 +114,7 @@ describe('the stack', () => {
     expect([...new Set(days)]).toEqual([30]);
   });
 
-  it('keeps in production whatever holds data: tables, secret, logs, the sealed trail and its key', () => {
+  it('keeps in production whatever holds data: tables, secret, keys, logs and the sealed trail', () => {
     const kept = Object.entries<Policies>(synthesise(production).toJSON().Resources)
       .filter(([, { DeletionPolicy }]) => DeletionPolicy === 'Retain')
       .filter(([, { UpdateReplacePolicy }]) => UpdateReplacePolicy === 'Retain')
@@ -122,7 +123,14 @@ describe('the stack', () => {
 
     const seal = ['AuditArchive', 'AuditSealKey'];
     expect(kept.sort()).toEqual(
-      ['UsersTable', 'AuditTable', 'SigningSecret', ...seal, ...logGroups].sort(),
+      [
+        'UsersTable',
+        'AuditTable',
+        'SigningSecret',
+        'SecondFactorKey',
+        ...seal,
+        ...logGroups,
+      ].sort(),
     );
   });
 

@@ -1,0 +1,85 @@
+/**
+ * Encrypts the secrets of second factors by a key that is not in the table: one of AWS KMS, which
+ * never leaves it, or on one machine that of a file which only its owner can read.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { DomainError, namedError } from '../errors.ts';
+import { config } from '../settings.ts';
+import { post } from '../signed-request.ts';
+
+/** What a secret is bound to: the secret of one user cannot be given to another one. */
+const contextOf = (userId: number) => ({ user: String(userId) });
+
+/** Calls KMS, a second time if the first one fails: neither operation changes anything. */
+const callKms = async (operation: 'Encrypt' | 'Decrypt', input: object) => {
+  const request = {
+    url: config.kmsUrl,
+    service: 'kms',
+    headers: {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': `TrentService.${operation}`,
+    },
+    body: JSON.stringify({ KeyId: config.secondFactorKey, ...input }),
+  };
+  const { status, text } = await post(request).catch(() => post(request));
+  if (status !== 200) throw namedError(`Http${status}`);
+  return JSON.parse(text);
+};
+
+const algorithm = 'aes-256-gcm';
+const nonceSize = 12;
+const tagSize = 16;
+
+const localKey = () => Buffer.from(config.secondFactorLocalKey, 'base64');
+const localContext = (userId: number) => Buffer.from(JSON.stringify(contextOf(userId)));
+
+const encryptLocally = (userId: number, secret: Buffer): Buffer => {
+  const nonce = randomBytes(nonceSize);
+  const cipher = createCipheriv(algorithm, localKey(), nonce).setAAD(localContext(userId));
+  const encrypted = Buffer.concat([cipher.update(secret), cipher.final()]);
+  return Buffer.concat([nonce, encrypted, cipher.getAuthTag()]);
+};
+
+const decryptLocally = (userId: number, stored: Buffer): Buffer => {
+  const decipher = createDecipheriv(algorithm, localKey(), stored.subarray(0, nonceSize))
+    .setAAD(localContext(userId))
+    .setAuthTag(stored.subarray(-tagSize));
+  const encrypted = stored.subarray(nonceSize, -tagSize);
+  return Buffer.concat([decipher.update(encrypted), decipher.final()]);
+};
+
+/** Turns each error into a fault of storage, because the key is a part of that. */
+const orStorageFault = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new DomainError('STORAGE_FAULT', { cause });
+  }
+};
+
+/**
+ * Encrypts the secret of a user's second factor.
+ * @returns base64
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const encryptSecret = (userId: number, secret: string): Promise<string> =>
+  orStorageFault(async () => {
+    const bytes = Buffer.from(secret);
+    if (config.secondFactorLocalKey) return encryptLocally(userId, bytes).toString('base64');
+    const input = { Plaintext: bytes.toString('base64'), EncryptionContext: contextOf(userId) };
+    return (await callKms('Encrypt', input)).CiphertextBlob;
+  });
+
+/**
+ * Decrypts what {@link encryptSecret} returned for the same user.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const decryptSecret = (userId: number, stored: string): Promise<string> =>
+  orStorageFault(async () => {
+    if (config.secondFactorLocalKey) {
+      return decryptLocally(userId, Buffer.from(stored, 'base64')).toString();
+    }
+    const input = { CiphertextBlob: stored, EncryptionContext: contextOf(userId) };
+    const { Plaintext } = await callKms('Decrypt', input);
+    return Buffer.from(Plaintext, 'base64').toString();
+  });

@@ -1,0 +1,72 @@
+/**
+ * Requests to services of AWS, signed here: the SDK's client of one more service would be as large
+ * as everything else in a bundle, and the code that signs is in the bundle already.
+ */
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/protocols';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { config } from './settings.ts';
+
+/** Milliseconds for one attempt. */
+const attemptTime = 1000;
+
+/** The client of this process; absent until something is sent. */
+let http: NodeHttpHandler | undefined;
+
+const openClient = (): NodeHttpHandler => {
+  const requestTimeout = attemptTime * config.storagePatience;
+  return new NodeHttpHandler({
+    connectionTimeout: requestTimeout / 2,
+    requestTimeout,
+    throwOnRequestTimeout: true,
+    socketTimeout: requestTimeout,
+  });
+};
+
+const credentials = () => {
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '', AWS_SESSION_TOKEN } = process.env;
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  };
+};
+
+/** A POST request with a body of JSON. */
+export interface PostRequest {
+  readonly url: string;
+  /** The name of the service, as signatures have it. */
+  readonly service: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const signed = async ({ url, service, headers, body }: PostRequest): Promise<HttpRequest> => {
+  const { protocol, hostname, port, host, pathname } = new URL(url);
+  const length = String(Buffer.byteLength(body));
+  const request = new HttpRequest({
+    ...{ method: 'POST', protocol, hostname, path: pathname, body },
+    ...(port ? { port: Number(port) } : {}),
+    headers: { host, 'content-length': length, ...headers },
+  });
+  const region = process.env.AWS_REGION ?? '';
+  const signer = new SignatureV4({
+    ...{ credentials: credentials(), region, service, sha256: Sha256 },
+  });
+  return (await signer.sign(request)) as HttpRequest;
+};
+
+/**
+ * Signs a request (AWS Signature Version 4) and sends it once.
+ * @returns the status and the text of the response
+ * @throws the error of the network, or a TimeoutError after {@link attemptTime}
+ */
+export const post = async (request: PostRequest): Promise<{ status: number; text: string }> => {
+  http ??= openClient();
+  const { response } = await http.handle(await signed(request));
+  // An unread body would keep the connection busy.
+  const parts: Buffer[] = [];
+  for await (const part of response.body) parts.push(part);
+  return { status: response.statusCode, text: Buffer.concat(parts).toString() };
+};

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  entriesOf,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../../support/acceptance.ts';
+import { logIn, register } from '../../support/client.ts';
+import {
+  codeOf,
+  factorClient,
+  factorSettings,
+  registerWithFactor,
+} from '../../support/second-factor.ts';
+
+const service = await serviceForThisFile(factorSettings);
+const { api, adminToken } = service;
+const { tryLogin, post, confirm, standing } = factorClient(api);
+
+const codeRequired = refusal(401, 'Code required');
+const invalidCode = refusal(401, 'Invalid code');
+
+describe('A login of a user with a second factor', () => {
+  it('takes the code of the app, once', async () => {
+    const user = await registerWithFactor(api);
+    const code = codeOf(user.secret, { ahead: 1 });
+
+    expect((await tryLogin(user, { code })).status).toBe(200);
+    expect(outcome(await tryLogin(user, { code }))).toEqual(invalidCode);
+  });
+
+  it('does not take the code by which the factor was confirmed', async () => {
+    const user = await register(api);
+    const { secret } = (await post('', user.token, { currentPassword: user.password })).body;
+    const code = codeOf(secret);
+    await confirm(user.token, code);
+
+    expect(outcome(await tryLogin(user, { code }))).toEqual(invalidCode);
+  });
+
+  it('takes each recovery code once, as people type it', async () => {
+    const { token: _, ...user } = await registerWithFactor(api);
+    const [code = '', other = ''] = user.recoveryCodes;
+
+    const token = await logIn(api, { ...user, code: code.toLowerCase().replaceAll('-', ' ') });
+
+    expect(outcome(await tryLogin(user, { code }))).toEqual(invalidCode);
+    expect(await standing(token)).toEqual({ enabled: true, recovery_codes_left: 8 });
+    expect((await tryLogin(user, { code: other })).status).toBe(200);
+  });
+
+  it.each([
+    ['no code', {}],
+    ['an empty code', { code: '' }],
+    ['a number', { code: 123_456 }],
+    ['an array', { code: ['123456'] }],
+  ])('asks for the code of %s, which leaves no entry and counts for nothing', async (_, fields) => {
+    const user = await registerWithFactor(api);
+    const agent = uniqueAgent();
+
+    for (let attempt = 0; attempt < 12; attempt += 1) {
+      expect(outcome(await tryLogin(user, fields, { 'user-agent': agent }))).toEqual(codeRequired);
+    }
+    expect(await entriesOf(service, agent)).toEqual([]);
+    expect((await tryLogin(user, { code: user.recoveryCodes[0] })).status).toBe(200);
+  });
+
+  it('says nothing of the code to a wrong password', async () => {
+    const user = await registerWithFactor(api);
+    const [code] = user.recoveryCodes;
+
+    const answer = await tryLogin({ ...user, password: 'another one' }, { code });
+
+    expect(outcome(answer)).toEqual(refusal(401, 'Invalid credentials'));
+    expect((await tryLogin(user, { code })).status).toBe(200);
+  });
+
+  it('counts wrong codes like wrong passwords, and records them', async () => {
+    const user = await registerWithFactor(api);
+    const agent = uniqueAgent();
+    const wrong = () => tryLogin(user, { code: 'wrong' }, { 'user-agent': agent });
+
+    const answers = [];
+    for (let attempt = 0; attempt < 10; attempt += 1) answers.push(outcome(await wrong()));
+
+    expect(answers).toEqual(Array(10).fill(invalidCode));
+    expect((await wrong()).status).toBe(429);
+    expect((await tryLogin(user, { code: user.recoveryCodes[0] })).status).toBe(429);
+    expect((await tryLogin(user)).status).toBe(429);
+    expect(await entriesOf(service, agent)).toEqual([
+      ...Array(10).fill(
+        expect.objectContaining({
+          ...{ action: 'LOGIN', result: 'FAILURE', user_id: user.id },
+          details: '{"reason":"wrong_code"}',
+        }),
+      ),
+      expect.objectContaining({ details: '{"reason":"too_many_attempts"}' }),
+    ]);
+  });
+
+  it('does not forget failures for a right password alone', async () => {
+    const user = await registerWithFactor(api);
+    for (let attempt = 0; attempt < 9; attempt += 1) await tryLogin(user, { code: 'wrong' });
+    await tryLogin(user);
+
+    expect(outcome(await tryLogin(user, { code: 'wrong' }))).toEqual(invalidCode);
+    expect((await tryLogin(user, { code: 'wrong' })).status).toBe(429);
+  });
+
+  it('asks a user who has set a password by an admin too', async () => {
+    const user = await registerWithFactor(api);
+    const json = { password: 'set by an admin' };
+    await api('PUT', `/api/users/${user.id}`, { token: adminToken, json });
+
+    expect(outcome(await tryLogin({ ...user, ...json }))).toEqual(codeRequired);
+  });
+
+  it('ignores the code of a user without a factor', async () => {
+    const user = await register(api);
+
+    expect((await tryLogin(user, { code: 'anything' })).status).toBe(200);
+  });
+});
