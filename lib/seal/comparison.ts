@@ -3,7 +3,6 @@ import { hasExpired } from '../audit/retention.ts';
 import type { Chain, Gap } from './chain.ts';
 import { beginning, endOfTime, graceOf } from './digest.ts';
 import {
-  hashOf,
   type Item,
   idText,
   isInPlace,
@@ -12,134 +11,13 @@ import {
   numberOf,
   replayedBy,
   type SealedLine,
-  sha256,
   wrongIndexKeys,
 } from './line.ts';
+import { type Notes, type Seen, seenIn } from './notes.ts';
 import { readAgainAfter } from './sealer.ts';
-import { openScratch } from './spool.ts';
 import type { EntrySource } from './table.ts';
 import type { Finding, Verification } from './verification.ts';
 
-/** An entry of the table, as far as it is kept to be compared. */
-interface Seen {
-  readonly id: string;
-  readonly created_at: string;
-  /** SHA-256 of its line. */
-  readonly hash: string;
-}
-
-const seenIn = (item: Item): Seen => ({
-  id: idText(item.id),
-  created_at: idText(item.created_at ?? ''),
-  hash: hashOf(item),
-});
-
-const hashOfLine = (line: string): string => sha256(line).toString('hex');
-
-const noteTables = `
-  CREATE TABLE unmet (id TEXT PRIMARY KEY, created_at TEXT, hash TEXT) WITHOUT ROWID;
-  CREATE TABLE late (id TEXT, hash TEXT, time TEXT, window TEXT, PRIMARY KEY (id, hash)) WITHOUT ROWID;
-  CREATE INDEX late_times ON late (time);
-  CREATE TABLE told (id TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE replayed (id TEXT PRIMARY KEY, hash TEXT) WITHOUT ROWID`;
-
-/** What is out of order while an archive is verified, on the disk. */
-export class Notes {
-  private readonly database = openScratch(noteTables);
-  private readonly statements = new Map<string, ReturnType<typeof this.database.prepare>>();
-
-  private prepare(sql: string) {
-    const statement = this.statements.get(sql) ?? this.database.prepare(sql);
-    this.statements.set(sql, statement);
-    return statement;
-  }
-
-  private has(sql: string, ...values: string[]): boolean {
-    return this.prepare(`SELECT 1 FROM ${sql} LIMIT 1`).get(...values) !== undefined;
-  }
-
-  /** @returns whether that changed anything */
-  private change(sql: string, ...values: string[]): boolean {
-    return Number(this.prepare(sql).run(...values).changes) > 0;
-  }
-
-  addUnmet({ id, created_at, hash }: Seen): void {
-    this.change('INSERT OR REPLACE INTO unmet VALUES (?, ?, ?)', id, created_at, hash);
-  }
-
-  isUnmet(id: unknown): boolean {
-    return this.has('unmet WHERE id = ?', idText(id));
-  }
-
-  hasUnmet(): boolean {
-    return this.has('unmet');
-  }
-
-  /** Notes that a window has an entry. @returns whether it was not met before */
-  meet({ id, line }: SealedLine): boolean {
-    const sql = 'DELETE FROM unmet WHERE id = ? AND hash = ?';
-    return this.hasUnmet() && this.change(sql, idText(id), hashOfLine(line));
-  }
-
-  /** Notes that a later window has an entry. */
-  meetLate(line: SealedLine): void {
-    if (line.late) this.meet(line);
-  }
-
-  /** Oldest first, but for those that were told of. */
-  *unmet(): Generator<Seen> {
-    const sql = `SELECT * FROM unmet WHERE id NOT IN (SELECT id FROM told)
-      ORDER BY created_at, length(id), id`;
-    for (const { id, created_at, hash } of this.prepare(sql).iterate()) {
-      yield { id: String(id), created_at: String(created_at), hash: String(hash) };
-    }
-  }
-
-  /** @returns whether the entry is late for the first time */
-  noteLate({ id, created_at, line }: SealedLine, window: string): boolean {
-    const isNew = !this.isLate(id);
-    const values = [idText(id), hashOfLine(line), idText(created_at), window];
-    this.change('INSERT OR IGNORE INTO late VALUES (?, ?, ?, ?)', ...values);
-    return isNew;
-  }
-
-  isLate(id: unknown): boolean {
-    return this.has('late WHERE id = ?', idText(id));
-  }
-
-  hasLateBetween(from: string, until: string): boolean {
-    return this.has('late WHERE time >= ? AND time < ?', from, until);
-  }
-
-  /** The first window that sealed a line late. */
-  lateWindow(id: unknown, line: string): string | undefined {
-    const sql = 'SELECT window FROM late WHERE id = ? AND hash = ?';
-    const row = this.prepare(sql).get(idText(id), hashOfLine(line));
-    return row && String(row.window);
-  }
-
-  /** Notes that an entry is told of. @returns whether it was not before */
-  tell(id: unknown): boolean {
-    return this.change('INSERT OR IGNORE INTO told VALUES (?)', idText(id));
-  }
-
-  isTold(id: unknown): boolean {
-    return this.has('told WHERE id = ?', idText(id));
-  }
-
-  replay(id: number, hash: string): void {
-    this.change('INSERT OR REPLACE INTO replayed VALUES (?, ?)', idText(id), hash);
-  }
-
-  isReplayed(id: string, hash: string): boolean {
-    return this.has('replayed WHERE id = ? AND hash = ?', id, hash);
-  }
-
-  /** Takes it away. */
-  close(): void {
-    this.database.close();
-  }
-}
 type Findings = AsyncGenerator<Finding>;
 
 const keyOf = (item: Item): string => String(item.created_at_id);
@@ -225,7 +103,7 @@ export class Comparison {
       const isWanted = time >= since && (until === endOfTime || time < until);
       if (!isWanted) continue;
       yield* this.checkKeys(item);
-      if (!isInPlace(item)) this.notes.addUnmet(seenIn(item));
+      if (!isInPlace(item)) this.addUnmet(item);
     }
   }
 
@@ -244,7 +122,12 @@ export class Comparison {
   private *note(item: Item): Generator<Finding> {
     if (this.isNoted(item)) return;
     if (!this.isScanned) yield* this.checkKeys(item);
-    this.notes.addUnmet(seenIn(item));
+    this.addUnmet(item);
+  }
+
+  private addUnmet(item: Item): void {
+    const { id, created_at, hash } = seenIn(item);
+    this.notes.addUnmet(id, created_at, hash);
   }
 
   /** Passes entries of which no window tells: they are looked at when all is read. */
@@ -377,7 +260,7 @@ export class Comparison {
       this.awaited = (await readAgainAfter(newest, this.verification)).since;
     for await (const item of this.source.between(this.awaited, endOfTime)) {
       if (!this.isTimely(String(item.created_at))) continue;
-      for (const { id, sha256: hash } of replayedBy(item)) this.notes.replay(id, hash);
+      for (const { id, sha256: hash } of replayedBy(item)) this.notes.replay(String(id), hash);
     }
   }
 

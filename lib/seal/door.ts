@@ -22,6 +22,7 @@ export { readTrail } from './read.ts';
 export { logFailure, sealAndVerify } from './round.ts';
 export type { Sealing } from './sealer.ts';
 export { readBack, summarise } from './show.ts';
+export { openScratch } from './spool.ts';
 export { auditEntries } from './table.ts';
 export {
   compareRemembered,

@@ -68,14 +68,39 @@ export const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<Spool> =>
   return { size, sha256: hash.digest(), read, close };
 };
 
-/**
- * A database for what would take too much memory, to be closed.
- * @param tables the statements that make its tables
- */
-export const openScratch = (tables: string): DatabaseSync => {
+type Row = Readonly<Record<string, unknown>>;
+type Values = readonly (string | number | null)[];
+
+/** Tables for what would take too much memory, with functions of statements that are prepared once. */
+export interface Scratch {
+  /** The function says whether the statement changed anything. */
+  change(sql: string): (...values: Values) => boolean;
+  /** @param sql what follows SELECT 1 FROM */
+  has(sql: string): (...values: Values) => boolean;
+  rows(sql: string): (...values: Values) => Iterable<Row>;
+  /** Takes them away. */
+  close(): void;
+}
+
+/** @param tables the statements that make the tables */
+export const openScratch = (tables: string): Scratch => {
   // A database without a name is a temporary file, which SQLite takes away with the process.
   const database = new DatabaseSync('');
   // It is thrown away in any case: nothing of it need survive.
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}; BEGIN`);
-  return database;
+  return {
+    change: (sql) => {
+      const statement = database.prepare(sql);
+      return (...values) => Number(statement.run(...values).changes) > 0;
+    },
+    has: (sql) => {
+      const statement = database.prepare(`SELECT 1 FROM ${sql} LIMIT 1`);
+      return (...values) => statement.get(...values) !== undefined;
+    },
+    rows: (sql) => {
+      const statement = database.prepare(sql);
+      return (...values) => statement.iterate(...values);
+    },
+    close: () => database.close(),
+  };
 };

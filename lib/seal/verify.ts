@@ -8,9 +8,10 @@ import {
   type StoredWindow,
 } from './archive.ts';
 import { Chain } from './chain.ts';
-import { Comparison, Notes } from './comparison.ts';
+import { Comparison } from './comparison.ts';
 import { beginning, digestName, endOfTime, type SignedDigest, timeInName } from './digest.ts';
 import { idText, orderOf, type SealedLine } from './line.ts';
+import { type Notes, openNotes } from './notes.ts';
 import type { Finding, Verification, Verified } from './verification.ts';
 import { newTally, type Tally, tallyLine } from './window.ts';
 
@@ -159,11 +160,16 @@ const readOn = async (
   for await (const window of readWindows(verification, digests, isWanted)) {
     for (const _ of chain.step(window));
     chain.expectEntries(window, isWanted);
-    for await (const line of readableLines(window.content)) notes.meetLate(line);
+    for await (const line of lateLines(window)) notes.meet(line);
   }
   chain.end();
   return true;
 };
+
+/** The late lines of a window as far as they can be read. */
+async function* lateLines({ content }: StoredWindow): AsyncGenerator<SealedLine> {
+  for await (const line of readableLines(content)) if (line.late) yield line;
+}
 
 /** The lines of a file as far as they can be read. */
 async function* readableLines(content: StoredWindow['content']): AsyncGenerator<SealedLine> {
@@ -223,7 +229,7 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
   const listing = await listWindows(verification.archive, since, until);
   for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
   const chain = new Chain(verification, since, listing.altered);
-  const notes = new Notes();
+  const notes = openNotes();
   // The last window may end after the time until which windows begin.
   const compared = { ...verification, until: listing.next ?? endOfTime };
   const comparison = new Comparison(compared, notes, chain);

@@ -36,51 +36,49 @@ export const tallyLine = (
 
 /** Entries that a run seals out of order, unless they are sealed already. On the disk. */
 export const openLateEntries = () => {
-  const database = openScratch(`CREATE TABLE sealed (id TEXT PRIMARY KEY) WITHOUT ROWID;
+  const { change, has, rows, close } = openScratch(`
+    CREATE TABLE sealed (id TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE late (id TEXT PRIMARY KEY, created_at TEXT, line TEXT) WITHOUT ROWID;
     CREATE TABLE replayed (id INTEGER PRIMARY KEY, hash TEXT)`);
-  const note = database.prepare('INSERT OR IGNORE INTO sealed VALUES (?)');
-  const find = database.prepare('SELECT 1 FROM sealed WHERE id = ?');
-  const insert = database.prepare('INSERT OR REPLACE INTO late VALUES (?, ?, ?)');
+  const noteSealed = change('INSERT OR IGNORE INTO sealed VALUES (?)');
+  const isSealed = has('sealed WHERE id = ?');
+  const insert = change('INSERT OR REPLACE INTO late VALUES (?, ?, ?)');
   // In the order of their bytes.
-  const all = database.prepare('SELECT * FROM late ORDER BY line');
-  const list = database.prepare('INSERT OR REPLACE INTO replayed VALUES (?, ?)');
-  const listed = database.prepare('SELECT * FROM replayed WHERE id > ? ORDER BY id LIMIT 100');
+  const all = rows('SELECT * FROM late ORDER BY line');
+  const sealAll = change('INSERT OR IGNORE INTO sealed SELECT id FROM late');
+  const empty = [change('DELETE FROM late'), change('DELETE FROM replayed')];
+  const listed = rows('SELECT * FROM replayed WHERE id > ? ORDER BY id LIMIT 100');
   return {
-    /** Notes that an entry is sealed. */
-    noteSealed: (id: unknown): void => {
-      note.run(idText(id));
-    },
+    noteSealed: (id: unknown) => noteSealed(idText(id)),
     /** @returns characters of its line; 0 for one that is sealed already */
     add: (item: Item): number => {
       const id = idText(item.id);
-      if (find.get(id)) return 0;
+      if (isSealed(id)) return 0;
       const line = lineOf(item);
-      insert.run(id, isTime(item.created_at) ? item.created_at : null, line);
+      insert(id, isTime(item.created_at) ? item.created_at : null, line);
       return line.length;
     },
-    replay: (id: number, hash: string): void => {
-      list.run(id, hash);
-    },
+    /** Notes that an entry is listed as replayed. @param id @param hash of its line */
+    replay: change('INSERT OR REPLACE INTO replayed VALUES (?, ?)'),
     /** Ids and hashes of what was listed as replayed, some at a time. */
     *replayed(): Generator<ReadonlyMap<number, string>> {
       for (let after = -Number.MAX_SAFE_INTEGER; ; ) {
-        const rows = listed.all(after).map(({ id, hash }) => [Number(id), String(hash)] as const);
-        const last = rows.at(-1);
+        const found = [...listed(after)].map(({ id, hash }) => [Number(id), String(hash)] as const);
+        const last = found.at(-1);
         if (!last) return;
-        yield new Map(rows);
+        yield new Map(found);
         [after] = last;
       }
     },
     *inOrder(): Generator<{ created_at: unknown; line: string }> {
-      for (const { created_at, line } of all.iterate()) yield { created_at, line: String(line) };
+      for (const { created_at, line } of all()) yield { created_at, line: String(line) };
     },
     /** Ends a window: what was added is sealed with it. */
     next: (): void => {
-      database.exec('INSERT OR IGNORE INTO sealed SELECT id FROM late');
-      database.exec('DELETE FROM late; DELETE FROM replayed');
+      sealAll();
+      for (const each of empty) each();
     },
-    close: (): void => database.close(),
+    close,
   };
 };
 

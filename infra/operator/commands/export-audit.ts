@@ -14,7 +14,7 @@ import { recordIntention } from '../audit.ts';
 import { type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
 import { exportTo, locate, type Write } from '../files.ts';
-import { type GatheredEntries, gatherEntries } from '../gathered-entries.ts';
+import { gatherEntries } from '../gathered-entries.ts';
 import { findSealedTrail, type OpenedTrail, openCopy } from '../sealed-trail.ts';
 import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
@@ -100,7 +100,7 @@ const isWanted = (filter: AuditFilter) => {
 
 /** A running export. */
 interface Work {
-  readonly entries: GatheredEntries;
+  readonly entries: ReturnType<typeof gatherEntries>;
   readonly progress: Progress;
   readonly interruption: Interruption;
 }
