@@ -20,6 +20,7 @@ import {
   entriesName,
   fingerprintOf,
   linkTo,
+  readDigest,
   recheckOf,
   type SignedDigest,
   type Signer,
@@ -167,24 +168,13 @@ const expectEntries = async (archive: Archive, digest: Digest): Promise<void> =>
   await content.close();
 };
 
-/**
- * @param signed the file that was to be written, where one of its name is there
- * @returns whether that is of another sealer; it is our own where the response to a write was lost
- * @throws {BrokenTrail} when no sealer wrote it
- */
-const isAnothers = async (
-  trail: SignedArchive,
-  { name, content }: { name: string; content: Buffer },
-): Promise<boolean> => {
-  const stored = await findDigest(trail, name);
-  if (!stored) throw notAsSealed(name);
-  return stored.sha256 !== sha256(content).toString('hex');
-};
-
 /** Which part of the trail was checked last, with how many faults. */
 export type Check = Digest['verified'];
 
-/** @returns the digest; undefined when another sealer was faster */
+/**
+ * @returns the digest; undefined when another sealer was faster
+ * @throws {BrokenTrail} when a file of its name is there that no sealer wrote
+ */
 const writeWindow = async (
   sealing: Sealing,
   { now, newest, verified }: Start & { readonly verified: Check },
@@ -203,11 +193,13 @@ const writeWindow = async (
   };
   const [name, content] = [digestName(from), await signDigest(digest, signer)];
   if (!(await archive.create(digest.entries.file, file))) await expectEntries(archive, digest);
-  const isOurs =
-    (await archive.create(name, content)) ||
-    !(await isAnothers(trailOf(sealing), { name, content }));
-  const signature = content.toString('utf8').slice(-131, -3);
-  return isOurs ? { ...digest, signature, sha256: sha256(content).toString('hex') } : undefined;
+  const isWritten = await archive.create(name, content);
+  const signed = isWritten
+    ? readDigest(content, signer.publicKey)
+    : await findDigest(trailOf(sealing), name);
+  if (typeof signed !== 'object') throw notAsSealed(name);
+  // What is there is our own where the response to the write was lost.
+  return signed.sha256 === sha256(content).toString('hex') ? signed : undefined;
 };
 
 /** Seals the next window. @returns the digest; undefined when another sealer was faster */

@@ -41,7 +41,7 @@ const within = ({ created_at }: SealedLine, { from, until }: SignedDigest): bool
 };
 
 /** What is known while windows are followed. */
-interface Following {
+interface State {
   readonly chain: Chain;
   readonly notes: Notes;
   readonly comparison: Comparison;
@@ -56,7 +56,7 @@ interface Checked {
 }
 
 async function* checkLate(
-  { notes, comparison }: Following,
+  { notes, comparison }: State,
   line: SealedLine,
   window: string,
   checked: Checked,
@@ -68,7 +68,7 @@ async function* checkLate(
 
 /** Checks a line that is not late. @param key by which it is in order; absent: it is not */
 async function* checkLine(
-  { comparison }: Following,
+  { comparison }: State,
   line: SealedLine,
   digest: SignedDigest,
   key: string | undefined,
@@ -87,7 +87,7 @@ async function* checkLine(
 
 /** Checks the lines of a window, and compares them with the table. */
 async function* checkLines(
-  following: Following,
+  state: State,
   digest: SignedDigest,
   content: NonNullable<StoredWindow['content']>,
 ): AsyncGenerator<Finding, Checked> {
@@ -98,9 +98,9 @@ async function* checkLines(
     const { key, isInOrder } = check(line);
     checked.isOrdered &&= isInOrder;
     // Late lines are the last, so that the table has none of this window any more.
-    if (line.late) yield* following.comparison.finishWindow(digest.until);
-    if (line.late) yield* checkLate(following, line, digest.from, checked);
-    else yield* checkLine(following, line, digest, key);
+    if (line.late) yield* state.comparison.finishWindow(digest.until);
+    if (line.late) yield* checkLate(state, line, digest.from, checked);
+    else yield* checkLine(state, line, digest, key);
   }
   return checked;
 }
@@ -123,15 +123,15 @@ function* contradictions(digest: SignedDigest, { tally, isOrdered }: Checked): G
  * @returns how many entries it has, but for those that were sealed late before
  */
 async function* checkWindow(
-  following: Following,
+  state: State,
   { digest, content }: StoredWindow,
 ): AsyncGenerator<Finding, number> {
-  const { chain, comparison } = following;
+  const { chain, comparison } = state;
   if (typeof digest === 'string') return 0;
   await comparison.skipTo(digest.from);
   try {
     if (content) {
-      const checked = yield* checkLines(following, digest, content);
+      const checked = yield* checkLines(state, digest, content);
       yield* contradictions(digest, checked);
       yield* comparison.finishWindow(digest.until);
       yield* comparison.flush();
@@ -151,7 +151,7 @@ async function* checkWindow(
  */
 const readOn = async (
   verification: Verification,
-  { chain, notes }: Following,
+  { chain, notes }: State,
   next: string | undefined,
 ): Promise<boolean> => {
   if (next !== undefined && !chain.isUnclear(next) && !notes.hasUnmet()) return false;
@@ -183,7 +183,7 @@ async function* readableLines(content: StoredWindow['content']): AsyncGenerator<
 /** How many entries that were sealed late are in order in another window. */
 const countTwice = async (
   verification: Verification,
-  { notes }: Following,
+  { notes }: State,
   { digests }: Listing,
 ): Promise<number> => {
   const begins = digests.map(timeInName);
@@ -202,15 +202,15 @@ const countTwice = async (
 /** Follows the windows of a list. @returns how many entries they have, and where it ended */
 async function* follow(
   verification: Verification,
-  following: Following,
+  state: State,
   { digests, next }: Listing,
 ): AsyncGenerator<Finding, { readonly entries: number; readonly next: string | undefined }> {
   const { progress, isOver } = verification;
-  const { chain } = following;
+  const { chain } = state;
   let entries = 0;
   for await (const window of readWindows(verification, digests)) {
     yield* chain.step(window);
-    entries += yield* checkWindow(following, window);
+    entries += yield* checkWindow(state, window);
     progress?.(chain.windows / digests.length, entries);
     const after = digests[chain.windows];
     if (after !== undefined && isOver?.()) return { entries, next: timeInName(after) };
@@ -233,17 +233,17 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
   // The last window may end after the time until which windows begin.
   const compared = { ...verification, until: listing.next ?? endOfTime };
   const comparison = new Comparison(compared, notes, chain);
-  const following = { chain, notes, comparison };
+  const state = { chain, notes, comparison };
   try {
     if (scan) yield* comparison.scan(compared);
-    const { entries, next } = yield* follow(verification, following, listing);
+    const { entries, next } = yield* follow(verification, state, listing);
     const { newest, windows } = chain;
-    const isFollowed = await readOn(verification, following, next);
+    const isFollowed = await readOn(verification, state, next);
     yield* chain.findAltered(listing.altered);
     yield* chain.findGaps(next);
     if (isFollowed) await comparison.noteAwaited();
     yield* comparison.finish(next);
-    const twice = await countTwice(verification, following, listing);
+    const twice = await countTwice(verification, state, listing);
     const { left } = chain;
     return { windows, entries: entries - twice, newest, left, ...comparison.counts };
   } finally {
