@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   beginning,
   closedUntil,
+  contradictionsIn,
   type Digest,
   digestName,
   entriesName,
@@ -66,12 +67,60 @@ describe('The file of a digest', () => {
     expect(readDigest(file, localSigner(makeKey()).publicKey)).toBe('wrongly signed');
   });
 
+  it.each([
+    ['an interval of 10⁹', { interval: 1e9 }],
+    ['a format of before', { format: 1 }],
+    ['a time of another form', { until: '2026-11-22T12:00:00Z' }],
+    ['a member more', { more: 1 }],
+  ])('is not made with %s, as it could not be read', async (_, changes) => {
+    const other = { ...digest, ...changes } as Digest;
+
+    await expect(signDigest(other, signer)).rejects.toThrow('would be unreadable');
+  });
+
   it('is not made where the signature is not by the key', async () => {
     const { publicKey } = localSigner(makeKey());
 
     await expect(signDigest(digest, { ...signer, publicKey })).rejects.toThrow(
       'The new digest would be wrongly signed by its key',
     );
+  });
+});
+
+describe('A digest, whoever signed it,', () => {
+  const now = Date.parse(digest.at);
+  const [early, late] = ['2026-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z'];
+  const { key, until, at, entries } = digest;
+  const previous = { file: digestName(early), sha256: hash, signature };
+  const checked = { from: beginning, until: early, at, faults: 0 };
+  const entriesWith = (changes: Partial<Digest['entries']>) => ({
+    entries: { ...entries, ...changes },
+  });
+
+  it('contradicts itself in nothing that a sealer writes', () => {
+    const second = { from: until, until: at, at: '2026-11-22T12:02:00.000Z', previous };
+    const file = entriesName(until, hash);
+    const bounds = { oldest: early, newest: early };
+    const sound = { ...second, ...entriesWith({ ...bounds, file, count: 1, late: 1 }) };
+
+    expect(contradictionsIn(digest, key, now - 60_000)).toEqual([]);
+    expect(contradictionsIn({ ...digest, ...sound, verified: checked }, key, now)).toEqual([]);
+  });
+
+  it.each<readonly [string, Partial<Digest>]>([
+    ['until is not after from', { until: beginning }],
+    ['until is not a grace before at', { until: '2026-11-22T12:00:00.001Z' }],
+    ['at is in the future', { at: '2026-11-22T12:02:00.001Z' }],
+    ['file is not named for it', entriesWith({ file: entriesName(early, hash) })],
+    ['entries do not add up', entriesWith({ late: 1 })],
+    ['entries do not add up', entriesWith({ count: 1, newest: early })],
+    ['oldest is after newest', entriesWith({ count: 1, oldest: late, newest: early })],
+    ['verified is not before', { verified: { ...checked, until: beginning } }],
+    ['verified is not before', { verified: { ...checked, at: late } }],
+    ['previous is not that of its window', { previous }],
+    ['key is another one', { key: hash }],
+  ])('contradicts itself where %s: %j', (contradiction, changes) => {
+    expect(contradictionsIn({ ...digest, ...changes }, key, now)).toEqual([contradiction]);
   });
 });
 

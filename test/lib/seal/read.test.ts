@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BrokenTrail } from '../../../lib/seal/archive.ts';
-import { beginning, digestName } from '../../../lib/seal/digest.ts';
+import { beginning, type Digest, digestName } from '../../../lib/seal/digest.ts';
 import { type Reading, readTrail } from '../../../lib/seal/read.ts';
 import { memoryArchive, sealedTrail } from '../../support/sealed-trail.ts';
 
@@ -81,29 +81,24 @@ describe('The entries of an archive', () => {
     await expect(read()).rejects.toThrow(new BrokenTrail(`The window of ${beginning} is missing`));
   });
 
-  it('are not read past a window that is missing', async () => {
-    const { trail, window, read } = await sealed(10);
-    trail.archive.files.delete(digestName(window(4).from));
+  it.each<readonly [string, (digest: Digest) => string, Buffer | undefined, RegExp]>([
+    [
+      'a window is missing',
+      ({ from }) => digestName(from),
+      undefined,
+      /^The window of \S+ is miss/,
+    ],
+    ['a digest cannot be read', ({ from }) => digestName(from), Buffer.from('{}'), /not as it was/],
+    ['a file of entries is missing', ({ entries }) => entries.file, undefined, /not as it was/],
+  ])('are not read past where %s', async (_, nameOf, content, message) => {
+    const { trail, window, read } = await sealed(6);
+    const name = nameOf(window(2));
+    trail.archive.files.delete(name);
+    if (content) trail.archive.files.set(name, content);
 
-    await expect(read()).rejects.toThrow(
-      new BrokenTrail(`The window of ${window(4).from} is missing`),
+    await expect(read()).rejects.toSatisfy(
+      (error) => error instanceof BrokenTrail && message.test(error.message),
     );
-  });
-
-  it('are not read where a digest is not as it was sealed', async () => {
-    const { trail, window, read } = await sealed(4);
-    const digest = digestName(window(2).from);
-    trail.archive.files.set(digest, Buffer.from('{}'));
-
-    await expect(read()).rejects.toThrow(new BrokenTrail(`${digest} is not as it was sealed`));
-  });
-
-  it('are not read where their file is not as it was sealed', async () => {
-    const { trail, window, read } = await sealed(4);
-    const { file } = window(2).entries;
-    trail.archive.files.delete(file);
-
-    await expect(read()).rejects.toThrow(new BrokenTrail(`${file} is not as it was sealed`));
   });
 
   it('are told how far they are read', async () => {
