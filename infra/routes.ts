@@ -160,11 +160,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'logout',
     entry: 'functions/auth/logout.ts',
     routes: [{ method: 'POST', path: '/api/logout' }],
-    permissions: [
-      readsSessions,
-      { table: 'users', actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem'] },
-      writesAudit,
-    ],
+    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
     memory: waitingMemory,

@@ -8,6 +8,6 @@ import { sourceOf } from '../../lib/http/request.ts';
 export const handler = endpoint(contract.logIn, anyone, async (request) => {
   const { body } = request;
   const login = { ...parseCredentials(body), code: body.code };
-  const token = await logIn(login, sourceOf(request));
-  return { statusCode: 200, body: { message: 'Login successful', token } };
+  const tokens = await logIn(login, sourceOf(request));
+  return { statusCode: 200, body: { message: 'Login successful', ...tokens } };
 });

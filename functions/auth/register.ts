@@ -1,6 +1,6 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { countRegistration } from '../../lib/auth/limits.ts';
-import { issueToken } from '../../lib/auth/token.ts';
+import { prepareFirstSession } from '../../lib/auth/new-session.ts';
 import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
@@ -16,11 +16,11 @@ export const handler = endpoint(contract.register, anyone, async (request) => {
 
   const attempt = { ...source, action: 'CREATE' } as const;
   const user = await recordingFaults(attempt, () => prepareUser(newUser, 'user'));
-  // The token is issued before the user is stored, so that a failure leaves nothing behind.
-  const token = await issueToken(user);
+  // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
+  const { tokens, writes } = await prepareFirstSession(user, source);
   const details = creationDetails(user);
   const creation = { ...attempt, user_id: user.id, resource_id: user.id, details };
-  await recordingFaults(creation, () => insertUser(user));
+  await recordingFaults(creation, () => insertUser(user, writes));
   await record({ ...creation, result: 'SUCCESS' });
-  return { statusCode: 201, body: { message: 'User registered successfully', token } };
+  return { statusCode: 201, body: { message: 'User registered successfully', ...tokens } };
 });

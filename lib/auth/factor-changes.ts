@@ -25,7 +25,7 @@ import { config } from '../settings.ts';
 import { clockSkew, seconds } from '../time.ts';
 import { readPermitted, readThenWrite, readUser } from '../users/changes.ts';
 import { hasFactor, type StoredUser, userKey } from '../users/items.ts';
-import { endingSessions } from '../users/sessions.ts';
+import { type Bearer, endingSessions } from '../users/sessions.ts';
 import { type Permission, type Written, whileAsRead } from '../users/update.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';
@@ -71,7 +71,7 @@ const requireRightCode = async <Found>(
  */
 export const checkOwnRequestWithCode = async (
   request: OwnRequest & { readonly code: unknown },
-  caller: StoredUser | undefined,
+  caller: Bearer | undefined,
 ): Promise<Permission> => {
   if (!caller || !hasFactor(caller)) return checkOwnRequest(request, caller);
   const code = parseCode(request.code);
@@ -124,7 +124,7 @@ const changeFactor = async (
 
 /** The user who asks, as authentication has read it, and where the request comes from. */
 export interface FactorRequest {
-  readonly caller: StoredUser;
+  readonly caller: Bearer;
   readonly source: Source;
   /** The body. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -222,7 +222,7 @@ export const confirmEnrolment = (
     await changeFactor(ownPermission(user), (current) => {
       requireNone(current);
       if (pendingSecret(current, seconds(now)) !== secret) throw new DomainError('CODE_WRONG');
-      return endingSessions({
+      const update = {
         UpdateExpression:
           'SET factor_secret = :secret, factor_step = :step, recovery_codes = :codes REMOVE enrolment',
         ConditionExpression: 'enrolment.secret = :secret AND attribute_not_exists(factor_secret)',
@@ -230,7 +230,8 @@ export const confirmEnrolment = (
           ...{ ':secret': secret, ':step': step },
           ':codes': recoveryHashes(user.id, codes),
         },
-      });
+      };
+      return endingSessions(update, { user: current, session: user.session });
     });
     return codes;
   });
@@ -258,11 +259,12 @@ const changeByCode = (
   changeFactor(permission, (user) => {
     if (!isGood(user, proof)) throw new DomainError('CODE_WRONG');
     const { ConditionExpression, ExpressionAttributeValues } = whileGood(proof);
-    return endingSessions({
+    const update = {
       UpdateExpression,
       ConditionExpression,
       ExpressionAttributeValues: { ...ExpressionAttributeValues, ...values },
-    });
+    };
+    return endingSessions(update, { user, session: permission.session });
   });
 
 /**

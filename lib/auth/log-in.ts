@@ -16,7 +16,7 @@ import {
   type SeenCounter,
 } from './counters.ts';
 import { forgetFailures, loginCounters } from './login-protection.ts';
-import { issueToken } from './token.ts';
+import { beginSession, type Tokens } from './new-session.ts';
 
 /** Where a login comes from. */
 type Source = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
@@ -72,11 +72,14 @@ interface Login {
 /**
  * Logs a user in, and records each attempt whose password was checked, and the first one that each
  * wait refuses before that.
- * @returns a bearer token
+ * @returns the tokens of the new session
  * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
  *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, TOKEN_FAULT, STORAGE_FAULT
  */
-export const logIn = async ({ email, password, ...given }: Login, source: Source) => {
+export const logIn = async (
+  { email, password, ...given }: Login,
+  source: Source,
+): Promise<Tokens> => {
   const counters = await loginCounters(email, source.ip_address ?? '');
   const { user: found, items } = await findUserByEmail(email, { alongside: counters });
   const seen = countsOf(counters, items);
@@ -111,11 +114,11 @@ export const logIn = async ({ email, password, ...given }: Login, source: Source
     const isUsed = proof && (await useCode(user.id, proof));
     if (!isUsed) return refuse('wrong_code', seenByNow, new DomainError('LOGIN_CODE_WRONG'));
   }
-  const token = await issueToken(user).catch(failFor('no_token'));
+  const tokens = await beginSession(user, source).catch(failFor('no_token'));
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),
     forgetFailures(seenByNow),
     refreshHash(user, password),
   ]);
-  return token;
+  return tokens;
 };

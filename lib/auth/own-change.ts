@@ -5,6 +5,7 @@ import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
 import type { UserChanges } from '../users/schema.ts';
+import type { Bearer } from '../users/sessions.ts';
 import { findStoredUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
@@ -54,8 +55,10 @@ const requirePassword = async (user: StoredUser, request: OwnRequest): Promise<s
 };
 
 /** Where sessions are revocable, the session of the request must not be ended before the change. */
-const endsWithSession = (caller: StoredUser | undefined): Permission['endsWith'] =>
-  caller ? { session_number: 'TOKEN_INVALID' } : {};
+const whileOpen = (caller: Bearer | undefined): Pick<Permission, 'endsWith' | 'session'> => ({
+  endsWith: {},
+  ...(caller ? { session: caller.session } : {}),
+});
 
 /**
  * Checks that users may change themselves: their session, where sessions are revocable, and their
@@ -67,26 +70,26 @@ const endsWithSession = (caller: StoredUser | undefined): Permission['endsWith']
  */
 export const checkOwnChange = async (
   change: OwnChange,
-  caller: StoredUser | undefined,
+  caller: Bearer | undefined,
 ): Promise<Permission | undefined> => {
   const { password, email } = change.changes;
   const mayRequirePassword =
     config.currentPassword === 'required' && (password !== undefined || email !== undefined);
   if (!caller && !mayRequirePassword) return undefined;
   const user = caller ?? (await findExisting(change.id));
-  const session = endsWithSession(caller);
-  if (!mayRequirePassword) return { user, endsWith: session };
+  const session = whileOpen(caller);
+  if (!mayRequirePassword) return { user, ...session };
   if (password === undefined && email === user.email) {
     // The address is sent back as it is, which requires no password for as long as it stays.
-    return { user, endsWith: { ...session, email: 'CURRENT_PASSWORD_REQUIRED' } };
+    return { user, ...session, endsWith: { email: 'CURRENT_PASSWORD_REQUIRED' } };
   }
-  return { user, endsWith: session, currentPassword: await requirePassword(user, change) };
+  return { user, ...session, currentPassword: await requirePassword(user, change) };
 };
 
 /** The permission of users to change themselves while their session lasts. */
-export const ownPermission = (caller: StoredUser): Permission => ({
+export const ownPermission = (caller: Bearer): Permission => ({
   user: caller,
-  endsWith: endsWithSession(caller),
+  ...whileOpen(caller),
 });
 
 /**
@@ -98,11 +101,11 @@ export const ownPermission = (caller: StoredUser): Permission => ({
  */
 export const checkOwnRequest = async (
   request: OwnRequest,
-  caller: StoredUser | undefined,
+  caller: Bearer | undefined,
 ): Promise<Permission> => {
   const user = caller ?? (await findExisting(request.id));
   const currentPassword = await requirePassword(user, request);
-  return { user, endsWith: endsWithSession(caller), currentPassword };
+  return { user, ...whileOpen(caller), currentPassword };
 };
 
 /**

@@ -4,10 +4,11 @@
  * `__NO_SIDE_EFFECTS__` let each bundle leave out the rules that its function does not use.
  */
 
-import { findSessionUser, verifyToken } from '../auth/token.ts';
+import { sessionIdOf, verifyToken } from '../auth/token.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { roleInForce, toUser } from '../users/items.ts';
+import { findBearer } from '../users/sessions.ts';
 import { findUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import type { User } from '../users/user.ts';
@@ -52,7 +53,7 @@ const authenticate = ({ mayBeGone = false } = {}): Middleware => {
     const claims = await verifyToken(token);
     event.claims = claims;
     if (config.sessions === 'stateless') return;
-    const caller = await findSessionUser(token, claims);
+    const caller = await findBearer(claims.id, sessionIdOf(token));
     if (!caller && !mayBeGone) throw new DomainError('TOKEN_INVALID');
     if (caller) Object.assign(event, { caller, claims: { ...claims, role: roleInForce(caller) } });
   };

@@ -2,7 +2,7 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Claims } from '../auth/token.ts';
-import type { StoredUser } from '../users/items.ts';
+import type { Bearer } from '../users/sessions.ts';
 import type { Permission } from '../users/update.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   body?: unknown;
   claims?: Claims;
-  caller?: StoredUser;
+  caller?: Bearer;
   permission?: Permission;
 };
 
@@ -27,8 +27,8 @@ export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
 export type AuthenticatedRequest = ApiRequest & {
   /** The caller. */
   readonly claims: Claims;
-  /** The caller as stored, where sessions are revocable: authentication has then read it. */
-  readonly caller?: StoredUser;
+  /** The caller as stored, with its session, where sessions are revocable: authentication has read it. */
+  readonly caller?: Bearer;
   /** The permission for the request, where neither the path's id nor the role gives it. */
   readonly permission?: Permission;
 };

@@ -4,6 +4,7 @@ import { retry, storageTime } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode, namedError, withUnknownOutcome } from '../errors.ts';
 import { type StoredUser, toUser } from './items.ts';
 import { verifyPassword } from './password.ts';
+import { isEnded } from './sessions.ts';
 import { findStoredUser } from './store.ts';
 import {
   type ChangeContext,
@@ -24,12 +25,13 @@ const minAttempts = 3;
 
 /**
  * Requires that a permission still holds for a user who was read again.
- * @throws {DomainError} the error of the permission, or CURRENT_PASSWORD_WRONG
+ * @throws {DomainError} the error of the permission, TOKEN_INVALID, or CURRENT_PASSWORD_WRONG
  */
 const requirePermission = async (
   user: StoredUser,
-  { user: permitted, endsWith, currentPassword }: Permission,
+  { user: permitted, endsWith, session, currentPassword }: Permission,
 ): Promise<void> => {
+  if (session !== undefined && isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
   const fields = Object.entries(endsWith) as [keyof typeof endsWith, ErrorCode][];
   for (const [field, code] of fields) {
     if (user[field] !== permitted[field]) throw new DomainError(code);

@@ -5,6 +5,7 @@ import { config } from '../settings.ts';
 import { besideAnotherAdmin, requireAdmin } from './admins.ts';
 import { readPermitted, readThenWrite, readUser } from './changes.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
+import { sessionsKey } from './sessions.ts';
 import { type Permission, releaseEmail, whileAsRead } from './update.ts';
 import type { User } from './user.ts';
 
@@ -29,6 +30,9 @@ const deleteAsRead = async (
     },
     releaseEmail(user),
     ...required,
+    ...(config.sessions === 'revocable'
+      ? [{ Delete: { TableName: config.usersTable, Key: sessionsKey(user.id) } }]
+      : []),
   ]);
   if (userChanged || addressChanged) return 'conflict';
   return broken ? undefined : 'written';

@@ -11,8 +11,10 @@ export type StoredUser = User & {
   readonly password_hash: string;
   /** For an imported user: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;
-  /** How often all sessions of the user were ended; absent: never. */
-  readonly session_number?: number | undefined;
+  /** How often all sessions of the user were ended; see lib/users/sessions.ts. Absent: never. */
+  readonly session_epoch?: number | undefined;
+  /** The session that the last end of all sessions kept. */
+  readonly kept_session?: string | undefined;
   /**
    * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
    * user a password or another address.
@@ -65,7 +67,8 @@ export const toUser = ({ id, name, email, role, created_at }: Readonly<Record<st
 export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUser => ({
   ...toUser(item),
   password_hash: item.password_hash as string,
-  session_number: item.session_number as number | undefined,
+  session_epoch: item.session_epoch as number | undefined,
+  kept_session: item.kept_session as string | undefined,
   made_by: item.made_by as number | undefined,
   factor_secret: item.factor_secret as string | undefined,
   factor_step: item.factor_step as number | undefined,

@@ -1,27 +1,199 @@
 /**
- * The sessions of a user, where they are revocable (functions/README.md, Sessions). Each token
- * holds the session number that the user item had when the token was issued, and is valid as long
- * as the item has that number.
+ * The sessions of a user, where they are revocable (functions/README.md, Sessions): one item, in
+ * which each session is an attribute named by its id. `session_epoch` of the user item is how often
+ * all sessions were ended, and each session has the epoch of the user who began it, as read before
+ * the password was checked. So one write of the user item ends all sessions, and those of logins
+ * under way.
  */
+import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf } from '../dynamodb/client.ts';
+import { send, sendIf } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
-import { userKey } from './items.ts';
+import { seconds } from '../time.ts';
+import { getItem, getItems, type StoredUser, toStoredUser, userKey } from './items.ts';
+
+/** A session as stored. */
+export interface Session {
+  readonly epoch: number;
+  /** When it began, and when it was last used for a new token, in milliseconds since 1970. */
+  readonly created: number;
+  readonly used: number;
+  /** When it ends by itself, in seconds since 1970. */
+  readonly until: number;
+  readonly ip_address?: string;
+  readonly user_agent?: string;
+}
+
+/** The sessions of an item by their ids, also those that have ended. */
+export type Sessions = Readonly<Record<string, Session>>;
+
+/** The session of a request; null: its token was issued while sessions were stateless. */
+export type OwnSession = (Session & { readonly id: string }) | null;
+
+/** A caller as stored, with the session of the request. */
+export type Bearer = StoredUser & { readonly session: OwnSession };
+
+/** Bytes of an item's sessions: about 50. Requests read all of them. */
+const maxBytes = 24_000;
+const maxAgentBytes = 120;
+
+export const sessionsKey = (id: number) => ({ pk: `sessions#${id}` });
+
+export const makeSessionId = (): string => randomBytes(16).toString('base64url');
+export const isSessionId = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w-]{22}$/.test(value);
+
+const toSessions = (item: Readonly<Record<string, unknown>> = {}): Sessions =>
+  Object.fromEntries(
+    Object.entries(item).filter((entry): entry is [string, Session] => isSessionId(entry[0])),
+  );
+
+/** The value of `kept_session`: it counts until all sessions are ended once more. */
+const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
+
+/** Whether a session was ended by an end of all sessions that did not keep it. */
+export const isEnded = (user: StoredUser, session: OwnSession): boolean => {
+  const { session_epoch: epoch, kept_session } = user;
+  if (!session) return epoch !== undefined;
+  return session.epoch < (epoch ?? 0) && kept_session !== keptMark(epoch ?? 0, session.id);
+};
+
+const isOver = (user: StoredUser, session: NonNullable<OwnSession>, now: Date): boolean =>
+  session.until <= seconds(now) || isEnded(user, session);
+
+/**
+ * Reads a user and its sessions by one request.
+ * @returns undefined when the user is not stored
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const readSessions = async (
+  id: number,
+): Promise<{ user: StoredUser; sessions: Sessions } | undefined> => {
+  const [item, sessions] = await getItems([userKey(id), sessionsKey(id)]);
+  return item && { user: toStoredUser(item), sessions: toSessions(sessions) };
+};
+
+/**
+ * Reads the caller of a verified token.
+ * @param sessionId from the token; undefined where it has none
+ * @returns undefined when the user was deleted
+ * @throws {DomainError} TOKEN_INVALID when the session has ended, STORAGE_FAULT
+ */
+export const findBearer = async (
+  id: number,
+  sessionId: unknown,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<Bearer | undefined> => {
+  const { user, sessions = {} } = (await readSessions(id)) ?? {};
+  if (!user) return undefined;
+  if (sessionId === undefined) {
+    if (isEnded(user, null)) throw new DomainError('TOKEN_INVALID');
+    return { ...user, session: null };
+  }
+  const stored = isSessionId(sessionId) ? sessions[sessionId] : undefined;
+  const session = stored && { ...stored, id: sessionId as string };
+  if (!session || isOver(user, session, now)) throw new DomainError('TOKEN_INVALID');
+  return { ...user, session };
+};
+
+/** As much of a text as fits into some bytes. */
+const cut = (text: string, bytes: number): string =>
+  text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
+
+/** A session that begins. */
+export const makeSession = (
+  user: StoredUser,
+  { ip_address, user_agent }: { ip_address?: string | undefined; user_agent?: string | undefined },
+  { lifetime, now }: { lifetime: number; now: Date },
+): Session => ({
+  epoch: user.session_epoch ?? 0,
+  created: now.getTime(),
+  used: now.getTime(),
+  until: seconds(now) + lifetime,
+  ...(ip_address ? { ip_address } : {}),
+  ...(user_agent ? { user_agent: cut(user_agent, maxAgentBytes) } : {}),
+});
+
+/** The bytes that a session takes, or a few more. */
+const sizeOf = (session: Session): number => 22 + Buffer.byteLength(JSON.stringify(session));
+
+/** The ids of sessions that have ended, and of those that must give way to a new one. */
+const outdated = (user: StoredUser, sessions: Sessions, fresh: Session, now: Date): string[] => {
+  const newestFirst = Object.entries(sessions).sort(([, a], [, b]) => b.used - a.used);
+  let bytes = sizeOf(fresh);
+  return newestFirst.flatMap(([id, session]) => {
+    if (isOver(user, { ...session, id }, now)) return [id];
+    bytes += sizeOf(session);
+    return bytes > maxBytes ? [id] : [];
+  });
+};
+
+/** The clause of an update that removes sessions. */
+const removing = (ids: readonly string[]) => ({
+  expression: ids.length > 0 ? `REMOVE ${ids.map((_, i) => `#ended${i}`).join(', ')}` : '',
+  names: Object.fromEntries(ids.map((id, i) => [`#ended${i}`, id])),
+});
+
+/** The write of a user's first session, for the transaction that stores the user. */
+export const firstSession = (user: StoredUser, id: string, session: Session) => ({
+  Put: {
+    TableName: config.usersTable,
+    Item: { ...sessionsKey(user.id), [id]: session, expires_at: session.until },
+  },
+});
+
+/**
+ * Stores a session that begins. Ended ones leave the item; it stays for as long as any of its
+ * sessions.
+ * @param user as read before the password was checked
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const storeSession = async (user: StoredUser, id: string, session: Session) => {
+  const sessions = toSessions(await getItem(sessionsKey(user.id)));
+  const ended = removing(outdated(user, sessions, session, new Date(session.created)));
+  const ends = Object.values(sessions).map(({ until }) => until);
+  await send(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: sessionsKey(user.id),
+      UpdateExpression: `SET #id = :session, expires_at = :end ${ended.expression}`,
+      ExpressionAttributeNames: { '#id': id, ...ended.names },
+      ExpressionAttributeValues: { ':session': session, ':end': Math.max(session.until, ...ends) },
+    }),
+  );
+};
 
 interface ItemUpdate {
   readonly UpdateExpression: string;
   readonly ExpressionAttributeValues?: Readonly<Record<string, unknown>>;
 }
 
-/** Extends an update of a user item, so that the same write ends all sessions of the user. */
-export const endingSessions = <Update extends ItemUpdate>(update: Update) =>
-  config.sessions === 'stateless'
-    ? update
-    : {
-        ...update,
-        UpdateExpression: `${update.UpdateExpression} ADD session_number :one`,
-        ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':one': 1 },
-      };
+/**
+ * Extends an update of a user item, so that the same write ends all sessions of the user.
+ * @param kept the session that goes on, and the user as read: the update must require its epoch
+ */
+export const endingSessions = <Update extends ItemUpdate>(
+  update: Update,
+  kept?: { readonly user: StoredUser; readonly session: OwnSession | undefined },
+) => {
+  if (config.sessions === 'stateless') return update;
+  const { UpdateExpression: before, ExpressionAttributeValues: values } = update;
+  const ending = `${before} ADD session_epoch :one`;
+  if (!kept?.session) {
+    const ExpressionAttributeValues = { ...values, ':one': 1 };
+    return { ...update, UpdateExpression: ending, ExpressionAttributeValues };
+  }
+  const mark = keptMark((kept.user.session_epoch ?? 0) + 1, kept.session.id);
+  const assignment = 'SET kept_session = :kept';
+  return {
+    ...update,
+    UpdateExpression: ending.startsWith('SET ')
+      ? ending.replace('SET ', `${assignment}, `)
+      : `${assignment} ${ending}`,
+    ExpressionAttributeValues: { ...values, ':one': 1, ':kept': mark },
+  };
+};
 
 /**
  * Ends all sessions of a user.
@@ -36,4 +208,33 @@ export const endSessions = (id: number): Promise<boolean> =>
       ConditionExpression: 'attribute_exists(pk)',
       ...endingSessions({ UpdateExpression: '' }),
     }),
+  );
+
+/**
+ * Ends one session; null: all tokens of the user without one, and no session.
+ * @returns false when it has ended already
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const endSession = (
+  userId: number,
+  session: { readonly id: string } | null,
+): Promise<boolean> =>
+  sendIf(
+    new UpdateCommand(
+      session
+        ? {
+            TableName: config.usersTable,
+            Key: sessionsKey(userId),
+            UpdateExpression: 'REMOVE #id',
+            ConditionExpression: 'attribute_exists(#id)',
+            ExpressionAttributeNames: { '#id': session.id },
+          }
+        : {
+            TableName: config.usersTable,
+            Key: userKey(userId),
+            UpdateExpression: 'SET session_epoch = :zero',
+            ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(session_epoch)',
+            ExpressionAttributeValues: { ':zero': 0 },
+          },
+    ),
   );

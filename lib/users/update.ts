@@ -6,7 +6,7 @@ import { DomainError, type ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } from './items.ts';
-import { endingSessions } from './sessions.ts';
+import { endingSessions, type OwnSession } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
 /** A condition under which a caller who is not an admin may change a user. It must hold at the write. */
@@ -14,9 +14,9 @@ export interface Permission {
   /** The user, as read when the permission was checked. */
   readonly user: StoredUser;
   /** Fields of the user with whose change the permission ends, and the error that says so. */
-  readonly endsWith: Readonly<
-    Partial<Record<'email' | 'role' | 'session_number' | 'made_by', ErrorCode>>
-  >;
+  readonly endsWith: Readonly<Partial<Record<'email' | 'role' | 'made_by', ErrorCode>>>;
+  /** The session of the caller, which must not have been ended; absent: there is none to check. */
+  readonly session?: OwnSession;
   /** The password that the user must have; absent where the change does not require one. */
   readonly currentPassword?: string;
 }
@@ -78,11 +78,31 @@ const assignments = (user: StoredUser, update: UserUpdate, { caller }: ChangeCon
 const shown = ['name', 'email', 'role'] as const;
 
 /** The fields that must be unchanged where a {@link Permission} was checked by them. */
-const permitting = [...shown, 'password_hash', 'session_number', 'made_by'] as const;
+const permitting = [...shown, 'password_hash', 'session_epoch', 'made_by'] as const;
 
-/** A new password, even the same one, and another role end the earlier sessions. */
-const endsSessions = (user: User, { password_hash, role = user.role }: UserUpdate) =>
-  password_hash !== undefined || role !== user.role;
+/**
+ * A new password, even the same one, and another role end the earlier sessions; so does another
+ * address that users give themselves.
+ */
+const endsSessions = (user: User, update: UserUpdate, { permission }: ChangeContext) => {
+  const { role = user.role } = update;
+  const isOwn = permission?.session !== undefined;
+  return (
+    (isOwn ? setsCredentials(user, update) : update.password_hash !== undefined) ||
+    role !== user.role
+  );
+};
+
+/** Extends an update by the end of sessions. That of a user's own change goes on, unless its role does not. */
+const endingEarlier = (
+  user: StoredUser,
+  { role = user.role }: UserUpdate,
+  { permission }: ChangeContext,
+  expressions: ReturnType<typeof assignments>,
+) => {
+  const session = role === user.role ? permission?.session : undefined;
+  return endingSessions(expressions, { user, session });
+};
 
 /** The condition that a user item is still as it was read, for an update or a deletion. */
 export const whileAsRead = (user: StoredUser, permission: Permission | undefined) => {
@@ -104,7 +124,9 @@ export const whileAsRead = (user: StoredUser, permission: Permission | undefined
 const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
   const condition = whileAsRead(user, context.permission);
   const expressions = assignments(user, update, context);
-  const changes = endsSessions(user, update) ? endingSessions(expressions) : expressions;
+  const changes = endsSessions(user, update, context)
+    ? endingEarlier(user, update, context, expressions)
+    : expressions;
   return {
     TableName: config.usersTable,
     Key: userKey(user.id),
@@ -193,7 +215,7 @@ const updateInPlace = (
   update: UserUpdate,
   context: ChangeContext,
 ): Promise<Written> => {
-  const endsPermission = context.permission && endsSessions(user, update);
+  const endsPermission = context.permission && endsSessions(user, update, context);
   const others = [...requireGrantor(user, update, context), ...voidingLink(user, update, context)];
   return endsPermission || others.length > 0
     ? updateAndRequire(user, update, context)

@@ -141,7 +141,7 @@ const makePairs = async (
     {
       ...{ name: 'GET profile, revocable / BatchGetItem', rounds, event: profile(token) },
       request: invokeRevocable('profile', 200),
-      bare: () => bare.batchGetItem(users, ['user#1', 'logged-out#none']),
+      bare: () => bare.batchGetItem(users, ['user#1', 'sessions#1']),
     },
     {
       ...{ name: 'audit query of a user / Query', target: 0.9, rounds: rounds / 2 },

@@ -4,7 +4,7 @@ import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { faults, overtake, startProxy } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
-import { claimsWith, signToken } from '../support/tokens.ts';
+import { claimsWith, now, signToken } from '../support/tokens.ts';
 
 const proxy = await startProxy(inject('engine'));
 afterAll(() => proxy.stop());
@@ -25,7 +25,7 @@ describe('With SESSIONS=revocable', () => {
     const [one, other] = await Promise.all([logIn(api, user), logIn(api, user)]);
 
     expect(decodeProtectedHeader(one)).toEqual({
-      ...{ alg: 'HS256', typ: 'JWT', session: 0, nonce: expect.stringMatching(/^[\w-]{22}$/) },
+      ...{ alg: 'HS256', typ: 'JWT', session: expect.stringMatching(/^[\w-]{22}$/) },
     });
     expect(Object.keys(decodeJwt(one)).sort()).toEqual(['email', 'exp', 'iat', 'id', 'role']);
     expect(one).not.toBe(other);
@@ -35,17 +35,21 @@ describe('With SESSIONS=revocable', () => {
     ['its password', () => ({ password: 'another one' })],
     ['its password by the same one', ({ password }: Account) => ({ password })],
     ['its password and its address', () => ({ password: 'another one', email: uniqueEmail() })],
-  ])('a user who changes %s ends its sessions, and logs in again', async (_, changes) => {
+    ['its address', () => ({ email: uniqueEmail() })],
+  ])('a user who changes %s ends its other sessions, and goes on', async (_, changes) => {
     const user = await register(api);
     const other = await logIn(api, user);
     const json = changes(user);
 
     expect((await change(user, json, user.token)).status).toBe(200);
 
-    expect(outcome(await profile(user.token))).toEqual(invalid);
+    expect((await profile(user.token)).status).toBe(200);
     expect(outcome(await profile(other))).toEqual(invalid);
     const token = await logIn(api, { ...user, ...json });
-    expect(decodeProtectedHeader(token).session).toBe(1);
+    expect((await profile(token)).status).toBe(200);
+    // The session that went on before ends with the next change of another one.
+    expect((await change(user, { password: 'the next one' }, token)).status).toBe(200);
+    expect(outcome(await profile(user.token))).toEqual(invalid);
     expect((await profile(token)).status).toBe(200);
   });
 
@@ -106,10 +110,29 @@ describe('With SESSIONS=revocable', () => {
     expect(outcome(await profile(token))).toEqual(invalid);
   });
 
+  it('a session that a change of its user kept ends with all sessions', async () => {
+    const user = await register(api);
+    await change(user, { password: 'another one' }, user.token);
+
+    await api('POST', `/api/users/${user.id}/revocations`, { token: adminToken });
+
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+  });
+
+  it('an admin who gives up the role ends its own session too', async () => {
+    const user = await register(api);
+    await change(user, { role: 'admin' });
+    const token = await logIn(api, user);
+
+    expect((await change(user, { role: 'user' }, token)).status).toBe(200);
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
   it.each([
-    ['0', 'text'],
-    [-1, 'a negative number'],
-    [1, 'a number to come'],
+    ['expires_at', 'another attribute of the item'],
+    ['A'.repeat(22), 'nobody’s'],
+    [0, 'a number'],
     [null, 'null'],
   ])('a token whose session is %j, %s, is refused', async (session, _) => {
     const { id } = await register(api);
@@ -128,6 +151,53 @@ describe('With SESSIONS=revocable', () => {
     await api('POST', `/api/users/${id}/revocations`, { token: adminToken });
 
     expect(outcome(await profile(token))).toEqual(invalid);
+  });
+
+  it('a change by a token without a session ends all sessions, and such tokens', async () => {
+    const user = await register(api);
+    const token = signToken(claimsWith({ id: user.id }), jwtSecret);
+
+    expect((await change(user, { password: 'another one' }, token)).status).toBe(200);
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+  });
+
+  it('users have about 50 sessions: those unused for longest end for a new one', async () => {
+    const user = await register(api);
+    const headers = { 'user-agent': 'é'.repeat(200) };
+    const enter = async () =>
+      (await api('POST', '/api/login', { json: user, headers })).body.token as string;
+    const first = await enter();
+    for (let i = 0; i < 110; i += 1) await enter();
+    const last = await enter();
+
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+    expect(outcome(await profile(first))).toEqual(invalid);
+    expect((await profile(last)).status).toBe(200);
+    const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
+    const { pk, expires_at, ...sessions } =
+      items.find(({ pk }) => pk === `sessions#${user.id}`) ?? {};
+    expect(Object.keys(sessions).length).toBeGreaterThan(50);
+    expect(Object.keys(sessions).length).toBeLessThan(110);
+    expect(JSON.stringify(sessions).length).toBeLessThan(24_576);
+    expect(Number(expires_at)).toBeGreaterThan(now());
+  });
+
+  it('ended sessions leave the item at the next login, and all of them with their user', async () => {
+    const user = await register(api);
+    await logIn(api, user);
+    await api('POST', `/api/users/${user.id}/revocations`, { token: adminToken });
+    await logIn(api, user);
+    const item = async () =>
+      (await scan(inject('engine'), environment.USERS_TABLE ?? '')).find(
+        ({ pk }) => pk === `sessions#${user.id}`,
+      );
+
+    expect(Object.keys((await item()) ?? {})).toHaveLength(3);
+
+    await api('DELETE', `/api/users/${user.id}`, { token: adminToken });
+    expect(await item()).toBeUndefined();
   });
 
   it('the stored role decides, not that of the token', async () => {
@@ -223,6 +293,6 @@ describe('With SESSIONS=revocable, a request that another one overtakes', () => 
 
     expect(answer.status).toBe(200);
     const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
-    expect(items.find(({ pk }) => pk === `user#${user.id}`)?.session_number).toBe(1);
+    expect(items.find(({ pk }) => pk === `user#${user.id}`)?.session_epoch).toBe(1);
   });
 });

@@ -116,7 +116,7 @@ describe('npm start', () => {
     const items = [
       { pk: 'attempts#account#1', expires_at: now - 1 },
       { pk: 'reset#1', expires_at: now - 3600 },
-      { pk: 'logged-out#x', expires_at: now - 40 * 86_400 },
+      { pk: 'sessions#7', expires_at: now - 40 * 86_400 },
       { pk: 'attempts#account#2', expires_at: now + 3600 },
       { pk: 'of somebody else', expires_at: 'some day' },
     ];
@@ -126,7 +126,7 @@ describe('npm start', () => {
 
     const keys = async () =>
       (await scan(inject('engine'), USERS_TABLE)).map(({ pk }) => String(pk));
-    expect(await comesTrue(async () => !(await keys()).includes('logged-out#x'))).toBe(true);
+    expect(await comesTrue(async () => !(await keys()).includes('sessions#7'))).toBe(true);
     expect(await comesTrue(async () => (await keys()).length === 5)).toBe(true);
     expect((await keys()).sort()).toEqual([
       ...['attempts#account#2', 'counter', 'email#root@example.org', 'of somebody else', 'user#1'],

@@ -81,7 +81,7 @@ describe('On the data of a service that does not run', () => {
         environment: { ...tables, ...environment },
       });
     const ends = async () =>
-      (await ended.users()).find(({ id }) => id === account.id)?.session_number ?? 0;
+      (await ended.users()).find(({ id }) => id === account.id)?.session_epoch ?? 0;
     return { run, ends };
   };
 
