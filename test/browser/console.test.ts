@@ -3,6 +3,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
 import { startBrowser } from './chromium.ts';
+import { openConsole, signIn } from './console.ts';
 import { openPage, violationsIn } from './page.ts';
 
 const { url, admin, api } = await serviceForThisFile();
@@ -14,19 +15,8 @@ afterEach(async () => {
 
 const open = (place = '') => openPage(browser, `${url}/console${place}`);
 
-const signIn = async (page: Page, { email, password } = admin): Promise<void> => {
-  await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-};
-
 /** Opens the console at a place, as the admin. */
-const openSignedIn = async (place = '') => {
-  const opened = await open(place);
-  await signIn(opened.page);
-  await opened.page.getByRole('navigation').waitFor();
-  return opened;
-};
+const openSignedIn = (place = '') => openConsole(browser, { url, admin }, place);
 
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
@@ -65,14 +55,11 @@ describe('The console', () => {
     expect(await page.getByRole('navigation').count()).toBe(0);
   });
 
-  it.each(['/users', '/users/1', '/audit', '/seal', '/nowhere'])(
-    'has no violation at %s',
-    async (place) => {
-      const { page, complaints } = await openSignedIn(`#${place}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
+  it.each(['/users', '/users/1', '/audit', '/nowhere'])('has no violation at %s', async (place) => {
+    const { page, complaints } = await openSignedIn(`#${place}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
 
-      expect(await violationsIn(page)).toEqual([]);
-      expect(complaints).toEqual([]);
-    },
-  );
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { utcTime } from '../format.ts';
 import { useAction } from '../loading.ts';
 import { go } from '../router.ts';
@@ -46,28 +46,47 @@ const TimeField = ({ label, time, onTime }: TimeProps) => (
 const userHint = (applied: string, draft: string): ComponentChildren =>
   applied && applied === draft ? <UserName key={applied} id={applied} /> : 'Address or id';
 
+type Name = keyof TrailState;
+
+/** What the controls show: what the address bar says, and what was changed since. */
+const useDraft = (state: TrailState) => {
+  const [draft, setDraft] = useState(state);
+  const latest = useRef(draft);
+  const shown = useRef(state);
+  const edit = (changes: Partial<TrailState>): TrailState => {
+    latest.current = withChanges(latest.current, changes);
+    setDraft(latest.current);
+    return latest.current;
+  };
+  useEffect(() => {
+    const isNew = ([name, value]: [string, string]) => shown.current[name as Name] !== value;
+    const changes = Object.fromEntries(Object.entries(state).filter(isNew));
+    shown.current = state;
+    edit(changes);
+  }, [JSON.stringify(state)]);
+  const apply = useAction(async () => {
+    // What is chosen while an address is looked up counts too.
+    for (let next: TrailState | undefined; next !== latest.current; ) {
+      next = latest.current;
+      const userId = await findId(next.userId);
+      const resourceId = await findId(next.resourceId);
+      if (next === latest.current) next = edit({ userId, resourceId });
+    }
+    showTrail(latest.current);
+  });
+  return { draft, edit, apply };
+};
+
 /** A control for each filter. Choices apply at once, what is typed with Enter or the button. */
 export const Filters = ({ state }: { state: TrailState }) => {
-  const [draft, setDraft] = useState(state);
-  const key = JSON.stringify(state);
-  useEffect(() => setDraft(state), [key]);
-  const apply = useAction(async (changes: Partial<TrailState> = {}) => {
-    const next = withChanges(draft, changes);
-    setDraft(next);
-    const userId = await findId(next.userId);
-    const resourceId = await findId(next.resourceId);
-    setDraft({ ...next, userId, resourceId });
-    showTrail({ ...next, userId, resourceId });
-  });
-  const edit = (changes: Partial<TrailState>) => setDraft(withChanges(draft, changes));
-  const choose = (changes: Partial<TrailState>) => void apply.run(changes);
+  const { draft, edit, apply } = useDraft(state);
+  const choose = (changes: Partial<TrailState>) => {
+    edit(changes);
+    void apply.run();
+  };
   return (
     <div class="filters card">
-      <Form
-        action={{ ...apply, run: () => apply.run() }}
-        failed="The filters were not applied"
-        submit="Show entries"
-      >
+      <Form action={apply} failed="The filters were not applied" submit="Show entries">
         <div class="grid">
           <Field
             label="Who did it"

@@ -20,8 +20,8 @@ const Newest = ({ title, empty, query, other }: NewestProps) => {
     <section class="trail">
       <div class="title">
         <h2>{title}</h2>
-        <a href={href('/audit', query)}>
-          All entries<span class="unseen">: {title}</span>
+        <a href={href('/audit', query)} aria-label={`All entries: ${title}`}>
+          All entries
         </a>
       </div>
       <Entries

@@ -1,0 +1,238 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page, Request } from 'playwright-core';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { localSigner, makeKey } from '../../lib/seal/folder.ts';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import { logIn, register } from '../support/client.ts';
+import { sealedTrail } from '../support/sealed-trail.ts';
+import { startBrowser } from './chromium.ts';
+import { openConsole } from './console.ts';
+import { violationsIn } from './page.ts';
+
+/** A folder with a trail that was sealed until some minutes ago, in two pages of digests. */
+const sealedFolder = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'console-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const key = makeKey();
+  const now = Date.now() - 130 * 60_000;
+  const { trail } = await sealedTrail(120, { signer: localSigner(key), now });
+  mkdirSync(join(folder, 'audit-archive'));
+  writeFileSync(join(folder, 'audit-seal-key.pem'), key);
+  for (const [name, file] of trail.archive.files) {
+    writeFileSync(join(folder, 'audit-archive', name), file);
+  }
+  return folder;
+};
+
+const service = await serviceForThisFile({ DATA_DIR: await sealedFolder() });
+const { api, adminToken: token } = service;
+const browser = await startBrowser();
+afterAll(() => browser.close());
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+
+const open = (place: string) => openConsole(browser, service, place);
+
+const rowsOf = (page: Page) => page.locator('main tbody tr');
+
+/** Logs in so many times. @returns the user */
+const withLogins = async (count: number, name = 'Ada') => {
+  const user = await register(api, { name });
+  for (let made = 0; made < count; made += 1) await logIn(api, user);
+  return user;
+};
+
+const script = '<img src=x onerror=alert(1)>';
+
+describe('The screen of the audit trail', () => {
+  it('keeps its filters in the address, which shows a colleague the same', async () => {
+    const user = await withLogins(2);
+    await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
+    const { page, complaints } = await open('#/audit');
+
+    await page.getByLabel('To whom').fill(user.email);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Result').selectOption('Failure');
+    await page.getByRole('button', { name: 'Last hour' }).click();
+    await expect.poll(() => rowsOf(page).count()).toBe(1);
+    const { hash } = new URL(page.url());
+    const colleague = await open(hash);
+
+    expect(Object.fromEntries(new URLSearchParams(hash.split('?')[1]))).toEqual({
+      ...{ resourceId: String(user.id), result: 'FAILURE' },
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
+    });
+    await expect.poll(() => rowsOf(colleague.page).count()).toBe(1);
+    expect(await violationsIn(page)).toEqual([]);
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('Since').inputValue()).toBe('');
+    expect(complaints).toEqual([]);
+  });
+
+  it('asks for the name of each user that is seen once, six at a time, and shows text as text', async () => {
+    const users: { id: number }[] = [];
+    for (let made = 0; made < 8; made += 1) users.push(await withLogins(2, `${script} ${made}`));
+    const gone = await withLogins(0);
+    await api('DELETE', `/api/users/${gone.id}`, { token });
+    const { page } = await open('#/users');
+    const asked: string[] = [];
+    const underWay = new Set<Request>();
+    let most = 0;
+    page.on('request', (request) => {
+      if (!/users\/\d+$/.test(request.url())) return;
+      asked.push(request.url());
+      underWay.add(request);
+      most = Math.max(most, underWay.size);
+    });
+    page.on('requestfinished', (request) => underWay.delete(request));
+    await page.setViewportSize({ width: 1280, height: 2400 });
+
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByText(`deleted user ${gone.id}`).first().waitFor();
+    for (const index of users.keys()) await page.getByText(`${script} ${index}`).first().waitFor();
+
+    expect(asked).toHaveLength(new Set(asked).size);
+    expect(most).toBeLessThanOrEqual(6);
+  });
+
+  it('shows every field of an entry, and leads to all of its user, by the keyboard', async () => {
+    const user = await withLogins(1);
+    const { page, complaints } = await open(`#/audit?userId=${user.id}&action=LOGIN`);
+
+    await rowsOf(page).getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    const fields = await page.getByRole('dialog').locator('dt').allInnerTexts();
+    const violations = await violationsIn(page);
+    await page.keyboard.press('Escape');
+    const focused = await page.evaluate('document.activeElement.closest("tbody") !== null');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'All that this user did' }).click();
+    await expect.poll(() => rowsOf(page).count()).toBe(2);
+
+    expect(fields).toEqual([
+      ...['id', 'user_id', 'action', 'resource', 'resource_id', 'ip_address', 'user_agent'],
+      ...['result', 'details', 'created_at'],
+    ]);
+    expect([violations, complaints, focused]).toEqual([[], [], true]);
+  });
+
+  it('narrows the time to that of a bar', async () => {
+    const user = await withLogins(2);
+    const { page } = await open(`#/audit?userId=${user.id}`);
+
+    const bar = page.getByRole('toolbar').getByRole('button').last();
+    const [, count] = /: (\d+) entr/.exec((await bar.getAttribute('aria-label')) ?? '') ?? [];
+    await bar.click();
+    await page.waitForURL(/since=.*until=/);
+
+    await expect.poll(() => rowsOf(page).count()).toBe(Number(count));
+  });
+
+  it('shows new entries while it follows, but not under the pointer', async () => {
+    const user = await withLogins(1);
+    const { page } = await open(`#/audit?userId=${user.id}`);
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await rowsOf(page).first().waitFor();
+
+    await logIn(api, user);
+    await expect.poll(() => rowsOf(page).count(), { timeout: 60_000 }).toBe(3);
+    await rowsOf(page).first().hover();
+    await logIn(api, user);
+    await page.getByRole('button', { name: 'Show 1 new entry' }).waitFor();
+    const held = await rowsOf(page).count();
+    await page.getByRole('button', { name: 'Show 1 new entry' }).click();
+
+    expect(held).toBe(3);
+    await expect.poll(() => rowsOf(page).count()).toBe(4);
+  });
+
+  it('exports all pages of a query as one file, and goes on after a failure', async () => {
+    const user = await withLogins(4);
+    const { page } = await open(`#/audit?userId=${user.id}`);
+    // Pages of two entries, the second of which fails at first.
+    let requests = 0;
+    await page.route('**/audit-logs?*', (route) => {
+      if (!route.request().headers().accept?.startsWith('text/csv')) return route.continue();
+      requests += 1;
+      if (requests === 2) return route.abort();
+      const asked = new URL(route.request().url());
+      asked.searchParams.set('limit', '2');
+      return route.continue({ url: asked.href });
+    });
+
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Export' }).click();
+    await page.getByText('Stopped after 2 entries.').waitFor();
+    const violations = await violationsIn(page);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    const lines = readFileSync(await (await download).path(), 'utf8').split('\r\n');
+
+    expect(violations).toEqual([]);
+    expect(lines[0]).toMatch(/^id,user_id,/);
+    expect(lines.slice(1, -1).map((line) => line.split(',').slice(1, 3))).toEqual([
+      ...Array.from({ length: 4 }, () => [String(user.id), 'LOGIN']),
+      [String(user.id), 'CREATE'],
+    ]);
+  });
+
+  it('shows on a user’s page what the user did, and what was done to it', async () => {
+    const user = await withLogins(1);
+    const { page } = await open(`#/users/${user.id}`);
+
+    await page.getByRole('link', { name: 'All entries: What was done to this user' }).click();
+
+    await page.waitForURL(`**/console#/audit?resourceId=${user.id}`);
+    await expect.poll(() => rowsOf(page).count()).toBe(2);
+  });
+});
+
+describe('The screen of the seal', () => {
+  it('verifies the chain, and says what that proves', async () => {
+    const { page, complaints } = await open('#/seal');
+
+    await page.getByRole('button', { name: 'Verify' }).click();
+    await page.getByText(/^The chain is unbroken\. .* 1\d\d digests/).waitFor();
+    await page.getByText('It does not look at the entries').waitFor();
+
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('names the first break of the chain', async () => {
+    const { page } = await open('#/seal');
+    // On the second page.
+    await page.route(/digests\?.*cursor=/, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace('"count":1,', '"count":2,');
+      await route.fulfill({ response, body });
+    });
+
+    await page.getByRole('button', { name: 'Verify' }).click();
+
+    await page
+      .getByText(/^The chain is broken\. \d{8}T\d{9}Z\.digest\.json is not signed/)
+      .waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+  });
+
+  it('says loudly that the key is another one than this browser has seen', async () => {
+    const { page } = await open('#/seal');
+    await page.getByText('This browser has known the key since').waitFor();
+
+    await page.evaluate(`(() => {
+      const [name, memory] = Object.entries(localStorage)[0];
+      localStorage.setItem(name, memory.replace(/"key":"\\w{8}/, '"key":"00000000'));
+    })()`);
+    await page.reload();
+    const alert = page.getByRole('alert');
+    await alert.getByText('The key of the seal has changed.').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await alert.getByRole('button').click();
+
+    await page.getByText('This browser has known the key since').waitFor();
+  });
+});
