@@ -40,6 +40,7 @@ const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
     PasswordMinLength: '1',
     BcryptCost: '4',
     Sessions: 'stateless',
+    SecondFactor: 'off',
     AuditDetail: 'standard',
     AuditRetentionDays: '0',
     AuditArchiveDays: '0',
