@@ -1,8 +1,22 @@
+/** Entries that are to be exported: what is made of them, and where they are collected. */
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
-import { openScratch } from '../../lib/seal/door.ts';
+import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/store.ts';
+import { type Item, openScratch } from '../../lib/seal/door.ts';
 
-/** Entries that are to be exported, on the disk, so that any number of them takes the same memory. */
-export const gatherEntries = () => {
+/** Whether entries are those of a filter. */
+const isWanted = (filter: AuditFilter) => {
+  const { since = '', until = '~' } = filter;
+  const matches = matching(filter);
+  return (entry: ExportedEntry): boolean => {
+    const time = String(entry.created_at);
+    return time >= since && time < until && matches(entry);
+  };
+};
+
+/** Collects entries of a filter on the disk, so that any number of them takes the same memory. */
+export const gatherEntries = (filter: AuditFilter) => {
+  const matches = isWanted(filter);
   const { change, rows, close } = openScratch(
     'CREATE TABLE entries (id TEXT PRIMARY KEY, created_at TEXT, entry TEXT)',
   );
@@ -13,8 +27,9 @@ export const gatherEntries = () => {
     get count() {
       return count;
     },
-    /** Adds an entry, unless an entry with its id was added before. */
+    /** Adds an entry if it is of the filter, unless an entry with its id was added before. */
     add: (entry: ExportedEntry): void => {
+      if (!matches(entry)) return;
       const { id, created_at } = entry;
       if (insert(String(id), created_at, JSON.stringify(entry))) count += 1;
     },
@@ -25,4 +40,28 @@ export const gatherEntries = () => {
     /** Deletes them. */
     close,
   };
+};
+
+const bytesOf = (value: unknown): unknown =>
+  typeof value === 'string' ? Buffer.from(value, 'base64') : value;
+
+/** Makes bytes of what binary attributes hold, which the seal has as base64. */
+const reviveBytes = (name: string, value: unknown): unknown => {
+  if (name === 'B') return bytesOf(value);
+  return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
+};
+
+/** What stands in a field, as the API shows it; whatever no entry has, the table tells by its type. */
+const plain = (value: unknown) =>
+  typeof value === 'object' && value !== null
+    ? shown(JSON.parse(JSON.stringify(value), reviveBytes) as AttributeValue)
+    : (value ?? null);
+
+/** A sealed line or an item of the table, as it is exported. */
+export const exported = (
+  item: Item,
+  { request_id, ...seal }: { request_id: unknown } & Pick<ExportedEntry, 'window' | 'late'>,
+): ExportedEntry => {
+  const fields = attributes.map((name) => [name, plain(item[name])]);
+  return { ...Object.fromEntries(fields), request_id: plain(request_id), ...seal };
 };

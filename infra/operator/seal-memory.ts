@@ -1,5 +1,5 @@
 /** What was verified on this machine before, and what is found by it: another key, or a digest that is gone. */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,6 @@ import {
   compareRemembered,
   type Finding,
   fingerprintOf,
-  publicKeyName,
   type Remembered,
   remember,
   type SignedDigest,
@@ -157,21 +156,4 @@ export const judgeByMemory = async (
   const found = { key: judgeKey(trail, known, pinned), remembered };
   if (verified.newest) keep(trail, verified.newest, known, found);
   return [found.key, found.remembered];
-};
-
-/** What the folder of an archive shows as its public key. */
-const shownKey = (folder: string): string => {
-  try {
-    return fingerprintOf(createPublicKey(readFileSync(join(folder, publicKeyName))));
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'not there' : 'no public key';
-  }
-};
-
-/** Whether an archive in a folder shows the key that signed it: who takes that one is not misled. */
-export const judgeShownKey = ({ folder, publicKey }: OpenedTrail): Finding | undefined => {
-  const shown = folder === undefined ? fingerprintOf(publicKey) : shownKey(folder);
-  return shown === fingerprintOf(publicKey)
-    ? undefined
-    : { kind: 'shown key', subject: publicKeyName, before: `it is ${shown}` };
 };

@@ -1,16 +1,21 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { faultName } from '../../lib/errors.ts';
-import { type Archive, folderArchive } from '../../lib/seal/door.ts';
+import {
+  type Finding,
+  fingerprintOf,
+  folderArchive,
+  publicKeyName,
+  type SignedArchive,
+} from '../../lib/seal/door.ts';
 import { archiveFolder, readSealKey } from '../local/sealing.ts';
 import { Failure, UsageError } from './failure.ts';
 import { locate } from './files.ts';
 import type { SealedTrail } from './target.ts';
 
 /** A sealed trail, to be verified. */
-export interface OpenedTrail {
-  readonly archive: Archive;
-  readonly publicKey: KeyObject;
+export interface OpenedTrail extends SignedArchive {
   /** Where it is a folder, which shows the public key. */
   readonly folder?: string;
   /** Whether it is sealed at this time, so that the newest digest must be recent. */
@@ -118,4 +123,21 @@ export const findSealedTrail = async (
 ): Promise<OpenedTrail | undefined> => {
   const isSealed = trail && ('bucket' in trail || readSealKey(trail.folder) !== undefined);
   return isSealed ? openSealedTrail(trail) : undefined;
+};
+
+/** What the folder of an archive shows as its public key. */
+const shownKey = (folder: string): string => {
+  try {
+    return fingerprintOf(createPublicKey(readFileSync(join(folder, publicKeyName))));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'not there' : 'no public key';
+  }
+};
+
+/** Whether an archive in a folder shows the key that signed it: who takes that one is not misled. */
+export const judgeShownKey = ({ folder, publicKey }: OpenedTrail): Finding | undefined => {
+  const shown = folder === undefined ? fingerprintOf(publicKey) : shownKey(folder);
+  return shown === fingerprintOf(publicKey)
+    ? undefined
+    : { kind: 'shown key', subject: publicKeyName, before: `it is ${shown}` };
 };

@@ -43,6 +43,13 @@ const inOrder = (items: AsyncIterable<Item>) => {
   };
 };
 
+function* wrongKeysOf(item: Item): Generator<Finding> {
+  const wrong = wrongIndexKeys(item);
+  if (wrong.length === 0) return;
+  const values = wrong.map((name) => `${name}: ${idText(item[name])}`);
+  yield { kind: 'hidden', subject: idText(item.id), before: values.join(', ') };
+}
+
 /** Sealed entries that are looked for by their ids at a time. */
 const batchSize = 100;
 
@@ -102,16 +109,14 @@ export class Comparison {
       const time = idText(item.created_at ?? '');
       const isWanted = time >= since && (until === endOfTime || time < until);
       if (!isWanted) continue;
-      yield* this.checkKeys(item);
+      yield* wrongKeysOf(item);
       if (!isInPlace(item)) this.addUnmet(item);
     }
   }
 
+  /** Reports wrong keys of an entry of the index, unless a scan has. */
   private *checkKeys(item: Item): Generator<Finding> {
-    const wrong = wrongIndexKeys(item);
-    if (wrong.length === 0) return;
-    const values = wrong.map((name) => `${name}: ${idText(item[name])}`);
-    yield { kind: 'hidden', subject: idText(item.id), before: values.join(', ') };
+    if (!this.isScanned) yield* wrongKeysOf(item);
   }
 
   /** Whether an entry of the index is noted by a scan. */
@@ -121,7 +126,7 @@ export class Comparison {
 
   private *note(item: Item): Generator<Finding> {
     if (this.isNoted(item)) return;
-    if (!this.isScanned) yield* this.checkKeys(item);
+    yield* this.checkKeys(item);
     this.addUnmet(item);
   }
 
@@ -150,7 +155,7 @@ export class Comparison {
         yield* this.note(item);
         continue;
       }
-      if (!this.isScanned) yield* this.checkKeys(item);
+      yield* this.checkKeys(item);
       if (lineOf(item) !== line.line) yield* this.lookUp(line, window);
       return;
     }
@@ -245,7 +250,7 @@ export class Comparison {
     if (from >= until) return;
     for await (const item of this.source.between(from, until)) {
       if (this.isNoted(item)) continue;
-      if (!this.isScanned) yield* this.checkKeys(item);
+      yield* this.checkKeys(item);
       const line = lineOf(item);
       if (this.notes.isTold(item.id) || this.notes.lateWindow(item.id, line) !== undefined)
         continue;

@@ -28,7 +28,7 @@ const sizes = given.length > 0 ? given : [10_000, 100_000, 1_000_000];
 const allowed = { time: 1.2, memory: 1.3, temporary: 50_000_000 };
 
 /** A heap far smaller than that of a function: what is garbage is collected, and does not count. */
-const heap = ['--max-old-space-size=160', '--max-semi-space-size=8'];
+const heap = ['--max-old-space-size=80', '--max-semi-space-size=4'];
 
 /** Entries of a window: as many as by default. */
 const windowSize = 100_000;

@@ -1,12 +1,10 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { actions, results } from '../../../lib/audit/entry.ts';
-import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
-import { type AuditFilter, attributes, matching, shown } from '../../../lib/audit/store.ts';
+import { exportFormats } from '../../../lib/audit/formats.ts';
+import type { AuditFilter } from '../../../lib/audit/store.ts';
 import {
   auditEntries,
   BrokenTrail,
   beginning,
-  type Item,
   listWindows,
   readTrail,
 } from '../../../lib/seal/door.ts';
@@ -14,7 +12,7 @@ import { recordIntention } from '../audit.ts';
 import { type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
 import { exportTo, locate, type Write } from '../files.ts';
-import { gatherEntries } from '../gathered-entries.ts';
+import { exported, gatherEntries } from '../gathered-entries.ts';
 import { findSealedTrail, type OpenedTrail, openCopy } from '../sealed-trail.ts';
 import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
@@ -66,38 +64,6 @@ const parseExport = (options: Options): Export => {
   return { filter, format: parseWord(options, 'format', formats) ?? 'ndjson' };
 };
 
-const bytesOf = (value: unknown): unknown =>
-  typeof value === 'string' ? Buffer.from(value, 'base64') : value;
-
-/** Makes bytes of what binary attributes hold, which the seal has as base64. */
-const reviveBytes = (name: string, value: unknown): unknown => {
-  if (name === 'B') return bytesOf(value);
-  return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
-};
-
-/** What stands in a field, as the API shows it; whatever no entry has, the table tells by its type. */
-const plain = (value: unknown) =>
-  typeof value === 'object' && value !== null
-    ? shown(JSON.parse(JSON.stringify(value), reviveBytes) as AttributeValue)
-    : (value ?? null);
-
-const exported = (
-  item: Item,
-  { request_id, ...seal }: { request_id: unknown } & Pick<ExportedEntry, 'window' | 'late'>,
-): ExportedEntry => {
-  const fields = attributes.map((name) => [name, plain(item[name])]);
-  return { ...Object.fromEntries(fields), request_id: plain(request_id), ...seal };
-};
-
-const isWanted = (filter: AuditFilter) => {
-  const { since = '', until = '~' } = filter;
-  const matches = matching(filter);
-  return (entry: ExportedEntry): boolean => {
-    const time = String(entry.created_at);
-    return time >= since && time < until && matches(entry);
-  };
-};
-
 /** A running export. */
 interface Work {
   readonly entries: ReturnType<typeof gatherEntries>;
@@ -122,10 +88,9 @@ const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail |
 /** Collects sealed entries, which come first: those of the table may have been changed since. */
 const gatherSealed = async (
   trail: OpenedTrail,
-  { since, until, ...filter }: AuditFilter,
+  { since, until }: AuditFilter,
   work: Work,
 ): Promise<void> => {
-  const matches = isWanted({ ...filter, since, until });
   let fraction = 0;
   const lines = readTrail({
     ...trail,
@@ -137,19 +102,18 @@ const gatherSealed = async (
   });
   for await (const { line, window, late } of lines) {
     const { beside, ...item } = JSON.parse(line);
-    const entry = exported(item, { request_id: beside?.request_id, window, late });
-    if (matches(entry)) work.entries.add(entry);
+    work.entries.add(exported(item, { request_id: beside?.request_id, window, late }));
     advance(work, fraction);
   }
 };
 
 /** Collects the other entries of the table, which are not sealed yet or never. */
-const gatherStored = async (filter: AuditFilter, work: Work): Promise<void> => {
-  const { since = beginning, until = '~' } = filter;
-  const matches = isWanted(filter);
+const gatherStored = async (
+  { since = beginning, until = '~' }: AuditFilter,
+  work: Work,
+): Promise<void> => {
   for await (const item of auditEntries.between(since, until)) {
-    const entry = exported(item, { request_id: item.request_id, window: null, late: null });
-    if (matches(entry)) work.entries.add(entry);
+    work.entries.add(exported(item, { request_id: item.request_id, window: null, late: null }));
     advance(work, undefined);
   }
 };
@@ -187,10 +151,10 @@ const exportEntries = async (
   wanted: Export,
   write: Write,
 ): Promise<number> => {
-  const entries = gatherEntries();
+  const { filter, format } = wanted;
+  const entries = gatherEntries(filter);
   const [progress, interruption] = [startProgress(process.stderr), catchInterruption()];
   const work = { entries, progress, interruption };
-  const { filter, format } = wanted;
   try {
     const trail = await openTrail(invocation);
     if (trail) await gatherSealed(trail, filter, work).catch(explainBroken);

@@ -15,8 +15,14 @@ import { recordOperation } from '../audit.ts';
 import { type Invocation, parseTimeRange, type Run, type TimeRange } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { describeFinding, type KnownFindings, openKnown } from '../findings.ts';
-import { judgeByMemory, judgeShownKey, type Wanted } from '../seal-memory.ts';
-import { type OpenedTrail, openCopy, openSealedTrail, readPublicKey } from '../sealed-trail.ts';
+import { judgeByMemory, type Wanted } from '../seal-memory.ts';
+import {
+  judgeShownKey,
+  type OpenedTrail,
+  openCopy,
+  openSealedTrail,
+  readPublicKey,
+} from '../sealed-trail.ts';
 import { startProgress } from '../terminal.ts';
 
 /**
