@@ -6,8 +6,8 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../../support/acceptance.ts';
-import { register } from '../../support/client.ts';
-import { codeOf, factorClient, factorSettings } from '../../support/second-factor.ts';
+import { logIn, register } from '../../support/client.ts';
+import { codeOf, enrol, factorClient, factorSettings } from '../../support/second-factor.ts';
 
 const service = await serviceForThisFile(factorSettings);
 const { api, adminToken } = service;
@@ -37,6 +37,15 @@ describe('An enrolment', () => {
       token: adminToken,
     });
     for (const kept of [secret, ...confirmed.body.recoveryCodes]) expect(text).not.toContain(kept);
+  });
+
+  it('ends the other sessions of the user, and not the one that asked', async () => {
+    const user = await register(api);
+    const other = await logIn(api, user);
+    await enrol(api, user);
+
+    expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(200);
+    expect((await api('GET', '/api/profile', { token: other })).status).toBe(401);
   });
 
   it('counts wrong first codes like wrong passwords', async () => {
