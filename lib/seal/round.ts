@@ -10,7 +10,7 @@ import {
   timeBefore,
   timeInName,
 } from './digest.ts';
-import { type Check, findStart, type Sealing, type Start, sealFrom } from './sealer.ts';
+import { type Check, findStart, type Sealing, type Start, sealFrom, trailOf } from './sealer.ts';
 import { type Finding, isFault, type Verification } from './verification.ts';
 import { verifyTrail } from './verify.ts';
 
@@ -43,25 +43,24 @@ interface Found {
 
 /** Checks a part of the trail. @returns the end of the last window that was checked */
 const checkPart = async (
-  { archive, source, signer }: Sealing,
+  sealing: Sealing,
   found: Found,
   part: Pick<Verification, 'since' | 'until' | 'now' | 'isOver'>,
 ): Promise<string | undefined> => {
-  const running = verifyTrail({ archive, source, publicKey: signer.publicKey, ...part });
-  let step = await running.next();
-  for (; !step.done; step = await running.next()) {
-    if (!isFault(step.value)) continue;
+  const verification = { ...trailOf(sealing), source: sealing.source, ...part };
+  const { newest } = await verifyTrail(verification, (finding) => {
+    if (!isFault(finding)) return;
     found.faults += 1;
-    if (found.named.length < maxNamed) found.named.push(step.value);
-  }
-  return step.value.newest?.until;
+    if (found.named.length < maxNamed) found.named.push(finding);
+  });
+  return newest?.until;
 };
 
 /** When the first window begins that is in the archive, and when the time ends that it has alone. */
-const firstWindow = async ({ archive, signer }: Sealing): Promise<readonly [string, string]> => {
-  for await (const { name } of archive.list('')) {
+const firstWindow = async (sealing: Sealing): Promise<readonly [string, string]> => {
+  for await (const { name } of sealing.archive.list('')) {
     if (!isDigestName(name)) continue;
-    const digest = await findDigest({ archive, publicKey: signer.publicKey }, name);
+    const digest = await findDigest(trailOf(sealing), name);
     const from = timeInName(name);
     return [from, digest?.until ?? from];
   }
@@ -100,11 +99,10 @@ const hasMidnight = ({ from, now }: Start, interval: number): boolean =>
   from.slice(0, 10) !== closedUntil(interval, now).slice(0, 10);
 
 /** When the window begins in which the time two days before the end of the chain lies. */
-const twoDaysBefore = async ({ archive, signer }: Sealing, end: string): Promise<string> => {
+const twoDaysBefore = async (sealing: Sealing, end: string): Promise<string> => {
   const since = timeBefore(end, 2 * day);
-  const [first] = (await listWindows(archive, since)).digests;
-  const trail = { archive, publicKey: signer.publicKey };
-  const digest = first === undefined ? undefined : await findDigest(trail, first);
+  const [first] = (await listWindows(sealing.archive, since)).digests;
+  const digest = first === undefined ? undefined : await findDigest(trailOf(sealing), first);
   if (!digest?.previous) return beginning;
   return digest.from === since ? since : timeInName(digest.previous.file);
 };

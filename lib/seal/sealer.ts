@@ -73,7 +73,8 @@ const expectRemembered = ({ memory }: Sealing, newest: Digest | undefined): void
   if (newest) memory.newest = newest;
 };
 
-const trailOf = ({ archive, signer }: Sealing): SignedArchive => ({
+/** What a sealer seals, as who only reads it has it. */
+export const trailOf = ({ archive, signer }: Sealing): SignedArchive => ({
   archive,
   publicKey: signer.publicKey,
 });

@@ -218,13 +218,7 @@ async function* follow(
   return { entries, next };
 }
 
-/**
- * Verifies windows: the archive by itself, and entries of the table by the archive. Memory and disk
- * hold the list of windows, one window, and what is out of order.
- * @returns what was verified; findings are yielded, an entry's under its id
- * @throws whatever archive and table throw
- */
-export async function* verifyTrail(verification: Verification): AsyncGenerator<Finding, Verified> {
+async function* findingsOf(verification: Verification): AsyncGenerator<Finding, Verified> {
   const { scan, since = beginning, until } = verification;
   const listing = await listWindows(verification.archive, since, until);
   for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
@@ -250,3 +244,20 @@ export async function* verifyTrail(verification: Verification): AsyncGenerator<F
     notes.close();
   }
 }
+
+/**
+ * Verifies windows: the archive by itself, and entries of the table by the archive. Memory and disk
+ * hold the list of windows, one window, and what is out of order.
+ * @param tell is given what is found, one after another; an entry's under its id
+ * @returns what was verified
+ * @throws whatever archive, table and `tell` throw
+ */
+export const verifyTrail = async (
+  verification: Verification,
+  tell: (finding: Finding) => unknown,
+): Promise<Verified> => {
+  const findings = findingsOf(verification);
+  let step = await findings.next();
+  for (; !step.done; step = await findings.next()) await tell(step.value);
+  return step.value;
+};

@@ -18,11 +18,11 @@ const seal = async () => {
 
 const verify = async () => {
   const { publicKey } = signer;
-  const running = verifyTrail({ ...trail, publicKey, scan: true, now: Date.parse(now) });
+  const verification = { ...trail, publicKey, scan: true, now: Date.parse(now) };
   const findings: string[] = [];
-  let step = await running.next();
-  for (; !step.done; step = await running.next()) findings.push(step.value.kind);
-  const { windows, entries, unsealed } = step.value;
+  const { windows, entries, unsealed } = await verifyTrail(verification, ({ kind }) =>
+    findings.push(kind),
+  );
   return { findings: findings.slice(0, 20), windows, entries, unsealed };
 };
 

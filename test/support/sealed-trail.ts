@@ -198,13 +198,8 @@ export interface Outcome extends Verified {
 /** Verifies, and waits for all that is found. */
 export const verifyAll = async (verification: Verification): Promise<Outcome> => {
   const findings: Finding[] = [];
-  const running = verifyTrail(verification);
-  let step = await running.next();
-  while (!step.done) {
-    findings.push(step.value);
-    step = await running.next();
-  }
-  return { findings, ...step.value };
+  const verified = await verifyTrail(verification, (finding) => findings.push(finding));
+  return { findings, ...verified };
 };
 
 export const verifyOf = (

@@ -64,17 +64,14 @@ const tell = async (finding: Finding | undefined, tally: Tally): Promise<void> =
 /** Prints what is found. */
 const verify = async (verification: Verification, tally: Tally): Promise<Verified> => {
   const progress = startProgress(process.stderr);
-  const running = verifyTrail({
-    ...verification,
-    progress: (fraction, count) => progress.show(fraction, `${count.toLocaleString('en')} entries`),
-  });
-  let step = await running.next();
-  for (; !step.done; step = await running.next()) {
+  const show = (fraction: number | undefined, entries: number) =>
+    progress.show(fraction, `${entries.toLocaleString('en')} entries`);
+  const verified = await verifyTrail({ ...verification, progress: show }, (finding) => {
     progress.end();
-    await tell(step.value, tally);
-  }
+    return tell(finding, tally);
+  });
   progress.end();
-  return step.value;
+  return verified;
 };
 
 const isOld = (
