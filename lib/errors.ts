@@ -62,6 +62,7 @@ const table = {
   LOGIN_CODE_WRONG: { status: 401, message: 'Invalid code' },
   INVALID_CREDENTIALS: { status: 401, message: 'Invalid credentials' },
   USER_NOT_REGISTERED: { status: 404, message: 'User is not registered' },
+  SESSION_NOT_FOUND: { status: 404, message: 'Session not found' },
   USER_NOT_FOUND: { status: 404, message: 'User not found' },
   SECOND_FACTOR_NOT_FOUND: { status: 404, message: 'Second factor not found' },
   // The message of API Gateway for an unknown path.

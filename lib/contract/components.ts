@@ -103,6 +103,15 @@ const id = {
   },
 };
 
+const session = {
+  name: 'session',
+  in: 'path',
+  required: true,
+  description: 'A session’s id.',
+  example: 'R0h2kQ9mT4yWcXbZ1nLp7A',
+  schema: { type: 'string' },
+};
+
 const file = {
   name: 'file',
   in: 'path',
@@ -140,7 +149,7 @@ export const components = (codes: ReadonlySet<string>, settings: ServiceValues) 
   schemas: { ...componentSchemas(namedSchemas(settings)), ...errorSchemas(codes) },
   examples: sharedExamples(),
   headers,
-  parameters: { id, file },
+  parameters: { id, session, file },
   responses,
   securitySchemes: {
     token: {

@@ -94,6 +94,7 @@ const callers: Readonly<Record<Caller, string>> = {
   user: 'For every user.',
   directory: 'For every user.',
   maker: 'For users about themselves, and for admins.',
+  self: 'For users about themselves, and for admins.',
   admin: 'For admins.',
 };
 

@@ -38,6 +38,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   LOGIN_CODE_WRONG: 'The password is right, but the code is wrong or was used before.',
   INVALID_CREDENTIALS: 'The password is wrong or, with uniform answers, the address is unknown.',
   USER_NOT_REGISTERED: 'No user has this email address.',
+  SESSION_NOT_FOUND: 'The user has no session of this id, or it has ended.',
   USER_NOT_FOUND: 'No user has this id.',
   SECOND_FACTOR_NOT_FOUND: 'The user has no second factor, or none that waits for its first code.',
   FILE_NOT_FOUND: 'The page has no file of this name.',
@@ -80,6 +81,7 @@ const errorsOf = (
   { userDirectory, secondFactor }: ServiceValues,
 ): readonly ErrorCode[] => {
   const refusesSome =
+    caller === 'self' ||
     caller === 'maker' ||
     caller === 'admin' ||
     (caller === 'directory' && userDirectory === 'closed');

@@ -80,6 +80,18 @@ export const session = v.object({
   token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), valid for one day.')),
 });
 
+const sessionOfUser = v.object({
+  id: v.string(),
+  created_at: timestamp,
+  last_used_at: v.pipe(timestamp, v.description('When it last got a new token.')),
+  expires_at: timestamp,
+  ip_address: v.nullable(v.string()),
+  user_agent: v.pipe(v.nullable(v.string()), v.description('Its first 120 bytes.')),
+  current: v.pipe(v.boolean(), v.description('Whether it is that of the request.')),
+});
+
+export const sessions = v.object({ data: v.array(sessionOfUser) });
+
 const profileData = v.pick(user, ['id', 'name', 'email', 'role']);
 export const profile = v.object({ data: profileData });
 
@@ -208,11 +220,13 @@ export const consoleStyleSheet = v.pipe(v.string(), v.description('A style sheet
 /** Schemas by their names. */
 export type NamedSchemas = Readonly<Record<string, v.GenericSchema>>;
 
-/** All of them, in the order of the document. */
-export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
+/** Those of accounts and their sessions. */
+const accountSchemas = (settings: ServiceValues): NamedSchemas => ({
   NewUser: newUser,
   Credentials: credentialsUnder(settings),
   Session: session,
+  SessionOfUser: sessionOfUser,
+  Sessions: sessions,
   Profile: profile,
   ProfileData: profileData,
   AccountDeletion: accountDeletionUnder(settings),
@@ -224,6 +238,11 @@ export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
   RecoveryCodes: recoveryCodes,
   PasswordResetRequest: resetRequest,
   PasswordReset: passwordReset,
+});
+
+/** All of them, in the order of the document. */
+export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
+  ...accountSchemas(settings),
   Message: message,
   User: user,
   Users: users,

@@ -10,9 +10,10 @@ import type { ServiceValues } from '../settings.ts';
  * - `directory`: the same; while the directory is closed, only about themselves;
  * - `maker`: callers about themselves and, while the directory is open, about users whom they
  *   created;
+ * - `self`: callers about themselves;
  * - `admin`: admins, who may call all endpoints.
  */
-export type Caller = 'anyone' | 'user' | 'directory' | 'maker' | 'admin';
+export type Caller = 'anyone' | 'user' | 'directory' | 'maker' | 'self' | 'admin';
 
 /** A form of text that a client gets instead of JSON by naming its media type in Accept. */
 export interface TextForm {

@@ -1,6 +1,9 @@
-/** The end of sessions, where they are revocable. */
+/** How sessions are shown and ended, where they are revocable. */
 import * as v from 'valibot';
+import { sessions } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
+
+const exampleSession = 'R0h2kQ9mT4yWcXbZ1nLp7A';
 
 export const logOut = {
   caller: 'user',
@@ -40,7 +43,72 @@ const revokeSessionsDescription: Describe = ({ sessions }) => ({
   errors: ['USER_NOT_FOUND'],
 });
 
+export const listSessions = {
+  caller: 'self',
+  storageFault: ['Error listing sessions', 'err'],
+} as const satisfies Operation;
+
+const listSessionsDescription: Describe = ({ sessions: setting }) => ({
+  exists: setting === 'revocable',
+  id: 'listSessions',
+  tag: 'Users',
+  summary: 'List the sessions of a user',
+  text: 'Newest first, without those that have ended.',
+  success: {
+    status: 200,
+    description: 'The sessions.',
+    schema: sessions,
+    example: {
+      data: [
+        {
+          id: exampleSession,
+          created_at: '2026-11-20T09:00:00.000Z',
+          last_used_at: '2026-11-20T09:00:00.000Z',
+          expires_at: '2026-11-21T09:00:00.000Z',
+          ip_address: '203.0.113.7',
+          user_agent: 'Mozilla/5.0',
+          current: true,
+        },
+      ],
+    },
+  },
+  errors: ['USER_NOT_FOUND'],
+});
+
+export const endSession = {
+  caller: 'self',
+  storageFault: ['Error ending session', 'err'],
+} as const satisfies Operation;
+
+const endSessionDescription: Describe = ({ sessions: setting }) => ({
+  exists: setting === 'revocable',
+  id: 'endSession',
+  tag: 'Users',
+  summary: 'End a session of a user',
+  text: 'Its tokens are refused from then on.',
+  success: { status: 204, description: 'The session is ended.' },
+  errors: ['USER_NOT_FOUND', 'SESSION_NOT_FOUND'],
+});
+
+export const endOtherSessions = {
+  caller: 'self',
+  storageFault: ['Error ending sessions', 'err'],
+} as const satisfies Operation;
+
+const endOtherSessionsDescription: Describe = ({ sessions: setting }) => ({
+  exists: setting === 'revocable',
+  id: 'endOtherSessions',
+  tag: 'Users',
+  summary: 'End all other sessions of a user',
+  text: 'All sessions of the user end but that of the request: for an admin, all of another user.',
+  success: { status: 204, description: 'The sessions are ended.' },
+  errors: ['USER_NOT_FOUND'],
+});
+
 export const operations = {
   'POST /api/logout': [logOut, logOutDescription],
   'POST /api/users/{id}/revocations': [revokeSessions, revokeSessionsDescription],
+  'GET /api/users/{id}/sessions': [listSessions, listSessionsDescription],
+  'DELETE /api/users/{id}/sessions': [endOtherSessions, endOtherSessionsDescription],
+  'DELETE /api/users/{id}/sessions/{session}': [endSession, endSessionDescription],
 } as const satisfies Operations;

@@ -132,6 +132,12 @@ export const adminOnly = {
   checks: [authenticate(), authorize(isAdmin)],
 } as const satisfies Access;
 
+/** The user of the path, or an admin. */
+export const selfOrAdmin = {
+  caller: 'self',
+  checks: [authenticate(), authorize(isSelfOrAdmin)],
+} as const satisfies Access;
+
 /** The user of the path, an admin, or another caller whom the rule permits. */
 // @__NO_SIDE_EFFECTS__
 export const selfOrAdminOr = (permit: Permit) =>

@@ -59,7 +59,7 @@ export const isEnded = (user: StoredUser, session: OwnSession): boolean => {
   return session.epoch < (epoch ?? 0) && kept_session !== keptMark(epoch ?? 0, session.id);
 };
 
-const isOver = (user: StoredUser, session: NonNullable<OwnSession>, now: Date): boolean =>
+export const isOver = (user: StoredUser, session: NonNullable<OwnSession>, now: Date): boolean =>
   session.until <= seconds(now) || isEnded(user, session);
 
 /**

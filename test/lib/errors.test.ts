@@ -44,6 +44,7 @@ const expected: Readonly<
   INVALID_CREDENTIALS: [401, 'Invalid credentials'],
   TOO_MANY_ATTEMPTS: [429, 'Too many attempts, please try again later'],
   USER_NOT_REGISTERED: [404, 'User is not registered'],
+  SESSION_NOT_FOUND: [404, 'Session not found'],
   USER_NOT_FOUND: [404, 'User not found'],
   SECOND_FACTOR_NOT_FOUND: [404, 'Second factor not found'],
   FILE_NOT_FOUND: [404, 'Not Found'],

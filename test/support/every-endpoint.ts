@@ -17,8 +17,12 @@ import {
   prepareSubject,
   type Subject,
   sendExample,
+  sessionIn,
 } from './examples.ts';
 import { idSeen, seenIn } from './model.ts';
+
+/** The callers of endpoints that refuse other users before they look at an id. */
+const onlyAdmins: readonly Caller[] = ['self', 'admin'];
 
 /** An id that nobody has, and some path segments that are no id. */
 const badIds = ['9007199254740991', '9007199254740993', '0', '01', '1e3', '%201', 'me'];
@@ -32,11 +36,30 @@ const refusals = {
     anyone: undefined,
     user: unauthenticated,
     maker: unauthenticated,
+    self: unauthenticated,
     admin: unauthenticated,
   },
-  'another user': { anyone: undefined, user: undefined, maker: forbidden, admin: forbidden },
-  'the user itself': { anyone: undefined, user: undefined, maker: undefined, admin: forbidden },
-  'an admin': { anyone: undefined, user: undefined, maker: undefined, admin: undefined },
+  'another user': {
+    anyone: undefined,
+    user: undefined,
+    maker: forbidden,
+    self: forbidden,
+    admin: forbidden,
+  },
+  'the user itself': {
+    anyone: undefined,
+    user: undefined,
+    maker: undefined,
+    self: undefined,
+    admin: forbidden,
+  },
+  'an admin': {
+    anyone: undefined,
+    user: undefined,
+    maker: undefined,
+    self: undefined,
+    admin: undefined,
+  },
 } as const satisfies Record<string, Record<Caller, ReturnType<typeof refusal> | undefined>>;
 type CallerName = keyof typeof refusals;
 const callers = Object.keys(refusals) as CallerName[];
@@ -53,7 +76,7 @@ const entriesDue = (
   const id = path.includes('{id}') ? account.id : idSeen(seenIn(response)) || by;
   const ofUser = {
     ...{ resource: 'users', resource_id: String(id) },
-    details: details ? JSON.stringify(details) : null,
+    details: details ? JSON.stringify(details).replace('SESSION', sessionIn(account)) : null,
   };
   const ofExport = {
     ...{ resource: 'audit-logs', resource_id: null },
@@ -129,7 +152,9 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
     it.each(badIds)('answers 404 to the id %s', async (id) => {
       const subject = { account: other, admin: adminToken, memoryId: 0 };
 
-      for (const token of example.caller === 'admin' ? [adminToken] : [adminToken, other.token]) {
+      for (const token of onlyAdmins.includes(example.caller)
+        ? [adminToken]
+        : [adminToken, other.token]) {
         const response = await sendExample(api, example, subject, {
           ...{ token, id },
           headers: { 'user-agent': agent },

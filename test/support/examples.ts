@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { decodeProtectedHeader } from 'jose';
 import {
   type FunctionDefinition,
   functions,
@@ -33,7 +34,7 @@ import type { TestService } from './service.ts';
  * Who may call an endpoint: without a token, with any, with that of the path's user, of whoever made
  * it or an admin, or of an admin alone.
  */
-export type Caller = 'anyone' | 'user' | 'maker' | 'admin';
+export type Caller = 'anyone' | 'user' | 'maker' | 'self' | 'admin';
 
 /** What a request does to the users table or, where it says so, to the audit table. */
 export type Operation = 'read' | 'write' | 'transaction' | 'read audit';
@@ -69,7 +70,7 @@ interface Example {
   readonly storageFault?: readonly [message: string, field: 'err' | 'insertErr'];
   /** Action and result of the audit entry that it leaves; absent: it leaves none. */
   readonly entry?: string;
-  /** What that entry says besides; absent: nothing. */
+  /** What that entry says besides, SESSION for the account's session; absent: nothing. */
   readonly details?: object;
   /** Action and result of the entry that it leaves of a fault of the store. */
   readonly faultEntry?: string;
@@ -260,6 +261,25 @@ const examples: Readonly<Record<string, Example>> = {
     caller: 'admin',
     storageFault: ['Error revoking sessions', 'err'],
   },
+  'GET /api/users/{id}/sessions': {
+    caller: 'self',
+    status: 200,
+    operations: [],
+    storageFault: ['Error listing sessions', 'err'],
+  },
+  'DELETE /api/users/{id}/sessions': {
+    ...logout,
+    caller: 'self',
+    operations: ['transaction'],
+    details: { scope: 'others' },
+    storageFault: ['Error ending sessions', 'err'],
+  },
+  'DELETE /api/users/{id}/sessions/{session}': {
+    ...logout,
+    caller: 'self',
+    details: { session: 'SESSION' },
+    storageFault: ['Error ending session', 'err'],
+  },
   'GET /api/second-factor': {
     caller: 'user',
     status: 200,
@@ -415,9 +435,16 @@ const staticFiles: Readonly<Record<string, string>> = Object.assign(
   ),
 );
 
+/** The session of an account, which the path's `{session}` names. */
+export const sessionIn = ({ token }: Account): string =>
+  String(decodeProtectedHeader(token).session);
+
 /** The path with its parameters in place. */
-const pathOf = ({ path, file = '' }: ExampleRequest, id: string): string =>
-  path.replace('{id}', id).replace('{file}', staticFiles[file] ?? '');
+const pathOf = ({ path, file = '' }: ExampleRequest, { account }: Subject, id: string): string =>
+  path
+    .replace('{id}', id)
+    .replace('{session}', () => sessionIn(account))
+    .replace('{file}', staticFiles[file] ?? '');
 
 /** The token that the example is sent with. */
 export const tokenFor = ({ caller }: ExampleRequest, subject: Subject): string | undefined => {
@@ -445,7 +472,7 @@ export const sendExample = (
   const { method, query, json, headers: own } = example;
   const bearer = token === undefined ? tokenFor(example, subject) : token;
   const body = json?.(subject);
-  return api(method, pathOf(example, id) + (query ? `?${query}` : ''), {
+  return api(method, pathOf(example, subject, id) + (query ? `?${query}` : ''), {
     headers: { ...own, ...headers },
     ...(bearer ? { token: bearer } : {}),
     ...(body ? { json: { ...body, ...fields(body) } } : {}),
@@ -484,9 +511,10 @@ export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGate
   const { method, path: route, query, json, headers, file } = example;
   const id = idIn(example, subject);
   const token = tokenFor(example, subject);
+  const session = route.includes('{session}') ? { session: sessionIn(subject.account) } : {};
   return gatewayEvent({
-    ...{ method, route, path: pathOf(example, id) },
-    ...(route.includes('{id}') ? { pathParameters: { id } } : {}),
+    ...{ method, route, path: pathOf(example, subject, id) },
+    ...(route.includes('{id}') ? { pathParameters: { id, ...session } } : {}),
     ...(file ? { pathParameters: { file: staticFiles[file] ?? '' } } : {}),
     query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
     headers: {

@@ -3,6 +3,8 @@
 export type NewUser = { name: string; email: string; password: string };
 export type Credentials = { email: string; password: string; code?: string };
 export type Session = { message: string; token: string };
+export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
+export type Sessions = { data: Array<SessionOfUser> };
 export type Profile = { data: ProfileData };
 export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin" };
 export type AccountDeletion = { currentPassword: string; code?: string };
@@ -55,6 +57,13 @@ export interface paths {
   };
   "/api/users/{id}/revocations": {
     post: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/sessions": {
+    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": Sessions } }; default: { content: { "application/problem+json": Problem } } } };
+    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/sessions/{session}": {
+    delete: { parameters: { path: { id: number; session: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/second-factor": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };

@@ -288,6 +288,8 @@ describe('The document of a service with every setting on', () => {
       '/api/second-factor/removals',
       '/api/users/{id}/revocations',
       '/api/users/{id}/second-factor',
+      '/api/users/{id}/sessions',
+      '/api/users/{id}/sessions/{session}',
     ]);
   });
 

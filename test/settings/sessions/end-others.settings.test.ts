@@ -1,0 +1,92 @@
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
+import { type Account, logIn, register } from '../../support/client.ts';
+import { faults, overtake, startProxy } from '../../support/proxy.ts';
+import { claimsWith, signToken } from '../../support/tokens.ts';
+
+const proxy = await startProxy(inject('engine'));
+afterAll(() => proxy.stop());
+const service = await serviceForThisFile({
+  SESSIONS: 'revocable',
+  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
+});
+const { api, adminToken, jwtSecret } = service;
+
+const invalid = refusal(401, 'Invalid token');
+const profile = (token: string) => api('GET', '/api/profile', { token });
+const endOthers = ({ id }: Account, token: string) =>
+  api('DELETE', `/api/users/${id}/sessions`, { token });
+/** Logs a user in. @returns the account with the new token */
+const enter = async (user: Account) => ({ ...user, token: await logIn(api, user) });
+
+describe('DELETE /api/users/{id}/sessions', () => {
+  it('ends all sessions of the user but that of the request', async () => {
+    const user = await register(api);
+    const others = [await enter(user), await enter(user)];
+
+    expect((await endOthers(user, user.token)).status).toBe(204);
+
+    for (const { token } of others) expect(outcome(await profile(token))).toEqual(invalid);
+    expect((await profile(user.token)).status).toBe(200);
+    expect((await profile(await logIn(api, user))).status).toBe(200);
+  });
+
+  it('ends all sessions of another user for an admin', async () => {
+    const user = await register(api);
+
+    expect((await endOthers(user, adminToken)).status).toBe(204);
+
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+    expect((await profile(adminToken)).status).toBe(200);
+  });
+
+  it('ends all sessions, and the tokens without one, for a token without one', async () => {
+    const user = await register(api);
+    const token = signToken(claimsWith({ id: user.id }), jwtSecret);
+
+    expect((await endOthers(user, token)).status).toBe(204);
+
+    expect(outcome(await profile(token))).toEqual(invalid);
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+  });
+
+  it('revives no session that is ended before it is written', async () => {
+    const user = await register(api);
+
+    const [refused] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => endOthers(user, user.token),
+      () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),
+    );
+
+    expect(outcome(refused)).toEqual(invalid);
+    expect(outcome(await profile(user.token))).toEqual(invalid);
+  });
+
+  it('is refused when another session of the user does the same first, which goes on', async () => {
+    const user = await register(api);
+    const other = await enter(user);
+
+    const [refused] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => endOthers(user, user.token),
+      () => endOthers(user, other.token),
+    );
+
+    expect(outcome(refused)).toEqual(invalid);
+    expect((await profile(other.token)).status).toBe(200);
+  });
+
+  it('is made once when its response is lost', async () => {
+    const user = await register(api);
+    proxy.impose({ fault: faults.lose, operation: 'TransactWriteItems', times: 1 });
+
+    const answer = await endOthers(user, user.token);
+
+    proxy.impose();
+    expect(answer.status).toBe(204);
+    expect((await profile(user.token)).status).toBe(200);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { isoTimestamp, serviceForThisFile, uniqueAgent } from '../../support/acceptance.ts';
+import { type Account, logIn, register } from '../../support/client.ts';
+import { sessionIn } from '../../support/examples.ts';
+
+const service = await serviceForThisFile({ SESSIONS: 'revocable' });
+const { api, adminToken } = service;
+
+const list = ({ id }: Account, token: string) => api('GET', `/api/users/${id}/sessions`, { token });
+/** Logs a user in. @returns the account with the new token */
+const enter = async (user: Account) => ({ ...user, token: await logIn(api, user) });
+
+describe('GET /api/users/{id}/sessions', () => {
+  it('lists the sessions of the user, newest first, with that of the request', async () => {
+    const user = await register(api);
+    const agent = uniqueAgent();
+    const headers = { 'user-agent': agent };
+    const { body: login } = await api('POST', '/api/login', { json: user, headers });
+
+    const { status, body } = await list(user, user.token);
+
+    expect(status).toBe(200);
+    const times = {
+      created_at: isoTimestamp,
+      last_used_at: isoTimestamp,
+      expires_at: isoTimestamp,
+      ip_address: expect.any(String),
+    };
+    expect(body.data).toEqual([
+      { ...times, id: sessionIn(login), user_agent: agent, current: false },
+      { ...times, id: sessionIn(user), user_agent: expect.any(String), current: true },
+    ]);
+    const [{ created_at, last_used_at, expires_at }] = body.data;
+    expect(last_used_at).toBe(created_at);
+    const day = 86_400_000;
+    expect(Math.abs(Date.parse(expires_at) - Date.parse(created_at) - day)).toBeLessThan(1000);
+  });
+
+  it('shows no session that has ended', async () => {
+    const user = await register(api);
+    const [one, other] = [await enter(user), await enter(user)];
+    await api('POST', '/api/logout', { token: one.token });
+    await api('PUT', `/api/users/${user.id}`, { token: other.token, json: { password: 'new' } });
+    const last = await enter({ ...user, password: 'new' });
+
+    const { body } = await list(user, adminToken);
+
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual([last, other].map(sessionIn));
+    expect(body.data.some(({ current }: { current: boolean }) => current)).toBe(false);
+  });
+});
