@@ -19,13 +19,6 @@ export const api = createClient<paths>({
     fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]) }),
 });
 
-api.use({
-  onRequest: ({ request }) => {
-    const { session } = signedIn.get();
-    if (session) request.headers.set('Authorization', `Bearer ${session.token}`);
-  },
-});
-
 const sentence = (text: string): string =>
   text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 
@@ -56,13 +49,21 @@ export class Failure extends Error {
   }
 }
 
+const mayBeMade = ' If it was a change, it may have been made.';
+
+api.use({
+  onRequest: ({ request }) => {
+    const { session } = signedIn.get();
+    if (session) request.headers.set('Authorization', `Bearer ${session.token}`);
+  },
+});
+
 const messageOf = (status: number, problem: Partial<Problem> & { message?: string }): string => {
   const title = sentence(problem.title ?? problem.message ?? `The service answered ${status}`);
   const fault = problem.err ?? problem.hashErr ?? problem.insertErr;
   if (status === 429 && !problem.code) return 'The service has too much to do.';
   if (status < 500) return title;
-  const unknown =
-    problem.code === 'STORAGE_FAULT' ? ' If it was a change, it may have been made.' : '';
+  const unknown = problem.code === 'STORAGE_FAULT' ? mayBeMade : '';
   return `${title}${fault ? ` (${fault})` : ''}${unknown}`;
 };
 
@@ -76,7 +77,7 @@ const settled = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>
   try {
     return await request;
   } catch {
-    throw new Failure('The service did not answer. Is there a connection?');
+    throw new Failure(`No response came from the service.${mayBeMade}`);
   }
 };
 

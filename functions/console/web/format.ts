@@ -4,6 +4,11 @@ const number = new Intl.NumberFormat();
 /** The texts of the console are English. */
 const plural = new Intl.PluralRules('en');
 
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+/** The day of a time, on the calendar of this machine. */
+export const localDay = (iso: string): string => day.format(new Date(iso));
+
 /** A time on the clock of this machine. */
 export const localTime = (iso: string): string => dateTime.format(new Date(iso));
 

@@ -5,6 +5,7 @@ import { settings } from './api.ts';
 import { Announcer } from './components/notice.tsx';
 import { Screen } from './components/screen.tsx';
 import { href, place } from './router.ts';
+import { Account } from './screens/account.tsx';
 import { Audit } from './screens/audit.tsx';
 import { Seal } from './screens/seal.tsx';
 import { logOut, SignIn } from './screens/sign-in.tsx';
@@ -21,6 +22,7 @@ const screens: readonly {
   { path: '/users', title: 'Users', Screen: Users },
   { path: '/audit', title: 'Audit', Screen: Audit },
   ...(settings.auditSeal === 'off' ? [] : [{ path: '/seal', title: 'Seal', Screen: Seal }]),
+  { path: '/account', title: 'My account', Screen: Account },
 ];
 
 const NotFound = () => (

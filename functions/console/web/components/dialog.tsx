@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { signedIn } from '../session.ts';
 
 /**
  * A modal dialog, open for as long as it is in the tree. Esc closes it; the browser keeps the focus
- * inside, and returns it to where it was.
+ * inside, and returns it to where it was. It gives way to the form to sign in.
  */
 export const Dialog = ({
   title,
@@ -16,11 +17,14 @@ export const Dialog = ({
 }) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
+  const { isOver } = signedIn.use();
   useLayoutEffect(() => {
     const { current } = dialog;
-    current?.showModal();
-    return () => current?.close();
-  }, []);
+    if (isOver || !current) return undefined;
+    current.showModal();
+    current.querySelector<HTMLElement>('input, select')?.focus();
+    return () => current.close();
+  }, [isOver]);
   return (
     <dialog
       ref={dialog}

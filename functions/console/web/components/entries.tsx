@@ -134,7 +134,7 @@ export const Entries = ({ columns = allColumns, ...table }: EntriesProps) => {
     <>
       <PagesTable
         {...table}
-        things="entries"
+        things={['entry', 'entries']}
         columns={columns.flatMap((name) => all[name] ?? [])}
         keyOf={({ id }) => id}
       />

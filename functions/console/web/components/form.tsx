@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { Action } from '../loading.ts';
 import { FailureNotice, useCountdown } from './notice.tsx';
 
@@ -11,10 +11,12 @@ interface FieldProps {
   /** What is wrong with the value. */
   readonly fault?: string | undefined;
   readonly input?: InputHTMLAttributes;
+  /** A button that belongs to the input. */
+  readonly button?: ComponentChildren;
 }
 
 /** A labelled input with its hint and its fault. */
-export const Field = ({ label, value, onValue, hint, fault, input }: FieldProps) => {
+export const Field = ({ label, value, onValue, hint, fault, input, button }: FieldProps) => {
   const id = useId();
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   return (
@@ -29,6 +31,7 @@ export const Field = ({ label, value, onValue, hint, fault, input }: FieldProps)
         aria-invalid={fault ? 'true' : undefined}
         aria-describedby={described || undefined}
       />
+      {button}
       {hint && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
@@ -40,6 +43,32 @@ export const Field = ({ label, value, onValue, hint, fault, input }: FieldProps)
         </p>
       )}
     </div>
+  );
+};
+
+interface PasswordProps extends Omit<FieldProps, 'button'> {
+  readonly autoComplete: 'current-password' | 'new-password';
+}
+
+/** A password, which one may look at while one types it. */
+export const PasswordField = ({ autoComplete, input, ...rest }: PasswordProps) => {
+  const [isShown, setShown] = useState(false);
+  const given = { required: true, spellcheck: false, ...input, autoComplete };
+  return (
+    <Field
+      {...rest}
+      input={(isShown ? given : { ...given, type: 'password' }) as InputHTMLAttributes}
+      button={
+        <button
+          type="button"
+          class="quiet small"
+          aria-pressed={isShown}
+          onClick={() => setShown(!isShown)}
+        >
+          Show
+        </button>
+      }
+    />
   );
 };
 
@@ -85,26 +114,33 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form with its failure, which keeps what was typed, and the button that sends it. */
+/**
+ * A form with the button that sends it and, below it, its failure, which keeps what was typed. The
+ * focus goes to the first field with a fault.
+ */
 export const Form = ({ action, failed, submit, children, ...rest }: FormProps) => {
   const wait = useCountdown(action.failure?.mayRetryAt ?? 0);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    form.current?.querySelector<HTMLInputElement>('[aria-invalid]')?.focus();
+  }, [action.failure]);
   return (
     <form
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault();
         if (wait === 0 && !rest.isDisabled) void action.run();
       }}
     >
       {children}
-      <FailureNotice what={failed} failure={action.failure} />
       <div class="actions">
         <button
           type="submit"
           class={rest.isDangerous ? 'danger' : 'primary'}
-          disabled={wait > 0 || rest.isDisabled}
-          aria-disabled={action.isBusy}
+          disabled={rest.isDisabled}
+          aria-disabled={wait > 0}
+          aria-busy={action.isBusy}
         >
-          {action.isBusy && <span class="spinner" aria-hidden="true" />}
           {submit}
         </button>
         {rest.cancel && (
@@ -113,6 +149,7 @@ export const Form = ({ action, failed, submit, children, ...rest }: FormProps) =
           </button>
         )}
       </div>
+      <FailureNotice what={failed} failure={action.failure} />
     </form>
   );
 };

@@ -68,14 +68,25 @@ export const Busy = ({ label }: { label: string }) => (
   </p>
 );
 
-const announced = createStore('');
+const said = createStore({ text: '', class: 'unseen', number: 0 });
 
 /** Tells users of screen readers what has changed in the page. */
-export const announce = (text: string): void => announced.set(text);
+export const announce = (text: string, kind = 'unseen'): void =>
+  said.set({ text, class: kind, number: said.get().number + 1 });
+
+/** Tells everybody what was just done. */
+export const tell = (text: string): void => announce(text, 'toast');
 
 /** Stands once in the page. */
-export const Announcer = () => (
-  <p class="unseen" role="status">
-    {announced.use()}
-  </p>
-);
+export const Announcer = () => {
+  const { text, number, ...rest } = said.use();
+  return (
+    <div role="status">
+      {text && (
+        <p key={number} {...rest}>
+          {text}
+        </p>
+      )}
+    </div>
+  );
+};

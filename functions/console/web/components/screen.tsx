@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 let isFirst = true;
 
@@ -30,5 +30,16 @@ export const Screen = ({ title, actions, children }: ScreenProps) => {
       </div>
       {children}
     </>
+  );
+};
+
+/** A part of a screen, with its title. */
+export const Card = ({ title, children }: { title: string; children: ComponentChildren }) => {
+  const id = useId();
+  return (
+    <section class="card" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   );
 };

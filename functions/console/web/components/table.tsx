@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { counted } from '../format.ts';
 import type { Pages } from '../loading.ts';
-import { Busy, FailureNotice } from './notice.tsx';
+import { announce, Busy, FailureNotice } from './notice.tsx';
 
 export interface Column<Row> {
   readonly title: string;
@@ -55,8 +56,8 @@ export const Table = <Row,>({ caption, columns, rows, keyOf, empty }: TableProps
 
 interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly pages: Pages<Row>;
-  /** What the rows are, such as `users`. */
-  readonly things: string;
+  /** What a row is, and several are, such as `user` and `users`. */
+  readonly things: readonly [one: string, several: string];
 }
 
 /** A table of a list that is loaded page by page, as one scrolls or asks for more. */
@@ -72,15 +73,19 @@ export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Ro
     observer.observe(current);
     return () => observer.disconnect();
   }, [rows]);
-  const failed = `The ${things} could not be loaded`;
+  useEffect(() => {
+    if (rows) announce(`${counted(rows.length, ...things)} shown.`);
+  }, [rows]);
+  const [, several] = things;
+  const failed = `The ${several} could not be loaded`;
   return (
     <>
       <FailureNotice what={failed} failure={failure} retry={reload} />
-      {rows ? <Table {...table} rows={rows} /> : isBusy && <Busy label={`Loading ${things}…`} />}
+      {rows ? <Table {...table} rows={rows} /> : isBusy && <Busy label={`Loading ${several}…`} />}
       {more && <FailureNotice what={failed} failure={more.failure} />}
       {more && (
-        <button type="button" class="more" ref={button} onClick={() => more.run()}>
-          {more.isBusy ? `Loading ${things}…` : `Show more ${things}`}
+        <button type="button" ref={button} aria-busy={more.isBusy} onClick={() => more.run()}>
+          Show more {several}
         </button>
       )}
     </>

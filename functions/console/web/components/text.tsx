@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
-import { localTime, utcTime } from '../format.ts';
+import { localDay, localTime, utcTime } from '../format.ts';
 import { announce } from './notice.tsx';
 
-/** A time on the clock of this machine, with UTC in its tooltip. */
-export const Time = ({ at }: { at: string }) => (
-  <time dateTime={at} title={utcTime(at)}>
-    {localTime(at)}
+/** A time on the clock of this machine, or its day, with UTC in its tooltip. */
+export const Time = ({ at, isDay = false }: { at: string; isDay?: boolean }) => (
+  <time dateTime={at} title={`${localTime(at)} · ${utcTime(at)}`}>
+    {isDay ? localDay(at) : localTime(at)}
   </time>
 );
 

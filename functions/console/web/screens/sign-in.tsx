@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
-import { Field, Form } from '../components/form.tsx';
+import { Field, Form, PasswordField } from '../components/form.tsx';
 import { Notice } from '../components/notice.tsx';
 import { useAction } from '../loading.ts';
 import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
@@ -31,7 +31,8 @@ export const SignIn = () => {
   const form = useRef<HTMLDivElement>(null);
   useEffect(() => {
     document.title = 'Sign in · Accounts console';
-    form.current?.querySelector<HTMLInputElement>('input[value=""], input')?.focus();
+    const inputs = [...(form.current?.querySelectorAll('input') ?? [])];
+    inputs.find(({ value }) => value === '')?.focus();
   }, []);
   const action = useAction(async () => {
     const session = await logIn(email, password);
@@ -53,14 +54,12 @@ export const SignIn = () => {
             onValue={setEmail}
             input={{ type: 'email', name: 'email', autoComplete: 'username', required: true }}
           />
-          <Field
+          <PasswordField
             label="Password"
             value={password}
             onValue={setPassword}
-            input={{
-              ...{ type: 'password', name: 'password', required: true },
-              autoComplete: 'current-password',
-            }}
+            autoComplete="current-password"
+            input={{ name: 'password' }}
           />
         </Form>
       </div>

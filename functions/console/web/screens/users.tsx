@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, Failure, type Page, send, sendForPage, settings } from '../api.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { Field, Form, Select } from '../components/form.tsx';
-import { announce } from '../components/notice.tsx';
+import { Field, Form, PasswordField, Select } from '../components/form.tsx';
+import { tell } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
 import { type Column, PagesTable } from '../components/table.tsx';
 import { Badge, Time } from '../components/text.tsx';
@@ -11,13 +11,15 @@ import { counted } from '../format.ts';
 import { useAction, usePages } from '../loading.ts';
 import { changeQuery, go, href, place } from '../router.ts';
 
-const pageSize = 100;
+const limit = 100;
+
+type Order = 'asc' | 'desc';
 
 const columns: readonly Column<User>[] = [
   { title: 'Name', cell: ({ id, name }) => <a href={href(`/users/${id}`)}>{name}</a> },
-  { title: 'Email address', cell: ({ email }) => email },
+  { title: 'Email', cell: ({ email }) => email },
   { title: 'Role', cell: ({ role }) => <RoleBadge role={role} /> },
-  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} isDay /> },
   { title: 'Id', cell: ({ id }) => id, class: 'number' },
 ];
 
@@ -33,14 +35,23 @@ const findById = async (id: number): Promise<Page<User[]>> => {
   }
 };
 
-const listPage = (path?: string): Promise<Page<User[]>> =>
-  sendForPage(
-    path
-      ? api.GET(path as '/api/users')
-      : api.GET('/api/users', { params: { query: { limit: pageSize } } }),
-  );
+const list = (query: { limit?: number; order?: Order; email?: string }) =>
+  sendForPage(api.GET('/api/users', { params: { query } }));
 
-const Search = ({ sought }: { sought: string }) => {
+/** The users who are found: there is an index of ids, and one of whole addresses. */
+const find = async (sought: string): Promise<Page<User[]>> => {
+  if (isId(sought)) return findById(Number(sought));
+  return isAddress(sought) ? list({ email: sought }) : { data: [] };
+};
+
+const isId = (text: string) => /^\d{1,16}$/.test(text);
+const isAddress = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text);
+const notFound = (sought: string) =>
+  isId(sought) || isAddress(sought)
+    ? `No user has the ${isId(sought) ? 'id' : 'address'} ${sought}.`
+    : 'Users are found by their whole address, or by their id.';
+
+const Search = ({ sought, order }: { sought: string; order: Order }) => {
   const [text, setText] = useState(sought);
   const search = (value: string) => changeQuery({ q: value.trim() });
   return (
@@ -62,6 +73,12 @@ const Search = ({ sought }: { sought: string }) => {
           input={{ type: 'search', placeholder: 'Whole address or id', 'aria-keyshortcuts': '/' }}
         />
         <button type="submit">Find</button>
+        <Select
+          label="Order"
+          value={order}
+          onValue={(value) => changeQuery({ order: value === 'asc' ? '' : value })}
+          options={{ asc: 'Oldest first', desc: 'Newest first' }}
+        />
       </form>
     </search>
   );
@@ -74,7 +91,7 @@ const CreateUser = ({ close }: { close: () => void }) => {
   const [role, setRole] = useState<User['role']>('user');
   const action = useAction(async () => {
     const user = await send(api.POST('/api/users', { body: { name, email, password, role } }));
-    announce(`${user.name} was created.`);
+    tell(`${user.name} was created.`);
     go(`/users/${user.id}`);
   });
   const { faults = {} } = action.failure ?? {};
@@ -94,13 +111,13 @@ const CreateUser = ({ close }: { close: () => void }) => {
           fault={faults.email}
           input={{ type: 'email', ...required }}
         />
-        <Field
+        <PasswordField
           label="Password"
           value={password}
           onValue={setPassword}
           fault={faults.password}
           hint={`At least ${counted(settings.passwordMinLength, 'character')}.`}
-          input={{ type: 'password', ...required, autoComplete: 'new-password' }}
+          autoComplete="new-password"
         />
         <Select
           label="Role"
@@ -117,9 +134,13 @@ const required = { required: true, autoComplete: 'off' } as const;
 
 /** All users, and the one with an address or an id. */
 export const Users = () => {
-  const { q = '' } = place.use().query;
+  const { q = '', order: ordered } = place.use().query;
+  const order = ordered === 'desc' ? 'desc' : 'asc';
   const [isCreating, setCreating] = useState(false);
-  const pages = usePages<User>(`users ${q}`, (path) => (q ? findById(Number(q)) : listPage(path)));
+  const pages = usePages<User>(`users ${order} ${q}`, (path) => {
+    if (path) return sendForPage(api.GET(path as '/api/users'));
+    return q ? find(q) : list({ limit, order });
+  });
   return (
     <Screen
       title="Users"
@@ -129,14 +150,22 @@ export const Users = () => {
         </button>
       }
     >
-      <Search key={q} sought={q} />
+      <Search key={q} sought={q} order={order} />
       <PagesTable
         pages={pages}
-        things="users"
+        things={['user', 'users']}
         caption="Users"
         columns={columns}
         keyOf={({ id }) => id}
-        empty={q ? `No user has the address or the id ${q}.` : 'There are no users yet.'}
+        empty={
+          q ? (
+            <p>
+              {notFound(q)} <a href={href('/users')}>Show all users</a>
+            </p>
+          ) : (
+            'There are no users yet. Create the first one.'
+          )
+        }
       />
       {isCreating && <CreateUser close={() => setCreating(false)} />}
     </Screen>

@@ -1,0 +1,113 @@
+/** What users may change of themselves, and admins of everybody. */
+import { useState } from 'preact/hooks';
+import { api, send, settings } from '../api.ts';
+import type { User, UserChanges } from '../contract.d.ts';
+import { counted } from '../format.ts';
+import { useAction } from '../loading.ts';
+import { signedIn } from '../session.ts';
+import { Field, Form, PasswordField } from './form.tsx';
+import { tell } from './notice.tsx';
+
+/** @throws {Failure} */
+export const changeUser = (id: number, body: UserChanges): Promise<User> =>
+  send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
+
+export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;
+
+/** Whether users who change their own password or address must type their current password. */
+const asksPassword = (user: User) => settings.currentPassword === 'required' && isOwn(user);
+
+interface CurrentPasswordProps {
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}
+
+const CurrentPassword = (props: CurrentPasswordProps) => (
+  <PasswordField {...props} label="Current password" autoComplete="current-password" />
+);
+
+/** The form for a name and an address. */
+export const ProfileForm = ({ user, update }: { user: User; update: (user: User) => void }) => {
+  const [name, setName] = useState(user.name);
+  const [email, setEmail] = useState(user.email);
+  const [currentPassword, setCurrentPassword] = useState('');
+  const asks = asksPassword(user) && email !== user.email;
+  const changes = {
+    ...(name === user.name ? {} : { name }),
+    ...(email === user.email ? {} : { email, ...(asks ? { currentPassword } : {}) }),
+  };
+  const action = useAction(async () => {
+    const changed = await changeUser(user.id, changes);
+    update(changed);
+    setName(changed.name);
+    setEmail(changed.email);
+    setCurrentPassword('');
+    tell('The changes are saved.');
+  });
+  const { faults = {} } = action.failure ?? {};
+  const input = { required: true, autoComplete: 'off' } as const;
+  return (
+    <Form
+      action={action}
+      failed="The changes were not saved"
+      submit="Save the changes"
+      isDisabled={Object.keys(changes).length === 0}
+    >
+      <Field label="Name" value={name} onValue={setName} fault={faults.name} input={input} />
+      <Field
+        label="Email address"
+        value={email}
+        onValue={setEmail}
+        fault={faults.email}
+        input={{ ...input, type: 'email' }}
+      />
+      {asks && <CurrentPassword value={currentPassword} onValue={setCurrentPassword} />}
+    </Form>
+  );
+};
+
+const consequenceOf = (user: User): string => {
+  if (settings.sessions === 'stateless') return 'Tokens that were given before stay valid.';
+  return isOwn(user) ? 'All your other sessions end.' : 'All sessions of the user end.';
+};
+
+interface PasswordFormProps {
+  readonly user: User;
+  readonly done?: () => void;
+  readonly cancel?: () => void;
+}
+
+/** The form for a new password. */
+export const PasswordForm = ({ user, done, cancel }: PasswordFormProps) => {
+  const [password, setPassword] = useState('');
+  const [currentPassword, setCurrentPassword] = useState('');
+  const asks = asksPassword(user);
+  const action = useAction(async () => {
+    await changeUser(user.id, { password, ...(asks ? { currentPassword } : {}) });
+    setPassword('');
+    setCurrentPassword('');
+    tell(`The password of ${user.name} is set.`);
+    done?.();
+  });
+  return (
+    <Form action={action} failed="No password was set" submit="Set the password" cancel={cancel}>
+      {/* Password managers keep the password with it. */}
+      <input hidden readOnly type="text" autoComplete="username" value={user.email} />
+      {asks && <CurrentPassword value={currentPassword} onValue={setCurrentPassword} />}
+      <NewPassword value={password} onValue={setPassword} fault={action.failure?.faults.password} />
+      <p class="hint">{consequenceOf(user)}</p>
+    </Form>
+  );
+};
+
+/** A new password, with the rule for it. */
+export const NewPassword = (
+  props: CurrentPasswordProps & { readonly fault?: string | undefined },
+) => (
+  <PasswordField
+    {...props}
+    label="New password"
+    autoComplete="new-password"
+    hint={`At least ${counted(settings.passwordMinLength, 'character')}.`}
+  />
+);

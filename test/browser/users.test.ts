@@ -1,0 +1,204 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../support/client.ts';
+import { startBrowser } from './chromium.ts';
+import { openConsole, signIn } from './console.ts';
+import { openPage, violationsIn } from './page.ts';
+
+const service = await serviceForThisFile();
+const { api, url, admin, adminToken: token } = service;
+const browser = await startBrowser();
+afterAll(() => browser.close());
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+
+const open = (place: string) => openConsole(browser, service, place);
+
+const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const userOf = async (id: number) => (await api('GET', `/api/users/${id}`, { token })).body;
+
+const script = '<img src=x onerror=alert(1)>';
+
+describe('The form to sign in', () => {
+  it('says how long to wait after too many failures, and keeps what was typed', async () => {
+    const user = await register(api);
+    const { page } = await openPage(browser, `${url}/console`);
+    const wait = page.getByText('You can try again in');
+
+    for (let tries = 0; tries < 20 && !(await wait.isVisible()); tries += 1) {
+      await signIn(page, { ...user, password: 'wrong' });
+      await page.getByRole('alert').waitFor();
+    }
+
+    expect(await wait.innerText()).toMatch(/ in (\d+ s|\d+:\d\d min)\.$/);
+    expect(await button(page, 'Sign in').getAttribute('aria-disabled')).toBe('true');
+    expect(await page.getByLabel('Password').inputValue()).toBe('wrong');
+    expect(await violationsIn(page)).toEqual([]);
+  });
+
+  it('comes back when the session is over, and goes on where one was, with what was typed', async () => {
+    const { page } = await open('#/users');
+    await button(page, 'Create a user').click();
+    await page.getByLabel('Name').fill('Half a name');
+
+    await page.route('**/api/users', (route) =>
+      route.fulfill({
+        ...{ status: 401, contentType: 'application/problem+json' },
+        body: JSON.stringify({ code: 'TOKEN_EXPIRED', title: 'Token has expired' }),
+      }),
+    );
+    await page.getByLabel('Email address').fill('a@example.org');
+    await page.getByLabel('Password').fill('a long password');
+    await page.keyboard.press('Enter');
+    await title(page, 'Sign in').waitFor();
+    const form = page.getByRole('textbox');
+    expect(await form.first().inputValue()).toBe(admin.email);
+    await page.unroute('**/api/users');
+    await page.keyboard.type(admin.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+
+    expect(await page.getByLabel('Name').inputValue()).toBe('Half a name');
+  });
+});
+
+describe('The screen of all users', () => {
+  it('creates an admin with the keyboard alone, finds it, and returns the focus', async () => {
+    const email = uniqueEmail();
+    const { page, complaints } = await open('#/users');
+    await button(page, 'Create a user').focus();
+
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Create a user');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(script);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(email);
+    await page.getByLabel('Password').fill('a long password');
+    await page.getByLabel('Role').selectOption('admin');
+    await page.getByLabel('Password').press('Enter');
+    await title(page, script).waitFor();
+    await page.goBack();
+    await title(page, 'Users').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type(email.toUpperCase());
+    await page.keyboard.press('Enter');
+    await page.getByText('1 user shown.').waitFor();
+
+    const row = await page.locator('tbody tr').innerText();
+    expect(row).toContain(script);
+    expect(row).toContain('Admin');
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows the newest first when it is asked to, and more of them on demand', async () => {
+    const { id } = await register(api, { name: 'The newest' });
+    const { page } = await open('#/users?order=desc');
+
+    await expect.poll(() => page.locator('tbody tr').first().innerText()).toContain('The newest');
+    await page.getByLabel('Order').selectOption('Oldest first');
+    await expect.poll(() => page.locator('tbody tr').first().innerText()).toContain(admin.email);
+    await page.getByLabel('Find a user').fill(String(id));
+    await button(page, 'Find').click();
+    await page.getByText('1 user shown.').waitFor();
+
+    expect(new URL(page.url()).hash).toBe(`#/users?q=${id}`);
+  });
+
+  it('says what to do where nobody is found', async () => {
+    const { page } = await open('#/users?q=nobody@example.org');
+    await page.getByText('No user has the address nobody@example.org.').waitFor();
+
+    await page.getByRole('link', { name: 'Show all users' }).click();
+    await page.locator('tbody tr').first().waitFor();
+    await page.getByLabel('Find a user').fill('nobody');
+    await button(page, 'Find').click();
+
+    await page.getByText('Users are found by their whole address, or by their id.').waitFor();
+  });
+
+  it('says at the field what is wrong with it, and keeps the rest', async () => {
+    const taken = await register(api);
+    const { page } = await open('#/users');
+    await button(page, 'Create a user').click();
+
+    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Email address').fill(taken.email);
+    await page.getByLabel('Password').fill('a long password');
+    await button(page, 'Create the user').click();
+    await page.getByText('The user was not created.').waitFor();
+
+    expect(await page.evaluate('document.activeElement.type')).toBe('email');
+    expect(await page.getByLabel('Password').inputValue()).toBe('a long password');
+    expect(await violationsIn(page)).toEqual([]);
+  });
+});
+
+describe('The screen of a user', () => {
+  it('changes name, address, role and password, and says what the role entails', async () => {
+    const user = await register(api, { name: script });
+    const email = uniqueEmail();
+    const { page, complaints } = await open(`#/users/${user.id}`);
+    await title(page, script).waitFor();
+
+    await page.getByLabel('Name').fill('Ada King');
+    await page.getByLabel('Email address').fill(email);
+    await button(page, 'Save the changes').click();
+    await title(page, 'Ada King').waitFor();
+    await button(page, 'Set a password').click();
+    await page.getByLabel('New password').fill('another password');
+    await button(page, 'Set the password').click();
+    await page.getByText('The password of Ada King is set.').waitFor();
+    await button(page, 'Make an admin').click();
+    await page.getByText('will be allowed to change and delete all users').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await button(page, 'Make Ada King an admin').click();
+    await button(page, 'Make a user').waitFor();
+
+    expect(await userOf(user.id)).toMatchObject({ name: 'Ada King', email, role: 'admin' });
+    await logIn(api, { email, password: 'another password' });
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('deletes a user whose address was typed, and tells where a deleted user stays', async () => {
+    const user = await register(api);
+    const { page } = await open(`#/users/${user.id}`);
+
+    await button(page, 'Delete').click();
+    expect(await button(page, 'Delete for good').isDisabled()).toBe(true);
+    await page.getByLabel(`Type ${user.email}`).fill(user.email);
+    await page.keyboard.press('Enter');
+    await title(page, 'Users').waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'See what was done to it' }).waitFor();
+
+    expect((await api('GET', `/api/users/${user.id}`, { token })).status).toBe(404);
+    expect(await violationsIn(page)).toEqual([]);
+  });
+});
+
+describe('The screen of one’s own account', () => {
+  it('sets one’s own password', async () => {
+    const own = await register(api);
+    await api('PUT', `/api/users/${own.id}`, { token, json: { role: 'admin' } });
+    const { page, complaints } = await openConsole(browser, { url, admin: own }, '#/account');
+    await page.getByLabel('New password').fill('another password');
+    await button(page, 'Show').click();
+    expect(await page.getByLabel('New password').getAttribute('type')).toBe('text');
+
+    await button(page, 'Set the password').click();
+    await page.getByText('is set.').waitFor();
+
+    await logIn(api, { ...own, password: 'another password' });
+    expect(await violationsIn(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
