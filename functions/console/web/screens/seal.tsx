@@ -7,34 +7,7 @@ import { Verification } from '../components/verification.tsx';
 import type { AuditSealSummary } from '../contract.d.ts';
 import { counted, duration, localTime } from '../format.ts';
 import { useLoad } from '../loading.ts';
-import type { SeenDigest } from '../trail/chain.ts';
-
-/** What this browser remembers of the seal. */
-interface Memory {
-  readonly key: string;
-  /** When the key was seen first. */
-  readonly since: string;
-  /** The newest digest of the last verification that found nothing. */
-  readonly seen?: SeenDigest;
-}
-
-const place = 'accounts-console-seal';
-
-const recall = (): Memory | undefined => {
-  try {
-    return JSON.parse(localStorage.getItem(place) ?? 'null') ?? undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-/** Where the browser keeps nothing, each visit is the first. */
-const remember = (memory: Memory): Memory => {
-  try {
-    localStorage.setItem(place, JSON.stringify(memory));
-  } catch {}
-  return memory;
-};
+import { type Memory, recall, remember } from '../trail/memory.ts';
 
 const State = ({ newest, behind }: Pick<AuditSealSummary, 'newest' | 'behind'>) => {
   if (behind !== null) return <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>;
