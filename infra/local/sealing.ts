@@ -20,12 +20,12 @@ import { type Clock, type ClockWatch, machineClock, watchClock } from './clock-w
 import { removeExpiredEntries, removeExpiredItems, removeOldWindows } from './expiry.ts';
 import { createPrivately, writePrivately } from './folder.ts';
 
-/** The folder of a data folder that has the sealed entries. */
+/** The archive in a data folder. */
 export const archiveFolder = (folder: string): string => join(folder, 'audit-archive');
 
 const publicKeyFile = (folder: string) => join(archiveFolder(folder), publicKeyName);
 
-/** Not in the archive, which is there to be copied. */
+/** The signing key is not in the archive, which people copy. */
 const keyFile = (folder: string) => join(folder, 'audit-seal-key.pem');
 
 /** The signing key of a data folder, made at the first start. */
@@ -35,7 +35,7 @@ const signerIn = (folder: string) => {
   return localSigner(readFileSync(file, 'utf8'));
 };
 
-/** Has the public key lie in the archive, whatever became of it. */
+/** Writes the public key into the archive, unless it is there. */
 const showPublicKey = ({ publicKey }: Signer, folder: string): void => {
   const file = publicKeyFile(folder);
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -56,10 +56,10 @@ const untilNextClose = (interval: number, now: number): number => {
   return length - ((((now - graceOf(interval)) % length) + length) % length);
 };
 
-/** Milliseconds that the end of the service waits for a round: it may end anywhere. */
+/** Milliseconds for which a stop waits for a round, which may end anywhere. */
 const stopTimeout = 2000;
 
-/** Work that is done once a day. @param work is given milliseconds since 1970 */
+/** Does work once a day. @param work receives milliseconds since 1970 */
 const daily = (work: (now: number) => Promise<void>) => {
   let doneOn = '';
   return async (now: number): Promise<void> => {
@@ -71,8 +71,8 @@ const daily = (work: (now: number) => Promise<void>) => {
 };
 
 /**
- * At the start, and then once a day, removes what has expired, while the clock is trusted; as on AWS,
- * whether or not it is sealed.
+ * Removes what has expired at the start, and then once a day, while the clock is trusted. As on AWS,
+ * entries leave whether they are sealed or not.
  */
 const makeRemoval = (archive: Archive, folder: string, watch: ClockWatch) => {
   const ofUsers = daily(removeExpiredItems);
@@ -93,11 +93,11 @@ const logRemovalFailure = (error: unknown): void =>
   logError('removal-failed', describeFault(error));
 
 /**
- * Seals the audit trail into a data folder, now and whenever a window is over, and removes what has
+ * Starts sealing the audit trail into a data folder, whenever a window is over, and removing what has
  * expired.
  * @param interval seconds
  * @param newest when the newest audit entry was recorded, before this start
- * @returns ends it
+ * @returns a function that stops it
  */
 export const startSealing = (
   folder: string,

@@ -1,4 +1,4 @@
-/** Findings of a verification: how they are told, and which of them are known. */
+/** Prints the findings of a verification, and tells which of them are known. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
@@ -16,7 +16,7 @@ const shorten = (text: string): string =>
 const fieldsOf = (line: string): ReadonlyMap<string, string> =>
   new Map(Object.entries(JSON.parse(line)).map(([name, value]) => [name, JSON.stringify(value)]));
 
-/** What was sealed of an entry and what is there, where these differ. */
+/** The differences between an entry as it was sealed and as it is. */
 const differences = (before: string, after: string): readonly string[] => {
   const [sealed, stored] = [fieldsOf(before), fieldsOf(after)];
   const shown = (text = 'absent') => shorten(text);
@@ -30,7 +30,7 @@ const detailsOf = ({ before, after }: Finding): readonly string[] => {
   return [before ?? after ?? []].flat().map(shorten);
 };
 
-/** A finding as lines for the engineer. */
+/** A finding in lines of text. */
 export const describeFinding = (finding: Finding): string => {
   const { kind, subject } = finding;
   const details = detailsOf(finding).map((text) => `    ${text}`);
@@ -45,9 +45,9 @@ const knownForm = v.strictObject({
   id: v.optional(v.string()),
   /** The name of a file, a time or the fingerprint of a key. */
   file: v.optional(v.string()),
-  /** Of what is there: the line of the entry, the file, or what else was found; null: nothing is. */
+  /** Hash of what was found: the line of the entry, the file or other text; null: nothing. */
   sha256: v.nullable(v.string()),
-  /** Why it is no reason to worry. */
+  /** Why the finding is harmless. */
   reason: v.string(),
 });
 type KnownFinding = v.InferOutput<typeof knownForm>;
@@ -81,7 +81,7 @@ const hashOfFile = async (archive: Archive, name: string): Promise<string | null
   return hash.digest('hex');
 };
 
-/** The hash of what is there in place of what should be. */
+/** The hash of what was found instead of what was sealed. */
 const hashOfFound = async (archive: Archive, { kind, subject, before, after }: Finding) => {
   const text = after ?? (kind === 'deleted' ? undefined : before);
   const ofText = text === undefined ? null : sha256(text).toString('hex');
@@ -90,17 +90,17 @@ const hashOfFound = async (archive: Archive, { kind, subject, before, after }: F
     : ((await hashOfFile(archive, subject).catch(() => null)) ?? ofText);
 };
 
-/** Findings that whoever verifies knows, and those that are to be known. */
+/** Findings that are known, and the file that new ones are written to. */
 export interface KnownFindings {
-  /** Why a finding is no reason to worry; undefined where that is not known. */
+  /** Why a finding is harmless; undefined when it is not known. */
   reasonOf(finding: Finding): Promise<string | undefined>;
-  /** Writes all findings that were asked for, if they are to be written. @throws {Failure} */
+  /** Completes the file of findings, if there is one. */
   write(): Promise<void>;
 }
 
 /**
- * @param read the file of what is known; absent: nothing is
- * @param written the file to write what is found to; absent: nothing is written
+ * @param read the file of known findings, if there is one
+ * @param written the new file for all findings, if they are to be written
  * @throws {Failure}
  */
 export const openKnown = async (

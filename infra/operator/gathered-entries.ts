@@ -1,10 +1,10 @@
-/** Entries that are to be exported: what is made of them, and where they are collected. */
+/** Collects the entries of an export. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
 import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/store.ts';
 import { type Item, openScratch } from '../../lib/seal/door.ts';
 
-/** Whether entries are those of a filter. */
+/** A function that tells whether an entry matches a filter. */
 const isWanted = (filter: AuditFilter) => {
   const { since = '', until = '~' } = filter;
   const matches = matching(filter);
@@ -27,7 +27,7 @@ export const gatherEntries = (filter: AuditFilter) => {
     get count() {
       return count;
     },
-    /** Adds an entry if it is of the filter, unless an entry with its id was added before. */
+    /** Adds an entry if it matches the filter, unless one with its id was added before. */
     add: (entry: ExportedEntry): void => {
       if (!matches(entry)) return;
       const { id, created_at } = entry;
@@ -51,13 +51,13 @@ const reviveBytes = (name: string, value: unknown): unknown => {
   return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
 };
 
-/** What stands in a field, as the API shows it; whatever no entry has, the table tells by its type. */
+/** The value of a field as the API shows it. */
 const plain = (value: unknown) =>
   typeof value === 'object' && value !== null
     ? shown(JSON.parse(JSON.stringify(value), reviveBytes) as AttributeValue)
     : (value ?? null);
 
-/** A sealed line or an item of the table, as it is exported. */
+/** Makes an exported entry of a sealed line or an item of the table. */
 export const exported = (
   item: Item,
   { request_id, ...seal }: { request_id: unknown } & Pick<ExportedEntry, 'window' | 'late'>,

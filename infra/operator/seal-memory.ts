@@ -1,4 +1,4 @@
-/** What was verified on this machine before, and what is found by it: another key, or a digest that is gone. */
+/** Remembers what was verified on this machine, so that another key or a lost digest is found. */
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -20,7 +20,7 @@ import type { TimeRange } from './command.ts';
 import { explain, Failure } from './failure.ts';
 import type { OpenedTrail } from './sealed-trail.ts';
 
-/** Outside every archive: who can write there must not be able to make this forget. */
+/** Outside every archive: whoever can write to an archive must not be able to change the memory. */
 const stateFolder = () =>
   join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'accounts-service');
 
@@ -39,7 +39,7 @@ const cannotRead = (path: string, cause: unknown): Failure =>
     { cause },
   );
 
-/** What is remembered by name, in a file. */
+/** Values by name, in a file. */
 const memoryIn = <T>(file: string, value: v.GenericSchema<T>) => {
   const all = v.record(v.string(), value);
   const pathIn = (folder: string) => join(folder, file);
@@ -54,7 +54,7 @@ const memoryIn = <T>(file: string, value: v.GenericSchema<T>) => {
   return {
     /** @throws {Failure} when the file cannot be read */
     recall: (name: string): T | undefined => readAll()[name],
-    /** Keeps it for the next time. @throws {Failure} the same; what the file system throws */
+    /** @throws {Failure} when the file cannot be read; errors of the file system */
     remember: (name: string, remembered: T): void => {
       const known = readAll();
       mkdirSync(stateFolder(), { recursive: true, mode: 0o700 });
@@ -64,23 +64,23 @@ const memoryIn = <T>(file: string, value: v.GenericSchema<T>) => {
   };
 };
 
-/** The newest digest that was verified on this machine, by the fingerprint of its key. */
+/** The newest verified digests, by the fingerprints of their keys. */
 const newestDigests = memoryIn(
   'newest-digests.json',
   v.object({ file: v.string(), sha256: v.string() }),
 );
 
-/** The fingerprint of the key by which a service's trail was verified, by the service. */
+/** The fingerprints of the keys by which trails were verified, by their services. */
 const sealKeys = memoryIn('seal-keys.json', v.string());
 
-/** What is to be verified, and by which key. */
+/** The range to verify, and the key to expect. */
 export interface Wanted {
   readonly range: TimeRange;
   /** Absent: the key of the service. */
   readonly pinned: KeyObject | undefined;
 }
 
-/** What of this trail was verified on this machine before. */
+/** What is remembered of a trail. */
 interface Known {
   readonly newest: Remembered | undefined;
   /** The fingerprint of its key. */
@@ -93,7 +93,7 @@ const recall = ({ publicKey, place }: OpenedTrail): Known => ({
   key: place === undefined ? undefined : sealKeys.recall(place),
 });
 
-/** @param pinned the key that it must be; absent: it must be the one that is known */
+/** @param pinned the key that the trail must have; absent: the remembered one */
 const judgeKey = (
   { publicKey }: OpenedTrail,
   { key }: Known,
@@ -111,7 +111,7 @@ const judgeKey = (
     : { kind: 'new key', subject, before: `it was ${key}` };
 };
 
-/** Whether the digest is there that was the newest before. */
+/** Checks that the digest is still there that was the newest before. */
 const judgeRemembered = async (
   { archive, place }: OpenedTrail,
   { newest }: Known,
@@ -125,7 +125,7 @@ const judgeRemembered = async (
   return compareRemembered(archive, newest, left);
 };
 
-/** Keeps what was verified for the next time, as far as it goes on from what is known. */
+/** Remembers what was verified, unless it contradicts what was remembered. */
 const keep = ({ place }: OpenedTrail, newest: SignedDigest, known: Known, found: Judged): void => {
   const latest = remember(newest);
   const isLater = known.newest === undefined || latest.file > known.newest.file;
@@ -143,8 +143,8 @@ interface Judged {
 }
 
 /**
- * What follows from what was verified before; keeps what was now.
- * @throws {Failure} when what was kept cannot be read
+ * Compares a trail with what is remembered of it, and remembers what was verified now.
+ * @throws {Failure} when the memory cannot be read
  */
 export const judgeByMemory = async (
   trail: OpenedTrail,

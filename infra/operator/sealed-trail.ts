@@ -14,19 +14,19 @@ import { Failure, UsageError } from './failure.ts';
 import { locate } from './files.ts';
 import type { SealedTrail } from './target.ts';
 
-/** A sealed trail, to be verified. */
+/** A sealed trail that is opened for reading. */
 export interface OpenedTrail extends SignedArchive {
-  /** Where it is a folder, which shows the public key. */
+  /** The folder of the archive, which also holds the public key; absent for a bucket. */
   readonly folder?: string;
-  /** Whether it is sealed at this time, so that the newest digest must be recent. */
+  /** Whether a sealer is running, so that the newest digest must be recent. */
   readonly isLive: boolean;
-  /** Seconds from one window to the next, as its sealer is set; absent: it is not known. */
+  /** Seconds from one window to the next, by the setting of its sealer, if that is known. */
   readonly interval?: number | undefined;
-  /** Which service's it is; absent: that of a copy. */
+  /** The service; absent for a copy. */
   readonly place?: string;
 }
 
-/** @throws {Failure} for a key by which nothing is sealed */
+/** @throws {Failure} for a key of another kind */
 const requireEd25519 = (key: KeyObject, name: string): KeyObject => {
   if (key.asymmetricKeyType === 'ed25519') return key;
   throw new Failure(`${name} is no Ed25519 key.`);
@@ -41,7 +41,7 @@ const readPem = (file: string): Buffer => {
 };
 
 const parsePublicKey = (pem: Buffer, file: string): KeyObject => {
-  // Node makes a public key of a private one, which should not lie about to be given here.
+  // Node would accept a private key too, but that must not lie where a public one is expected.
   if (pem.includes('PRIVATE KEY')) {
     throw new Failure(
       `${file} is a private key: give the public one, and keep that one to its service.`,
@@ -54,7 +54,7 @@ const parsePublicKey = (pem: Buffer, file: string): KeyObject => {
   }
 };
 
-/** The key of `--public-key`; undefined when there is none. @throws {UsageError} {Failure} */
+/** Reads the key of `--public-key`, if it is given. @throws {UsageError} {Failure} */
 export const readPublicKey = (option: unknown): KeyObject | undefined => {
   if (typeof option !== 'string') return undefined;
   if (!option) throw new UsageError('--public-key needs a file.');
@@ -62,7 +62,7 @@ export const readPublicKey = (option: unknown): KeyObject | undefined => {
   return requireEd25519(parsePublicKey(readPem(file), file), file);
 };
 
-/** A copy of an archive. @throws {UsageError} {Failure} */
+/** Opens a copy of an archive. @throws {UsageError} {Failure} */
 export const openCopy = (folder: string, keyFile: unknown): OpenedTrail => {
   const publicKey = readPublicKey(keyFile);
   if (!publicKey) {
@@ -103,13 +103,13 @@ const openDeployed = async ({
   stack,
   isPaused,
 }: DeployedTrail): Promise<OpenedTrail> => {
-  // Only here, as they take a while to load.
+  // Imported here because the SDK takes a while to load.
   const { bucketArchive, readPublicKey: readKey } = await import('../../lib/seal/aws.ts');
   const publicKey = requireEd25519(await readKey(keyArn), keyArn);
   return { archive: bucketArchive(bucket), publicKey, isLive: !isPaused, place: stack };
 };
 
-/** The trail of a service. @throws {Failure} when it has none; the SDK's errors */
+/** Opens the trail of a service. @throws {Failure} when it has none; the SDK's errors */
 export const openSealedTrail = async (trail: SealedTrail | undefined): Promise<OpenedTrail> => {
   if (!trail) {
     throw new Failure('The audit trail of this stack is not sealed: deploy it with auditSeal=on.');
@@ -117,7 +117,7 @@ export const openSealedTrail = async (trail: SealedTrail | undefined): Promise<O
   return 'folder' in trail ? openLocal(trail) : openDeployed(trail);
 };
 
-/** The same, or undefined where nothing is sealed. */
+/** The same, but undefined when nothing is sealed. */
 export const findSealedTrail = async (
   trail: SealedTrail | undefined,
 ): Promise<OpenedTrail | undefined> => {
@@ -125,7 +125,7 @@ export const findSealedTrail = async (
   return isSealed ? openSealedTrail(trail) : undefined;
 };
 
-/** What the folder of an archive shows as its public key. */
+/** The fingerprint of the public key in the folder of an archive, or why there is none. */
 const shownKey = (folder: string): string => {
   try {
     return fingerprintOf(createPublicKey(readFileSync(join(folder, publicKeyName))));
@@ -134,7 +134,7 @@ const shownKey = (folder: string): string => {
   }
 };
 
-/** Whether an archive in a folder shows the key that signed it: who takes that one is not misled. */
+/** Checks that the public key in an archive's folder is its sealer's, as others may rely on it. */
 export const judgeShownKey = ({ folder, publicKey }: OpenedTrail): Finding | undefined => {
   const shown = folder === undefined ? fingerprintOf(publicKey) : shownKey(folder);
   return shown === fingerprintOf(publicKey)

@@ -1,4 +1,4 @@
-/** Where sealed windows are kept, and how their files are read. */
+/** The archive of sealed windows: how its files are listed, read and checked. */
 import type { KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -18,16 +18,16 @@ import {
 import { readLine, type SealedLine } from './line.ts';
 import { type Spool, spool } from './spool.ts';
 
-/** A file as a list shows it. */
+/** A file in the list of an archive. */
 export interface ListedFile {
   readonly name: string;
-  /** Whether another version, or a mark that it is deleted, lies over the first version. */
+  /** Whether the first version was overwritten or marked as deleted. */
   readonly altered?: boolean;
 }
 
-/** A store of files that are written once. Names order as text does. */
+/** A store of files that are written once. */
 export interface Archive {
-  /** Files from a name on, inclusive, in the order of their names. */
+  /** Lists files from a name on, inclusive, in the order of their names. */
   list(from: string): AsyncIterable<ListedFile>;
   /** @returns the bytes of its first version; undefined when there is none */
   open(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
@@ -41,12 +41,12 @@ export interface SignedArchive {
   readonly publicKey: KeyObject;
 }
 
-/** A file that is not there, is too long or cannot be read, while others can. */
+/** The file does not exist, is too long or cannot be read, while the store can be reached. */
 class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
-/** Codes of errors that are about one file: of a file system, and of S3. */
+/** Codes of errors that concern one file only, in a file system and in S3. */
 const codesOfFile = new Set([
   ...['EISDIR', 'ENOTDIR', 'ENXIO', 'ELOOP', 'EACCES', 'EPERM', 'EIO', 'ENODEV', 'EINVAL'],
   ...['ERR_FS_FILE_TOO_LARGE', 'InvalidObjectState'],
@@ -56,7 +56,7 @@ const isOfFile = (error: unknown): boolean =>
   error instanceof Error &&
   (codesOfFile.has(error.name) || codesOfFile.has(String((error as { code?: unknown }).code)));
 
-/** @throws {UnreadableFile} also for more than `most` bytes; what the store throws when it fails */
+/** @throws {UnreadableFile} also for more than `most` bytes; errors of a store that fails */
 async function* bytesOf(archive: Archive, name: string, most: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   try {
@@ -72,7 +72,7 @@ async function* bytesOf(archive: Archive, name: string, most: number): AsyncGene
   }
 }
 
-/** @returns undefined where the bytes are those of no file that can be read */
+/** @returns undefined when the bytes are of a file that cannot be read */
 const readIfThere = async <T>(
   bytes: AsyncIterable<Uint8Array>,
   read: (bytes: AsyncIterable<Uint8Array>) => Promise<T>,
@@ -85,26 +85,26 @@ const readIfThere = async <T>(
   }
 };
 
-/** Bytes, far more than a digest has. */
+/** Bytes: far more than a digest needs. */
 const longestDigest = 65_536;
 
-/** The whole of the file of a digest. @returns undefined when there is none that can be read */
+/** Reads the file of a digest. @returns undefined when it cannot be read */
 export const readFile = (archive: Archive, name: string): Promise<Buffer | undefined> =>
   readIfThere(bytesOf(archive, name, longestDigest), buffer);
 
-/** The windows that begin in a time, as an archive lists them. */
+/** The windows that an archive lists, of those that begin in a given time. */
 export interface Listing {
   /** Names of digests, in the order of their windows. */
   readonly digests: readonly string[];
-  /** Names that only a digest has, with no time in them. */
+  /** Names that end as those of digests do, but hold no valid time. */
   readonly misnamed: readonly string[];
   /** Names of files that are altered. */
   readonly altered: readonly string[];
-  /** When the first window begins that is not in the list. */
+  /** When the first window after the list begins. */
   readonly next?: string;
 }
 
-/** @param since inclusive; absent: from the beginning @param until exclusive */
+/** @param since inclusive; default: the beginning @param until exclusive */
 export const listWindows = async (
   archive: Archive,
   since = beginning,
@@ -128,7 +128,7 @@ export const listWindows = async (
   };
 };
 
-/** When the window begins in which a time is; undefined when there is none. */
+/** Finds the beginning of the window that contains a time; undefined when there is none. */
 export const windowAt = async (archive: Archive, time: string): Promise<string | undefined> => {
   const { digests } = await listWindows(archive);
   return digests.map(timeInName).findLast((begun) => begun <= time);
@@ -143,7 +143,7 @@ export class BrokenTrail extends Error {
 export const notAsSealed = (name: string): BrokenTrail =>
   new BrokenTrail(`${name} is not as it was sealed`);
 
-/** A digest, or what is wrong with its file. */
+/** A digest, or the reason why its file is not accepted. */
 export type ReadDigest = SignedDigest | 'unreadable' | 'wrongly signed' | 'moved';
 
 export const readDigestFile = async (
@@ -156,7 +156,7 @@ export const readDigestFile = async (
   return digestName(digest.from) === name ? digest : 'moved';
 };
 
-/** A digest; undefined when it is not there or not as its sealer left it. */
+/** @returns undefined when the digest is not there or not as its sealer left it */
 export const findDigest = async (
   trail: SignedArchive,
   name: string,
@@ -165,15 +165,15 @@ export const findDigest = async (
   return typeof digest === 'object' ? digest : undefined;
 };
 
-/** Digests without the right signature that are passed: more are no junk, but of another key. */
+/** Unsigned digests that are skipped: more are not junk, but digests of another key. */
 const maxSkipped = 1000;
 
 const day = 86_400_000;
 
 /**
- * The newest digest that the key has signed, and the names of those after it that it has not, newest
- * first. An archive lists its files upwards, so that ever more of the past is listed until there is one.
- * @throws {BrokenTrail} when too many are not signed
+ * The newest digest that the key has signed, and the names of unsigned ones after it, newest first.
+ * Archives list files upwards only, so that more and more of the past is listed until one is found.
+ * @throws {BrokenTrail} when too many are unsigned
  */
 export const findNewest = async (
   trail: SignedArchive,
@@ -195,12 +195,12 @@ export const findNewest = async (
   return { newest: undefined, skipped };
 };
 
-/** Bytes, more than an entry has, which is an item of DynamoDB with each character escaped. */
+/** Bytes: an item of DynamoDB (400 KB) with each character escaped. */
 const longestLine = 6 * 409_600;
 
 /**
- * The file of a window's entries, to be closed; undefined when it is not the one that the digest is
- * about.
+ * Reads the file of a window's entries, which the caller closes.
+ * @returns undefined when its hash is not the one in the digest
  */
 export const readEntriesFile = async (
   archive: Archive,
@@ -218,14 +218,14 @@ export interface StoredWindow {
   /** Of its digest. */
   readonly name: string;
   readonly digest: ReadDigest;
-  /** Absent when its file is not the one that was sealed, or is not wanted. */
+  /** The file of its entries; absent when it is not as it was sealed, or is not wanted. */
   readonly content?: Spool | undefined;
 }
 
-/** Digests, and entries, that are read at a time: each is a wait for a store that is far away. */
+/** How many digests, and entries, are requested at once, because a remote store takes its time. */
 const readAhead = { digests: 32, entries: 10_000 };
 
-/** How many of some windows, at least one, have no more entries than are read at a time. */
+/** How many of the windows, but at least one, fit into the number of entries that are read at once. */
 const fittingOf = (windows: readonly StoredWindow[]): number => {
   let entries = 0;
   const over = windows.findIndex(({ digest }) => {
@@ -236,9 +236,9 @@ const fittingOf = (windows: readonly StoredWindow[]): number => {
 };
 
 /**
- * Windows, one after another, with their files of entries as long as each is looked at.
+ * Reads windows one after another; the file of entries is open until the next one is asked for.
  * @param names of their digests
- * @param isWanted whether the entries of a window are
+ * @param isWanted whether the entries of a window are read
  */
 export async function* readWindows(
   trail: SignedArchive,
@@ -268,7 +268,7 @@ export async function* readWindows(
   }
 }
 
-/** What comes out of a stream that bytes or text go into, their errors included. */
+/** Pipes bytes or text into a stream, with their errors. @returns the stream */
 export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error): unknown }>(
   source: AsyncIterable<string | Uint8Array>,
   stream: T,
@@ -278,12 +278,12 @@ export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error)
   return readable.pipe(stream);
 };
 
-/** Whether lines could not be read because of what they are. */
+/** Whether an error means that a file holds no valid gzip or JSON. */
 export const isOfContent = (error: unknown): boolean =>
   error instanceof SyntaxError ||
   (error instanceof Error && String((error as { code?: unknown }).code).startsWith('Z_'));
 
-/** The lines of a file of entries, never more than a part of them in memory. */
+/** Reads the lines of a file of entries, with only a part of them in memory. */
 export async function* linesOf(content: Spool): AsyncGenerator<SealedLine> {
   const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
   let rest = '';

@@ -1,4 +1,4 @@
-/** What the seal keeps on AWS: its archive in a bucket of S3, and its key in KMS. */
+/** The seal on AWS: its archive in a bucket of S3, and its key in KMS. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ import type { Archive, ListedFile } from './archive.ts';
 import type { Signer } from './digest.ts';
 import { maxInMemory, type Spool } from './spool.ts';
 
-/** Milliseconds: an answer that does not come is no reason to wait for as long as a run may take. */
+/** Milliseconds: a lost response must not hold up a run for as long as it may take. */
 const requestHandler = {
   connectionTimeout: 5000,
   requestTimeout: 60_000,
@@ -22,12 +22,12 @@ const requestHandler = {
   socketTimeout: 60_000,
 };
 
-/** What the names of the archive begin with in its bucket. */
+/** The prefix of all names of the archive in its bucket. */
 export const archivePrefix = 'audit-archive/';
 
 interface Version {
   readonly key: string;
-  /** Absent of a mark that the object is deleted. */
+  /** Absent for a delete marker. */
   readonly version?: string | undefined;
 }
 
@@ -39,10 +39,10 @@ const versionsIn = (listed: ListObjectVersionsCommandOutput): readonly Version[]
   ].sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
 };
 
-/** Pages of a list, far more than an archive has. */
+/** Pages of a list: far more than an archive has. */
 const maxPages = 1_000_000;
 
-/** All versions from a key on, by key; of each, the first is the last with a version. */
+/** Lists all versions from a key on, in the order of keys; the first version of a key comes last. */
 async function* listVersions(
   client: S3Client,
   Bucket: string,
@@ -63,7 +63,7 @@ async function* listVersions(
   }
 }
 
-/** A file, with the first of its versions; that is absent where only a mark is left. */
+/** A file with its first version, which is absent when only delete markers are left. */
 type VersionedFile = ListedFile & Pick<Version, 'version'>;
 
 async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<VersionedFile> {
@@ -83,7 +83,7 @@ async function* filesOf(versions: AsyncIterable<Version>): AsyncGenerator<Versio
 const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(error.name);
 
-/** The SDK tries a short body again where the connection fails, and cannot do so with a stream. */
+/** A short body is sent as bytes, because the SDK cannot retry a stream. */
 const bodyOf = async (content: Buffer | Spool) => {
   if (content instanceof Uint8Array) return { Body: content };
   const { size, sha256 } = content;

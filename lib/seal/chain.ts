@@ -1,4 +1,4 @@
-/** The chain of digests, as it is followed from window to window (lib/seal/README.md, Verification). */
+/** Follows the chain of digests from window to window (lib/seal/README.md, Verification). */
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredWindow } from './archive.ts';
 import {
@@ -12,12 +12,12 @@ import {
 } from './digest.ts';
 import type { Finding, Verification } from './verification.ts';
 
-/** A time of which the archive does not say what was sealed. */
+/** A period for which the archive does not tell what was sealed. */
 export interface Gap {
   readonly from: string;
   until: string;
   readonly mayHoldLate: boolean;
-  /** They count unless the time may have left the archive, which only the end of the chain tells. */
+  /** Reported unless the windows may have left the archive, which only the end of the chain tells. */
   readonly findings: Finding[];
 }
 
@@ -25,21 +25,21 @@ const day = 86_400_000;
 
 /** The chain as far as it was followed. */
 export class Chain {
-  /** In the order in which they were found. */
+  /** In the order of discovery. */
   readonly gaps: Gap[] = [];
   newest: SignedDigest | undefined;
-  /** Windows that end until then may have left the archive; empty: none may. */
+  /** Windows that end at this time or before may have left the archive; empty: none may. */
   left = '';
   windows = 0;
-  /** The gap of digests that cannot be read, until the next that can. */
+  /** The gap of unreadable digests, until one can be read. */
   private open: Gap | undefined;
-  /** Ends of windows of which a file was altered, by their beginnings. */
+  /** The ends of windows with altered files, by their beginnings. */
   private readonly altered = new Map<string, string>();
   private readonly now: number;
   private readonly key: string;
   private readonly start: string | undefined;
 
-  /** @param start when its first window must begin; absent: any time */
+  /** @param start when the first window must begin; absent: at any time */
   constructor(
     { publicKey, now = Date.now() }: Pick<Verification, 'publicKey' | 'now'>,
     start: string | undefined,
@@ -51,7 +51,7 @@ export class Chain {
     for (const name of altered) this.altered.set(timeInName(name), '');
   }
 
-  /** Takes one step along the chain. */
+  /** Follows the chain to the next window, and reports what is wrong with its digest. */
   *step({ name, digest }: StoredWindow): Generator<Finding> {
     this.windows += 1;
     if (typeof digest === 'string') {
@@ -69,14 +69,14 @@ export class Chain {
     this.allowLeaving(digest, Date.parse(digest.at));
   }
 
-  /** Whether a digest goes on from the one before; where one is missing, that cannot be told. */
+  /** Whether a digest continues the one before, as far as that is there. */
   private isNext({ from, previous }: SignedDigest, expected: string): boolean {
     const isCut = this.newest === undefined && expected !== beginning;
     if (from !== expected || isCut) return from >= expected;
     return isDeepStrictEqual(previous, linkTo(this.newest));
   }
 
-  /** Notes of which time no digest is there, and until when none could be read. */
+  /** Records the period without digests before a window, and ends the gap of unreadable ones. */
   private closeGap(expected: string, until: string): void {
     const end = this.open?.from ?? until;
     if (end > expected) {
@@ -87,7 +87,7 @@ export class Chain {
     this.open = undefined;
   }
 
-  /** Notes that a digest cannot be read. */
+  /** Records that a digest cannot be read. */
   private skip(finding: Finding): void {
     if (!this.open) {
       const from = timeInName(finding.subject);
@@ -97,13 +97,13 @@ export class Chain {
     this.open.findings.push(finding);
   }
 
-  /** Notes that the entries of a window cannot be read. */
+  /** Records that the entries of a window cannot be read. */
   skipEntries({ from, until, entries }: SignedDigest): void {
     const findings = [{ kind: 'unreadable', subject: entries.file } as const];
     this.gaps.push({ from, until, mayHoldLate: entries.late > 0, findings });
   }
 
-  /** Notes where entries cannot be read that are wanted. */
+  /** Records that the entries of a window cannot be read, if they are wanted. */
   expectEntries(
     { digest, content }: StoredWindow,
     isWanted: (digest: SignedDigest) => boolean,
@@ -116,12 +116,12 @@ export class Chain {
     if (left > this.left) this.left = left;
   }
 
-  /** Takes into account that nothing comes after. */
+  /** Ends the chain: its newest digest lets windows leave until now. */
   end(): void {
     if (this.newest) this.allowLeaving(this.newest, this.now);
   }
 
-  /** Whether what comes from a time on tells more of what was followed. */
+  /** Whether windows from a time on can tell more about those that were followed. */
   isUnclear(next: string): boolean {
     const end = this.newest?.until ?? this.start ?? '';
     return this.gaps.length > 0 || this.altered.size > 0 || end < next;
@@ -132,12 +132,12 @@ export class Chain {
     return until <= this.left;
   }
 
-  /** What is not there of before a time, and may not have left. */
+  /** Reports gaps that begin before a time and whose windows may not have left. */
   *findGaps(until = endOfTime): Generator<Finding> {
     for (const gap of this.gaps) if (gap.from < until && !this.hasLeft(gap)) yield* gap.findings;
   }
 
-  /** Which of the names of altered files are of windows that must be there. */
+  /** Reports altered files of windows that may not have left. */
   *findAltered(names: readonly string[]): Generator<Finding> {
     for (const subject of names) {
       const from = timeInName(subject);

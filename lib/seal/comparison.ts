@@ -1,4 +1,4 @@
-/** The table beside the windows of an archive (lib/seal/README.md, Verification). */
+/** Compares the table with the windows of an archive (lib/seal/README.md, Verification). */
 import { hasExpired } from '../audit/retention.ts';
 import type { Chain, Gap } from './chain.ts';
 import { beginning, endOfTime, graceOf } from './digest.ts';
@@ -22,13 +22,13 @@ type Findings = AsyncGenerator<Finding>;
 
 const keyOf = (item: Item): string => String(item.created_at_id);
 
-/** The number in the text of an id, if there is one. */
+/** The number in the text of an id, if it is one. */
 const numberIn = (id: string): readonly string[] => {
   const number = /^(?:\{"N":")?(-?[\d.]+(?:[Ee][+-]?\d+)?)(?:"\})?$/.exec(id)?.[1];
   return number === undefined ? [] : [number];
 };
 
-/** Entries in order, taken as far as a key. */
+/** Takes entries that are in order one by one, up to a key. */
 const inOrder = (items: AsyncIterable<Item>) => {
   const iterator = items[Symbol.asyncIterator]();
   let head: Promise<IteratorResult<Item>> | IteratorResult<Item> | undefined;
@@ -50,17 +50,17 @@ function* wrongKeysOf(item: Item): Generator<Finding> {
   yield { kind: 'hidden', subject: idText(item.id), before: values.join(', ') };
 }
 
-/** Sealed entries that are looked for by their ids at a time. */
+/** How many sealed entries are looked up by their ids at once. */
 const batchSize = 100;
 
-/** In place of a table where there is none to compare with. */
+/** Stands for the table when there is none to compare with. */
 const noTable: EntrySource = {
   between: async function* () {},
   all: async function* () {},
   byIds: async () => [],
 };
 
-/** What the table has beside the windows that are read. */
+/** The comparison of the table with windows that are read in order. */
 export class Comparison {
   readonly counts = {
     ...{ expired: 0, unsealed: 0, unproven: 0 },
@@ -74,10 +74,10 @@ export class Comparison {
   private readonly notes: Notes;
   private readonly chain: Chain;
   private readonly now: number;
-  /** Whether all entries were read past the indexes, so that what those do not show is noted. */
+  /** Whether a scan has noted the entries that the index by time does not show where they belong. */
   private readonly isScanned: boolean;
   private readonly since: string;
-  /** When the time begins of which the next run of the sealer seals entries. */
+  /** The next run of the sealer seals entries from this time on. */
   private awaited = beginning;
   private readonly verification: Verification;
 
@@ -100,7 +100,7 @@ export class Comparison {
     this.take = inOrder(source.between(since, until));
   }
 
-  /** Notes entries that the index by time does not show where they are; reports wrong keys. */
+  /** Scans the table: notes entries that the index by time does not show, and reports wrong keys. */
   async *scan({ since = '', until = endOfTime, progress }: Verification): Findings {
     let count = 0;
     for await (const item of this.source.all()) {
@@ -110,16 +110,16 @@ export class Comparison {
       const isWanted = time >= since && (until === endOfTime || time < until);
       if (!isWanted) continue;
       yield* wrongKeysOf(item);
-      if (!isInPlace(item)) this.addUnmet(item);
+      if (!isInPlace(item)) this.addUnmatched(item);
     }
   }
 
-  /** Reports wrong keys of an entry of the index, unless a scan has. */
+  /** Reports wrong index keys of an entry, unless a scan has reported them. */
   private *checkKeys(item: Item): Generator<Finding> {
     if (!this.isScanned) yield* wrongKeysOf(item);
   }
 
-  /** Whether an entry of the index is noted by a scan. */
+  /** Whether a scan has noted an entry of the index. */
   private isNoted(item: Item): boolean {
     return this.isScanned && !isInPlace(item);
   }
@@ -127,27 +127,27 @@ export class Comparison {
   private *note(item: Item): Generator<Finding> {
     if (this.isNoted(item)) return;
     yield* this.checkKeys(item);
-    this.addUnmet(item);
+    this.addUnmatched(item);
   }
 
-  private addUnmet(item: Item): void {
+  private addUnmatched(item: Item): void {
     const { id, created_at, hash } = seenIn(item);
-    this.notes.addUnmet(id, created_at, hash);
+    this.notes.addUnmatched(id, created_at, hash);
   }
 
-  /** Passes entries of which no window tells: they are looked at when all is read. */
+  /** Skips entries of a gap, which are judged when all windows are read. */
   async skipTo(time: string): Promise<void> {
     while (await this.take(time));
   }
 
-  /** Notes entries of the table until a time that no line has. */
+  /** Notes the rest of the table's entries until a time: no line has them. */
   async *finishWindow(until: string): Findings {
     for (let item = await this.take(until); item; item = await this.take(until)) {
       yield* this.note(item);
     }
   }
 
-  /** Compares a line that is in order. */
+  /** Compares a line that is in order with the next entries of the table. */
   async *compare(line: SealedLine, key: string, window: string): Findings {
     if (!this.isThere) return;
     for (let item = await this.take(key, true); item; item = await this.take(key, true)) {
@@ -163,7 +163,7 @@ export class Comparison {
     else yield* this.lookUp(line, window);
   }
 
-  /** Compares a line with the table by its id, some at a time. */
+  /** Compares a line with the table by its id; lines are looked up in batches. */
   async *lookUp(line: SealedLine, window: string): Findings {
     if (this.isThere) this.pending.push({ line, window });
     if (this.pending.length === batchSize) yield* this.flush();
@@ -185,21 +185,21 @@ export class Comparison {
     const subject = idText(id);
     const stored = item && lineOf(item);
     if (stored === line) {
-      this.notes.meet(sealed);
+      this.notes.match(sealed);
     } else if (item && stored !== undefined) {
       const isFirst = this.wasSealedBefore(item, stored, window);
-      if (!this.notes.tell(id)) return;
+      if (!this.notes.report(id)) return;
       yield isFirst
         ? { kind: 'resealed', subject, before: stored, after: line }
         : { kind: 'changed', subject, before: line, after: stored };
     } else if (hasExpired(sealed, this.now)) {
       this.counts.expired += 1;
-    } else if (this.notes.tell(id)) {
+    } else if (this.notes.report(id)) {
       yield { kind: 'deleted', subject, before: line };
     }
   }
 
-  /** Whether an entry was sealed as the table has it before a window that has it otherwise. */
+  /** Whether the content that the table has was sealed before the window with other content. */
   private wasSealedBefore(item: Item, stored: string, window: string): boolean {
     const { id, created_at } = item;
     const late = this.notes.lateWindow(id, stored);
@@ -210,7 +210,7 @@ export class Comparison {
       created_at < window &&
       created_at >= this.since &&
       !this.chain.gaps.some(({ from, until }) => created_at >= from && created_at < until) &&
-      !this.notes.isUnmet(id)
+      !this.notes.isUnmatched(id)
     );
   }
 
@@ -219,7 +219,7 @@ export class Comparison {
     return isTime(time) && Date.parse(time) <= this.now + graceOf(interval);
   }
 
-  /** What an entry of the table is that no window has. */
+  /** Judges an entry of the table that no window has. */
   private judge({ id, created_at: time, hash }: Seen) {
     const { gaps } = this.chain;
     const kindIn = (gap: Gap) => (this.chain.hasLeft(gap) ? 'unproven' : 'unclear');
@@ -231,7 +231,7 @@ export class Comparison {
     return late ? kindIn(late) : 'inserted';
   }
 
-  private async *tellUnmet(entry: Seen, item?: Item): Findings {
+  private async *reportUnmatched(entry: Seen, item?: Item): Findings {
     const { id: subject, created_at } = entry;
     const kind = this.judge(entry);
     if (kind === 'unproven') this.counts.unproven += 1;
@@ -245,20 +245,20 @@ export class Comparison {
     }
   }
 
-  /** Entries of a time that no window tells of, but those that were sealed late. */
-  private async *tellBetween(from: string, until: string): Findings {
+  /** Judges the entries of a gap, except those that were sealed late. */
+  private async *reportBetween(from: string, until: string): Findings {
     if (from >= until) return;
     for await (const item of this.source.between(from, until)) {
       if (this.isNoted(item)) continue;
       yield* this.checkKeys(item);
       const line = lineOf(item);
-      if (this.notes.isTold(item.id) || this.notes.lateWindow(item.id, line) !== undefined)
+      if (this.notes.isReported(item.id) || this.notes.lateWindow(item.id, line) !== undefined)
         continue;
-      yield* this.tellUnmet(seenIn(item), item);
+      yield* this.reportUnmatched(seenIn(item), item);
     }
   }
 
-  /** Notes what the next run of the sealer seals: from when on, and what replays of then list. */
+  /** Notes what the next run of the sealer will seal: from which time on, and which replayed entries. */
   async noteAwaited(): Promise<void> {
     const { newest } = this.chain;
     if (newest && this.isThere)
@@ -269,15 +269,15 @@ export class Comparison {
     }
   }
 
-  /** Tells what the table has that no window has. @param end of the part; absent: of the chain */
+  /** Judges what no window has. @param end of the part that was verified; absent: the whole chain was */
   async *finish(end?: string): Findings {
     yield* this.flush();
     const { gaps, newest } = this.chain;
     for (const { from, until } of gaps.toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
       const isToTell = until !== endOfTime && from < (end ?? endOfTime);
-      if (isToTell) yield* this.tellBetween(from, until);
+      if (isToTell) yield* this.reportBetween(from, until);
     }
-    if (end === undefined) yield* this.tellBetween(newest?.until ?? beginning, endOfTime);
-    for (const entry of this.notes.unmet()) yield* this.tellUnmet(entry);
+    if (end === undefined) yield* this.reportBetween(newest?.until ?? beginning, endOfTime);
+    for (const entry of this.notes.unmatched()) yield* this.reportUnmatched(entry);
   }
 }

@@ -12,7 +12,7 @@ const signature = v.pipe(v.string(), v.regex(/^[0-9a-f]{128}$/));
 const number = (most = Number.MAX_SAFE_INTEGER) =>
   v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(most));
 
-/** What a digest says of its window. The fields are written in this order. */
+/** The fields of a digest, in the order in which they are written. */
 const form = v.object({
   format: v.literal(2),
   /** The window: created_at from (inclusive) until (exclusive). */
@@ -20,9 +20,9 @@ const form = v.object({
   until: time,
   /** When the run of the sealer began that closed the window. */
   at: time,
-  /** Seconds from one window to the next, as the sealer is set. */
+  /** Seconds from one window to the next, by the setting of the sealer. */
   interval: v.pipe(number(86_400), v.minValue(1)),
-  /** Days for which files are kept that were written then; 0: for ever. */
+  /** Days for which the files of this window are kept; 0: for ever. */
   archive_days: number(36_500),
   entries: v.object({
     file: v.string(),
@@ -51,25 +51,25 @@ export interface SignedDigest extends Digest {
   readonly sha256: string;
 }
 
-/** What the digest after another one says of it. */
+/** The field `previous` of the digest that follows another one. */
 export const linkTo = (before: SignedDigest | undefined): Digest['previous'] =>
   before
     ? { file: digestName(before.from), sha256: before.sha256, signature: before.signature }
     : null;
 
-/** Before the first entry that there can be. */
+/** Before every entry. */
 export const beginning = '0000-01-01T00:00:00.000Z';
 
 /** After every time. */
 export const endOfTime = '~';
 
-/** Milliseconds that a window stays open past its end, for entries that are being written. */
+/** Milliseconds for which a window stays open after its end, for entries that are being written. */
 export const graceOf = (interval: number): number => Math.min(interval, 60) * 1000;
 
-/** Milliseconds before a run that the next one reads once more, at least: indexes lag. */
+/** Milliseconds before a run that the next run reads again at least, because indexes lag. */
 export const recheckOf = (interval: number): number => Math.max(6 * interval, 60) * 1000;
 
-/** The time so many milliseconds before another one, but not before all. */
+/** The time so many milliseconds before another one, but not before {@link beginning}. */
 export const timeBefore = (from: string, milliseconds: number): string => {
   const before = Date.parse(from) - milliseconds;
   return before <= Date.parse(beginning) ? beginning : new Date(before).toISOString();
@@ -81,10 +81,10 @@ export const closedUntil = (interval: number, now: Date): string => {
   return new Date(Math.floor((now.getTime() - graceOf(interval)) / length) * length).toISOString();
 };
 
-/** A time as names of files begin with it. */
+/** A time in the form in which names of files begin with it. */
 export const compact = (from: string): string => from.replaceAll(/[-:.]/g, '');
 
-/** The name of a window's digest: of the time at which it begins, so that there can be one only. */
+/** The name of a window's digest. It holds the beginning only, so that a window has one digest. */
 export const digestName = (from: string): string => `${compact(from)}.digest.json`;
 
 /** The time in the name of a file. */
@@ -107,7 +107,7 @@ export interface Signer {
   sign(message: Uint8Array): Promise<Uint8Array>;
 }
 
-/** The file of a digest. @throws {Error} when it could not be read again as it is */
+/** Makes the file of a digest. @throws {Error} when it could not be read again */
 export const signDigest = async (digest: Digest, signer: Signer): Promise<Buffer> => {
   const unsigned = JSON.stringify(digest);
   const signed = Buffer.from(await signer.sign(sha256(unsigned))).toString('hex');
@@ -117,7 +117,7 @@ export const signDigest = async (digest: Digest, signer: Signer): Promise<Buffer
   return file;
 };
 
-/** A digest of the form, written as that is; undefined where it is another text. */
+/** @returns undefined when a text is not a digest, written in exactly the form of one */
 const parseDigest = (unsigned: string): Digest | undefined => {
   try {
     const { success, output } = v.safeParse(form, JSON.parse(unsigned));
@@ -150,7 +150,7 @@ export const readDigest = (
 };
 
 /**
- * What a digest says that cannot be so, whoever signed it.
+ * The contradictions in a digest, whoever signed it.
  * @param key the fingerprint of the key that signed it
  * @param now milliseconds since 1970
  */

@@ -1,4 +1,4 @@
-/** The door of the seal: what functions of the background and infra use of it. What AWS needs is in aws.ts. */
+/** All that functions and infra may import of the seal, besides aws.ts. */
 export {
   type Archive,
   BrokenTrail,

@@ -1,4 +1,4 @@
-/** What the seal keeps on one machine: its archive in a folder, and its key. */
+/** The seal on one machine: its archive in a folder, and its key. */
 import {
   createPrivateKey,
   createPublicKey,
@@ -15,7 +15,7 @@ import type { Signer } from './digest.ts';
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
-/** Has what was written to a file, or the names in a folder, outlive a loss of power. */
+/** Makes the content of a file, or the names in a folder, survive a loss of power. */
 const sync = async (path: string): Promise<void> => {
   const handle = await open(path, 'r');
   await handle.sync().finally(() => handle.close());
@@ -34,12 +34,12 @@ const linkOnce = async (from: string, to: string): Promise<boolean> => {
   }
 };
 
-/** Bytes: the most that S3 takes in one put, so that no sealer writes more. */
+/** Bytes: the most that S3 takes in one request, so that no sealer writes more. */
 const maxFileSize = 5 * 2 ** 30;
 
-/** @returns undefined where there is no file that a sealer can have written */
+/** @returns undefined when there is no file that a sealer could have written */
 const openFile = async (path: string): Promise<FileHandle | undefined> => {
-  // Without waiting for somebody who writes into a named pipe.
+  // Opening a named pipe must not wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK;
   const handle = await open(path, flags).catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -84,7 +84,7 @@ export const folderArchive = (folder: string): Archive => ({
   },
 });
 
-/** Takes away what sealers have left that were killed while they wrote. */
+/** Deletes unfinished files of sealers that were killed. */
 export const removeUnfinished = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder).catch(() => [])) {
     if (name.endsWith(unfinishedEnd))

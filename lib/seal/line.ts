@@ -7,11 +7,11 @@ import { auditTable, createdAtKey } from '../dynamodb/tables.ts';
 /** An entry with all that the table holds of it; values as lib/seal/table.ts makes them. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** An id as text, whatever stands in its place. */
+/** An id as text, whatever its type is. */
 export const idText = (id: unknown): string =>
   typeof id === 'string' ? id : (JSON.stringify(id) ?? 'absent');
 
-/** The number in the key of the table, as text; undefined where an id is none. */
+/** An id as the number that is the key of the table, in text; undefined when it is no number. */
 export const numberOf = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id);
   const { N } = (id ?? {}) as { N?: unknown };
@@ -23,7 +23,7 @@ export const sha256 = (data: string | Uint8Array): Buffer =>
 
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Whether a value is a time of the one form, of a day that the calendar has. */
+/** Whether a value is a time of the form of created_at, on a day that exists. */
 export const isTime = (value: unknown): value is string => {
   if (typeof value !== 'string' || !timeForm.test(value)) return false;
   const time = Date.parse(value);
@@ -63,20 +63,20 @@ export const hashOf = (item: Item): string => sha256(lineOf(item)).toString('hex
 
 const lateEnd = ',"late":true}';
 
-/** The same line, of an entry that its window seals out of order. */
+/** Marks the line of an entry that is sealed out of order. */
 export const markLate = (line: string): string => `${line.slice(0, -1)}${lateEnd}`;
 
 export interface SealedLine {
   readonly id: unknown;
   readonly created_at: unknown;
-  /** Seconds since 1970, when the entry leaves the table; undefined where it stays. */
+  /** When the entry leaves the table, in seconds since 1970; undefined when it stays. */
   readonly expires_at: unknown;
   readonly late: boolean;
   /** Without the mark of a late one. */
   readonly line: string;
 }
 
-/** Reads a line that was sealed. What is beside an entry ends in two braces: no other ends so. */
+/** Reads a sealed line. Only the mark of a late entry ends as it does: other lines end in two braces. */
 export const readLine = (text: string): SealedLine => {
   const late = text.endsWith(lateEnd);
   const line = late ? `${text.slice(0, -lateEnd.length)}}` : text;
@@ -86,7 +86,7 @@ export const readLine = (text: string): SealedLine => {
 
 type Ordered = Pick<SealedLine, 'id' | 'created_at'>;
 
-/** The key by which entries are in order; undefined where id or time is not of its form. */
+/** The key by which entries are ordered; undefined when id or time is not of its form. */
 export const orderOf = ({ id, created_at }: Ordered): string | undefined =>
   typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 && isTime(created_at)
     ? createdAtKey({ id, created_at })
@@ -94,13 +94,13 @@ export const orderOf = ({ id, created_at }: Ordered): string | undefined =>
 
 const allShards = new Set<unknown>(shards);
 
-/** Whether the index by time shows an entry where its fields say. */
+/** Whether the index by time shows an entry where its fields place it. */
 export const isInPlace = (item: Item): boolean =>
   item.created_at_id !== undefined &&
   item.created_at_id === orderOf(item as unknown as Ordered) &&
   allShards.has(item.shard);
 
-/** The keys of indexes that an item lacks, or has otherwise: some query would not show it. */
+/** The index keys that an item lacks or has wrong, so that some query does not show it. */
 export const wrongIndexKeys = (item: Item): readonly string[] => {
   const { id, created_at, user_id = null, resource_id = null } = item;
   // Of an entry without id or time no key is right.
@@ -120,7 +120,7 @@ const isReplayed = (value: unknown): value is ReplayedEntry => {
   return Number.isSafeInteger(id) && typeof hash === 'string';
 };
 
-/** What an entry lists as replayed; nothing unless it is one of `replay-audit`. */
+/** The entries that an entry lists as replayed; none unless `replay-audit` left it. */
 export const replayedBy = ({ action, resource, details }: Item): readonly ReplayedEntry[] => {
   if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
   try {

@@ -1,4 +1,4 @@
-/** Reads entries out of the archive, each file checked as it is read. */
+/** Reads entries out of the archive, and checks each file while it is read. */
 import {
   BrokenTrail,
   linesOf,
@@ -24,7 +24,7 @@ export interface Reading extends SignedArchive {
   readonly progress?: (fraction: number) => void;
 }
 
-/** A sealed line, and when the window begins that has it. */
+/** A sealed line, and the beginning of its window. */
 export interface ReadLine extends SealedLine {
   readonly window: string;
 }
@@ -34,7 +34,7 @@ const isNotThere = ({ kind, subject }: Finding): BrokenTrail =>
     ? new BrokenTrail(`The window of ${subject} is missing`)
     : notAsSealed(subject);
 
-/** The windows from the one on that has the first wanted entry: each may have late ones. */
+/** Reads the window of the first wanted entry and all after it, which may have late entries. */
 async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
   const { since = beginning, until = endOfTime, progress } = reading;
   const all = (await listWindows(reading.archive)).digests;
@@ -53,10 +53,10 @@ async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
 }
 
 /**
- * Sealed entries, with others of the windows that have them: the first windows' first, late ones
- * after the others of their window, and perhaps twice.
- * @throws {BrokenTrail} after what can be read, when a window is missing, or not as its sealer left
- *   it; what the archive throws
+ * Reads sealed entries, and others of the same windows, window by window; late entries come last in
+ * their window, and an entry can come twice.
+ * @throws {BrokenTrail} after all that can be read, when a window is missing or not as its sealer left
+ *   it; errors of the archive
  */
 export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
   for await (const { name, content } of followWindows(reading)) {

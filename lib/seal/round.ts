@@ -1,4 +1,4 @@
-/** A round of the sealer: it checks a part of what was sealed before, and seals what is over. */
+/** A round of the sealer: it checks a part of the sealed trail, and seals what is over. */
 import { describeFault, logError } from '../log.ts';
 import { BrokenTrail, findDigest, listWindows } from './archive.ts';
 import {
@@ -16,10 +16,10 @@ import { verifyTrail } from './verify.ts';
 
 const day = 86_400_000;
 
-/** Milliseconds in which all that was sealed is checked once. */
+/** Milliseconds within which the whole trail is checked once. */
 const rotation = 30 * day;
 
-/** Findings that a log line names. */
+/** How many findings a log line names. */
 const maxNamed = 20;
 
 const logBroken = (faults: number, named: readonly Pick<Finding, 'kind' | 'subject'>[]): void =>
@@ -28,14 +28,14 @@ const logBroken = (faults: number, named: readonly Pick<Finding, 'kind' | 'subje
     findings: named.slice(0, maxNamed).map(({ kind, subject }) => ({ kind, subject })),
   });
 
-/** Names digests that no sealer signed. */
+/** Logs the names of unsigned digests. */
 const logSkipped = (names: readonly string[]): void =>
   logBroken(
     names.length,
     names.map((subject) => ({ kind: 'unreadable', subject })),
   );
 
-/** What a round finds. */
+/** The findings of a round. */
 interface Found {
   faults: number;
   readonly named: Finding[];
@@ -56,7 +56,7 @@ const checkPart = async (
   return newest?.until;
 };
 
-/** When the first window begins that is in the archive, and when the time ends that it has alone. */
+/** When the first window of the archive begins and ends. */
 const firstWindow = async (sealing: Sealing): Promise<readonly [string, string]> => {
   for await (const { name } of sealing.archive.list('')) {
     if (!isDigestName(name)) continue;
@@ -68,8 +68,8 @@ const firstWindow = async (sealing: Sealing): Promise<readonly [string, string]>
 };
 
 /**
- * The next part of what is older than two days, where one is due: so much of it that all is checked
- * in a rotation, with what grows older meanwhile. The first window counts as a day.
+ * The next part to check of what is older than two days, if one is due: as much as it takes to check
+ * all within a rotation, although the trail grows meanwhile. The first window counts as a day.
  */
 const nextPart = async (
   sealing: Sealing,
@@ -80,12 +80,12 @@ const nextPart = async (
   const [first, end] = await firstWindow(sealing);
   const border = timeBefore(newest.until, 2 * day);
   const span = Math.max(0, Date.parse(border) - Date.parse(end));
-  /** Milliseconds of the trail for each one that passes. */
+  /** Milliseconds of the trail to check in each millisecond that passes. */
   const speed = 1 + span / rotation;
   const passed = last ? now - Date.parse(last.at) : sealing.interval * 1000;
   const checked = last && last.from >= end ? Date.parse(last.until) - Date.parse(last.from) : day;
   if (last && passed * speed < checked) return undefined;
-  // What had been sealed two days before the check, as far as runs were on time.
+  // The last check reached the end if it came within two days, and late runs, of its own time.
   const lag = 2 * day + 3 * sealing.interval * 1000;
   const isAtEnd = !last || last.until >= timeBefore(last.at, lag) || last.until < first;
   const since = isAtEnd ? first : last.until;
@@ -94,11 +94,11 @@ const nextPart = async (
   return since < until ? { since, until } : undefined;
 };
 
-/** Whether a day begins in the time that is to be sealed. */
+/** Whether the time that is to be sealed includes a midnight. */
 const hasMidnight = ({ from, now }: Start, interval: number): boolean =>
   from.slice(0, 10) !== closedUntil(interval, now).slice(0, 10);
 
-/** When the window begins in which the time two days before the end of the chain lies. */
+/** The beginning of the window that contains the time two days before the end of the chain. */
 const twoDaysBefore = async (sealing: Sealing, end: string): Promise<string> => {
   const since = timeBefore(end, 2 * day);
   const [first] = (await listWindows(sealing.archive, since)).digests;
@@ -109,8 +109,8 @@ const twoDaysBefore = async (sealing: Sealing, end: string): Promise<string> => 
 
 /**
  * Checks what is due: the next part, and once a day the last two days.
- * @param isOver whether no further window is to be checked
- * @returns which part was checked, with how many faults; as before where none is due
+ * @param isOver whether to check no further window
+ * @returns the part that was checked last, which is the one before when none is due
  */
 const check = async (
   sealing: Sealing,
@@ -130,7 +130,7 @@ const check = async (
       const until = part.until < recent ? part.until : recent;
       const end = await checkPart(sealing, found, { since: part.since, until, now, isOver });
       const at = start.now.toISOString();
-      // Where no window begins in the part, the next one goes on after it.
+      // If no window begins in the part, the next check begins after it.
       verified = { from: part.since, until: end ?? until, at, faults: found.faults };
     }
     if (recent !== endOfTime) await checkPart(sealing, found, { since: recent, now, isOver });
@@ -140,21 +140,21 @@ const check = async (
   return verified;
 };
 
-/** What a round may take. */
+/** The limits of a round. */
 export interface RoundOptions {
-  /** Milliseconds that are left; absent: as many as it needs. */
+  /** Milliseconds that are left; absent: no limit. */
   readonly remaining?: () => number;
 }
 
-/** Milliseconds that the checks of a round take at most, where nothing else limits them. */
+/** Milliseconds that the checks of a round take at most. */
 const longestCheck = 60_000;
 
-/** Milliseconds within which a window of the largest size is closed. */
+/** Milliseconds that are enough to close the largest window. */
 const timeOfWindow = 120_000;
 
 /**
- * Verifies a part of what was sealed, and seals what is over, as far as there is time. A difference is
- * a log line, `audit-trail-broken`.
+ * Checks a part of the trail, and seals what is over, as far as time allows. Faults are logged as
+ * `audit-trail-broken`.
  * @throws what {@link findStart}, {@link sealFrom} and the store throw
  */
 export const sealAndVerify = async (
@@ -168,7 +168,7 @@ export const sealAndVerify = async (
   const checkEnd = performance.now() + Math.min(longestCheck, remaining() / 3);
   const isOver = () => performance.now() > checkEnd;
   const checking = isDue ? check(sealing, { ...start, newest }, isOver) : undefined;
-  // What cannot be checked is sealed all the same, and the round fails after that.
+  // When the check fails, the round seals nevertheless, and fails afterwards.
   const verified = await checking?.catch(() => newest?.verified);
   await sealFrom(sealing, start, {
     ...(verified ? { verified } : {}),
@@ -177,7 +177,7 @@ export const sealAndVerify = async (
   await checking;
 };
 
-/** Logs why a round has ended before its end. */
+/** Logs why a round has failed. */
 export const logFailure = (error: unknown): void => {
   if (error instanceof BrokenTrail) {
     logBroken(1, [{ kind: 'unreadable', subject: error.message.replace(/ .*/, '') }]);

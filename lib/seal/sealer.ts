@@ -1,4 +1,4 @@
-/** Closes windows, one after another, until all that is over is sealed (lib/seal/README.md, Windows). */
+/** Closes windows one after another, until all that is over is sealed (lib/seal/README.md, Windows). */
 import { createGzip } from 'node:zlib';
 import { namedError } from '../errors.ts';
 import {
@@ -46,25 +46,25 @@ export interface Sealing {
   readonly signer: Signer;
   /** Seconds: the length of a window. */
   readonly interval: number;
-  /** Entries that a window has at most; absent: as many as by default. */
+  /** Entries of a window at most; absent: the default. */
   readonly windowSize?: number;
   /** Days after which windows leave the archive; 0 or absent: never. */
   readonly archiveDays?: number;
-  /** What this process has seen of the archive: no window may be gone. Absent: that is not asked. */
+  /** The newest digest that this process has seen, which must not disappear; absent: not checked. */
   readonly memory?: { newest?: Digest };
 }
 
 const defaultSize = 100_000;
 
-/** What a run goes on from. */
+/** Where a run continues. */
 export interface Start {
   readonly now: Date;
-  /** The last digest that a sealer signed. */
+  /** The newest digest that the key has signed. */
   readonly newest: SignedDigest | undefined;
   readonly from: string;
 }
 
-/** @throws {BrokenTrail} when a digest is gone that was the newest in a run before */
+/** @throws {BrokenTrail} when the newest digest of an earlier run is gone */
 const expectRemembered = ({ memory }: Sealing, newest: Digest | undefined): void => {
   if (!memory) return;
   if (memory.newest && !(newest && newest.until >= memory.newest.until)) {
@@ -73,17 +73,17 @@ const expectRemembered = ({ memory }: Sealing, newest: Digest | undefined): void
   if (newest) memory.newest = newest;
 };
 
-/** What a sealer seals, as who only reads it has it. */
+/** The archive of a sealer, for reading. */
 export const trailOf = ({ archive, signer }: Sealing): SignedArchive => ({
   archive,
   publicKey: signer.publicKey,
 });
 
 /**
- * What a run goes on from.
- * @param onSkipped is told the names of digests after the newest, which no sealer signed
- * @throws {BrokenTrail} when the digest that comes next in the archive is none, or there are digests
- *   and none is signed by the key
+ * Finds where a run continues.
+ * @param onSkipped receives the names of unsigned digests after the newest one
+ * @throws {BrokenTrail} when an unsigned file has the name of the next digest, or no digest is signed
+ *   by the key although there are some
  */
 export const findStart = async (
   sealing: Sealing,
@@ -93,7 +93,7 @@ export const findStart = async (
   const { newest, skipped } = await findNewest(trailOf(sealing), now);
   const from = newest?.until ?? beginning;
   const next = digestName(from);
-  // Junk of a time to come may lie there before the first run; what is older was signed once.
+  // Before the first run, junk may bear the name of a future time; older digests were signed once.
   const present = digestName(now.toISOString());
   const [older] = newest ? [] : skipped.filter((name) => name <= present);
   if (older) throw notAsSealed(older);
@@ -105,10 +105,10 @@ export const findStart = async (
 };
 
 /**
- * What the run after a digest reads once more: from six intervals before the run that closed its window;
- * and the whole of a window in which that begins, as a clock that ran ahead may have closed it. The
- * first window has all that was there, and is not read as a whole again.
- * @returns when that time begins; and the digests that end after that, newest first
+ * Finds what the run after a digest reads again: from six intervals before the run that closed its
+ * window, or from the beginning of the window that contains that time, because a clock that ran ahead
+ * may have closed it. The first window, which may be the whole past, is not read again as a whole.
+ * @returns the beginning of that time, and the digests that end after it, newest first
  */
 export const readAgainAfter = async (
   newest: SignedDigest,
@@ -128,8 +128,8 @@ export const readAgainAfter = async (
 };
 
 /**
- * Notes what of a time is sealed: windows that end after it hold all of it. Late entries may bear any
- * time. What cannot be read counts as not sealed, so that it is sealed once more.
+ * Notes which entries of a window are sealed, if they are of the time that is read again or late. What
+ * cannot be read counts as not sealed, and is sealed again.
  */
 const noteSealed = async (
   { archive }: Sealing,
@@ -143,7 +143,7 @@ const noteSealed = async (
   await content?.close();
 };
 
-/** Entries of the time that a run reads once more. */
+/** Entries of the time that a run reads again. */
 async function* reread(
   sealing: Sealing,
   { newest }: Start,
@@ -162,19 +162,20 @@ const openRun = (sealing: Sealing, start: Start, closed: string): Run => {
   return { source, size, closed, late, reread: reread(sealing, start, late), isReread: false };
 };
 
-/** @throws {BrokenTrail} when the file of its entries that is there is not what was to be written */
+/** @throws {BrokenTrail} when the file of entries that is there differs from the one to write */
 const expectEntries = async (archive: Archive, digest: Digest): Promise<void> => {
   const content = await readEntriesFile(archive, digest);
   if (!content) throw notAsSealed(digest.entries.file);
   await content.close();
 };
 
-/** Which part of the trail was checked last, with how many faults. */
+/** The part of the trail that was checked last, with the number of faults. */
 export type Check = Digest['verified'];
 
 /**
+ * Writes the file of entries and then the digest.
  * @returns the digest; undefined when another sealer was faster
- * @throws {BrokenTrail} when a file of its name is there that no sealer wrote
+ * @throws {BrokenTrail} when a file that no sealer wrote has one of the names
  */
 const writeWindow = async (
   sealing: Sealing,
@@ -199,7 +200,7 @@ const writeWindow = async (
     ? readDigest(content, signer.publicKey)
     : await findDigest(trailOf(sealing), name);
   if (typeof signed !== 'object') throw notAsSealed(name);
-  // What is there is our own where the response to the write was lost.
+  // The digest that is there is our own when the response to the write was lost.
   return signed.sha256 === sha256(content).toString('hex') ? signed : undefined;
 };
 
@@ -220,21 +221,19 @@ const sealNext = async (
   }
 };
 
-/** How a run goes. */
+/** Options of a run. */
 export interface RunOptions {
   readonly verified?: Check;
-  /** Whether no further window is to be closed now. */
+  /** Whether to close no further window. */
   readonly isOver?: () => boolean;
 }
 
 /**
- * Seals all that is over and not sealed, window by window; without an entry too. It keeps nothing from
- * run to run and may end anywhere: the file of entries counts once a digest names it, and the name
- * of a digest is taken once.
- * @returns the newest digest; undefined when nothing is over since the one before, or another sealer
- *   was faster from the first window on
- * @throws {BrokenTrail} when what it would build on is not as a sealer left it; Error `ClockBehind`
- *   when the newest window lies in the future; DomainError STORAGE_FAULT, and the errors of archive and signer
+ * Seals window by window all that is over, with or without entries. A run can be ended at any instant:
+ * a file of entries counts only when a digest names it, and a digest is written once.
+ * @returns the newest digest; undefined when no window is over, or another sealer closed the first one
+ * @throws {BrokenTrail} when the archive is not as a sealer left it; Error `ClockBehind` when the newest
+ *   window ends in the future; DomainError STORAGE_FAULT; errors of archive and signer
  */
 export const sealFrom = async (
   sealing: Sealing,
@@ -259,7 +258,7 @@ export const sealFrom = async (
   }
 };
 
-/** The same from what the archive has. */
+/** Finds where to continue, and seals. */
 export const sealWindows = async (
   sealing: Sealing,
   now: Date,

@@ -1,4 +1,4 @@
-/** What admins are shown of a trail: its newest digest, and digests from one on back along the chain. */
+/** The trail as admins are shown it: how it stands, and its digests back along the chain. */
 import { findDigest, findNewest, listWindows, type SignedArchive } from './archive.ts';
 import { digestName, fingerprintOf, type SignedDigest, timeBefore, timeInName } from './digest.ts';
 import { isBehind } from './verification.ts';
@@ -6,7 +6,7 @@ import { isBehind } from './verification.ts';
 const day = 86_400_000;
 
 /**
- * How a trail stands.
+ * Summarises how a trail stands.
  * @param interval seconds from one window to the next, for a trail without a digest
  */
 export const summarise = async (trail: SignedArchive, interval: number, now: Date) => {
@@ -24,12 +24,12 @@ export const summarise = async (trail: SignedArchive, interval: number, now: Dat
   };
 };
 
-/** The file of a digest, to the byte: it is read only if it is written as its form is. */
+/** The file of a digest, to the byte: only a file of exactly this form is read as a digest. */
 const fileOf = ({ sha256: _, ...digest }: SignedDigest): string => `${JSON.stringify(digest)}\n`;
 
 /**
- * Digests of the day before one and itself, by their names: read at once, as following the chain
- * would wait for each.
+ * Reads a digest and those of the day before it at once, by their names, because following the chain
+ * would wait for each of them.
  */
 const readAhead = async (trail: SignedArchive, first: string, limit: number) => {
   const from = timeInName(first);
@@ -49,9 +49,9 @@ interface Part {
 }
 
 /**
- * Files of digests, from one on back along `previous`. They end where a digest is not there, or
- * not as its sealer left it.
- * @returns `next` is the name of the one after them; undefined where they end
+ * Reads files of digests from one on back along `previous`, until a digest is not there or not as its
+ * sealer left it.
+ * @returns the files, and the name of the next one; undefined when the chain has ended
  */
 export const readBack = async (
   trail: SignedArchive,

@@ -11,14 +11,14 @@ export interface Spool {
   readonly sha256: Buffer;
   /** All of them, from the beginning each time. */
   read(): AsyncIterable<Uint8Array>;
-  /** Lets them go. */
+  /** Frees them. */
   close(): Promise<void>;
 }
 
 /** Bytes that are held in memory; what is longer, in a file. */
 export const maxInMemory = 1_048_576;
 
-/** A file that no other process finds by a name, and that goes with this one. */
+/** A file without a name, which disappears with this process. */
 const openNameless = async (): Promise<FileHandle> => {
   const path = join(tmpdir(), `seal-${randomUUID()}`);
   const file = await open(path, 'wx+', 0o600);
@@ -38,8 +38,8 @@ async function* readFile(file: FileHandle, size: number): AsyncGenerator<Uint8Ar
 }
 
 /**
- * Takes bytes in, so that memory does not grow with them.
- * @throws whatever they or the file system throw
+ * Holds bytes, so that memory does not grow with them.
+ * @throws errors of the bytes' source and of the file system
  */
 export const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<Spool> => {
   const hash = createHash('sha256');
@@ -71,22 +71,22 @@ export const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<Spool> =>
 type Row = Readonly<Record<string, unknown>>;
 type Values = readonly (string | number | null)[];
 
-/** Tables for what would take too much memory, with functions of statements that are prepared once. */
+/** Tables for what would take too much memory. Each method prepares a statement as a function. */
 export interface Scratch {
-  /** The function says whether the statement changed anything. */
+  /** The function returns whether the statement changed anything. */
   change(sql: string): (...values: Values) => boolean;
-  /** @param sql what follows SELECT 1 FROM */
+  /** @param sql the rest of a statement that begins with SELECT 1 FROM */
   has(sql: string): (...values: Values) => boolean;
   rows(sql: string): (...values: Values) => Iterable<Row>;
-  /** Takes them away. */
+  /** Deletes the tables. */
   close(): void;
 }
 
 /** @param tables the statements that make the tables */
 export const openScratch = (tables: string): Scratch => {
-  // A database without a name is a temporary file, which SQLite takes away with the process.
+  // A database without a name is a temporary file, which SQLite deletes when the process ends.
   const database = new DatabaseSync('');
-  // It is thrown away in any case: nothing of it need survive.
+  // Nothing in it has to survive a crash.
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}; BEGIN`);
   return {
     change: (sql) => {

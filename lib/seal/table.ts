@@ -1,8 +1,9 @@
 import {
   type AttributeValue,
   QueryCommand,
-  type QueryCommandInput,
   ScanCommand,
+  type ScanCommandInput,
+  type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
 import { shards } from '../audit/store.ts';
 import { readItems, type StoredItem, send } from '../dynamodb/client.ts';
@@ -10,18 +11,17 @@ import { auditTable } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
 import type { Item } from './line.ts';
 
-/** What the seal reads of the audit table. */
+/** The audit table, as the seal reads it. */
 export interface EntrySource {
   /**
-   * Entries by their time, oldest first, as the index shows them: what was just written may be
-   * missing.
+   * Entries by their time, oldest first, as the index shows them: the newest may be missing.
    * @param from created_at, inclusive
    * @param until exclusive
    */
   between(from: string, until: string): AsyncIterable<Item>;
-  /** All entries, in no order, whatever indexes show. */
+  /** All entries, in no order, past the indexes. */
   all(): AsyncIterable<Item>;
-  /** Those that are there, in no order. @param ids numbers as text */
+  /** The entries that exist, in no order. @param ids numbers as text */
   byIds(ids: readonly string[]): Promise<readonly Item[]>;
 }
 
@@ -41,8 +41,8 @@ const storedForm = (value: AttributeValue | undefined): unknown => {
 };
 
 /**
- * Text, null and exact integers as they are; whatever no entry has, as DynamoDB writes it. The SDK
- * loses the value of an attribute `__proto__`: its name alone is told, with null.
+ * Text, null and exact integers as they are; other values, which no service writes, in DynamoDB's own
+ * form. The SDK loses the value of an attribute `__proto__`, which becomes null.
  */
 const nativeValue = (value: AttributeValue | undefined): unknown => {
   if (value === undefined) return null;
@@ -61,36 +61,43 @@ const sortKey = byCreatedAt.sortKey.name;
 /** Items of a page: the pages of all shards are in memory at once. */
 const pageSize = 500;
 
-/** Tells no progress from progress: far more pages than the largest table has. */
+/** Ends a loop without progress: far more pages than the largest table has. */
 const maxPages = 10_000_000;
 
-async function* readShard(shard: string, from: string, until: string): AsyncGenerator<Item> {
-  let ExclusiveStartKey: QueryCommandInput['ExclusiveStartKey'];
+type Page = Pick<ScanCommandOutput, 'Items' | 'LastEvaluatedKey'>;
+type Start = Pick<ScanCommandInput, 'ExclusiveStartKey'>;
+
+/** Reads all pages. @param read reads one page */
+async function* itemsOf(read: (start: Start) => Promise<Page>): AsyncGenerator<Item> {
+  let ExclusiveStartKey: Start['ExclusiveStartKey'];
   for (let page = 0; page < maxPages; page += 1) {
-    const query = new QueryCommand({
-      TableName: config.auditTable,
-      IndexName: byCreatedAt.name,
-      // A key is longer than the time that it begins with, so that none equals the end.
-      KeyConditionExpression: '#p = :p AND #s BETWEEN :from AND :until',
-      ExpressionAttributeNames: { '#p': byCreatedAt.partitionKey.name, '#s': sortKey },
-      ExpressionAttributeValues: {
-        ':p': { S: shard },
-        ':from': { S: from },
-        ':until': { S: until },
-      },
-      ExclusiveStartKey,
-      Limit: pageSize,
-    });
-    const { Items = [], LastEvaluatedKey } = await send(query);
+    const { Items = [], LastEvaluatedKey } = await read({ ExclusiveStartKey });
     for (const item of Items) yield nativeItem(item);
     if (!LastEvaluatedKey) return;
     ExclusiveStartKey = LastEvaluatedKey;
   }
 }
 
+const readShard = (shard: string, from: string, until: string): AsyncGenerator<Item> => {
+  const query = {
+    TableName: config.auditTable,
+    IndexName: byCreatedAt.name,
+    // A key is longer than the time that it begins with, so that none equals the end.
+    KeyConditionExpression: '#p = :p AND #s BETWEEN :from AND :until',
+    ExpressionAttributeNames: { '#p': byCreatedAt.partitionKey.name, '#s': sortKey },
+    ExpressionAttributeValues: {
+      ':p': { S: shard },
+      ':from': { S: from },
+      ':until': { S: until },
+    },
+    Limit: pageSize,
+  };
+  return itemsOf((start) => send(new QueryCommand({ ...query, ...start })));
+};
+
 const keyOf = (item: Item): string => String(item[sortKey]);
 
-/** One order of several sequences that are in order themselves. */
+/** Merges several sequences that are in order. */
 async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerator<Item> {
   const heads = await Promise.all(
     sequences.map(async (sequence) => ({ sequence, item: (await sequence.next()).value })),
@@ -104,22 +111,12 @@ async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerato
   }
 }
 
-async function* scanAll(): AsyncGenerator<Item> {
-  let ExclusiveStartKey: QueryCommandInput['ExclusiveStartKey'];
-  for (let page = 0; page < maxPages; page += 1) {
-    const { Items = [], LastEvaluatedKey } = await send(
-      new ScanCommand({
-        ...{ TableName: config.auditTable, ConsistentRead: true, Limit: pageSize },
-        ExclusiveStartKey,
-      }),
-    );
-    for (const item of Items) yield nativeItem(item);
-    if (!LastEvaluatedKey) return;
-    ExclusiveStartKey = LastEvaluatedKey;
-  }
-}
+const scanAll = (): AsyncGenerator<Item> => {
+  const scan = { TableName: config.auditTable, ConsistentRead: true, Limit: pageSize };
+  return itemsOf((start) => send(new ScanCommand({ ...scan, ...start })));
+};
 
-/** Items that one request may ask for; requests for what DynamoDB has left out of a response. */
+/** Items that one request may ask for; requests for items that DynamoDB leaves out of a response. */
 const batchSize = 100;
 const maxRequests = 20;
 

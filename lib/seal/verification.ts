@@ -1,10 +1,10 @@
-/** A verification: what it is given and what it finds; and what is compared with other times. */
+/** The input and output of a verification, and comparisons with earlier verifications. */
 import { type Archive, readFile, type SignedArchive } from './archive.ts';
 import { digestName, graceOf, type SignedDigest, timeBefore, timeInName } from './digest.ts';
 import { sha256 } from './line.ts';
 import type { EntrySource } from './table.ts';
 
-/** What can be found, and what it means. */
+/** The kinds of findings, and what they mean. */
 export const findingKinds = {
   late: 'was sealed out of order: after its own window, or because its index key is another one',
   changed: 'is not what was sealed',
@@ -33,7 +33,7 @@ export interface Finding {
   readonly kind: keyof typeof findingKinds;
   /** The id of an entry, the name of a file, a time, or the fingerprint of a key. */
   readonly subject: string;
-  /** Lines of an entry: as it was sealed, as it is; or what else there is to say. */
+  /** The line of an entry, as it was sealed and as it is; or another explanation. */
   readonly before?: string;
   readonly after?: string;
 }
@@ -42,17 +42,17 @@ export interface Finding {
 export const isFault = ({ kind }: Finding): boolean => kind !== 'late';
 
 export interface Verification extends SignedArchive {
-  /** When the first window begins that is verified; absent: the first. */
+  /** The beginning of the first window that is verified; absent: the first of all. */
   readonly since?: string;
-  /** Windows that begin then are not verified. */
+  /** Windows that begin at this time or later are not verified. */
   readonly until?: string;
   /** Milliseconds since 1970; absent: the clock. */
   readonly now?: number;
-  /** Absent: the archive is compared with itself only. */
+  /** The table; absent: only the archive is verified. */
   readonly source?: EntrySource;
-  /** Whether entries are looked for that the index by time does not show: all are read besides. */
+  /** Whether the whole table is read, for entries that the index by time does not show. */
   readonly scan?: boolean;
-  /** Whether it is to end with the window that was verified last. */
+  /** Whether to end after the current window. */
   readonly isOver?: () => boolean;
   /** @param fraction of the windows; undefined while the table is read */
   readonly progress?: (fraction: number | undefined, entries: number) => void;
@@ -60,14 +60,14 @@ export interface Verification extends SignedArchive {
 
 export interface Verified {
   readonly windows: number;
-  /** That were sealed, each once for each window that has it. */
+  /** How many entries were sealed; one that several windows have counts once. */
   readonly entries: number;
-  /** Of these, how many have left the table because their time was over. */
+  /** How many of these have left the table because they expired. */
   readonly expired: number;
-  /** Entries of the table that are not, as they are too new; and the time of the oldest. */
+  /** How many entries of the table are not sealed yet, and the time of the oldest. */
   readonly unsealed: number;
   readonly unsealedSince?: string | undefined;
-  /** Those that are older than the archive, where its beginning has left it: nothing proves them. */
+  /** How many entries of the table are older than an archive whose beginning has left it. */
   readonly unproven: number;
   /** The last window that was verified. */
   readonly newest: SignedDigest | undefined;
@@ -87,8 +87,8 @@ export const remember = ({ from, sha256: hash }: SignedDigest): Remembered => ({
 });
 
 /**
- * Whether an archive still has the digest that was its newest.
- * @param left windows of before may have left it
+ * Compares an archive with the digest that was its newest.
+ * @param left windows before this time may have left it
  */
 export const compareRemembered = async (
   archive: Archive,
@@ -104,16 +104,16 @@ export const compareRemembered = async (
 
 interface Expected {
   readonly now: number;
-  /** Exclusive; absent: no time is asked for, and now it must not stand still. */
+  /** The end of the wanted time, exclusive; absent: now. */
   readonly until?: string | undefined;
-  /** Seconds from one window to the next, as the sealer is set now; absent: as it was. */
+  /** Seconds from one window to the next, by the present setting; absent: unchanged. */
   readonly interval?: number | undefined;
 }
 
-/** Milliseconds for which a machine may stand still, however short its windows are. */
+/** Milliseconds for which sealing may stand still, however short the windows are. */
 const standstill = 300_000;
 
-/** Whether sealing has stood still for two windows, and five minutes at least, before a time that is asked for. */
+/** Whether sealing is more than two windows, and five minutes, behind the end of the wanted time. */
 export const isBehind = (
   { until: end, interval: before }: SignedDigest,
   { now, until, interval: set = before }: Expected,

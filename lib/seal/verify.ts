@@ -1,4 +1,4 @@
-/** Compares the archive with itself, and with the table (lib/seal/README.md, Verification). */
+/** Verifies an archive by itself and with the table (lib/seal/README.md, Verification). */
 import {
   isOfContent,
   type Listing,
@@ -15,12 +15,12 @@ import { type Notes, openNotes } from './notes.ts';
 import type { Finding, Verification, Verified } from './verification.ts';
 import { newTally, type Tally, tallyLine } from './window.ts';
 
-/** Whether lines of a window are in their order, each once. */
+/** Checks that the lines of a window are in order, each once. */
 const orderCheck = () => {
   let key = '';
   let late: Buffer | undefined;
   let lateId: unknown;
-  /** @returns the key by which a line is in order; undefined where it is not, or late */
+  /** @returns the key of a line that is in order and not late */
   return (line: SealedLine): { readonly key?: string; readonly isInOrder: boolean } => {
     if (line.late) {
       const bytes = Buffer.from(line.line);
@@ -40,17 +40,17 @@ const within = ({ created_at }: SealedLine, { from, until }: SignedDigest): bool
   return time >= from && time < until;
 };
 
-/** What is known while windows are followed. */
+/** The state of a verification. */
 interface State {
   readonly chain: Chain;
   readonly notes: Notes;
   readonly comparison: Comparison;
 }
 
-/** What was counted of a window, and whether its lines are in order. */
+/** The outcome of reading the lines of a window. */
 interface Checked {
   readonly tally: Tally;
-  /** Lines of entries that were sealed late before. */
+  /** How many entries of its lines were sealed late before. */
   again: number;
   isOrdered: boolean;
 }
@@ -63,10 +63,10 @@ async function* checkLate(
 ): AsyncGenerator<Finding> {
   if (notes.noteLate(line, window)) yield { kind: 'late', subject: idText(line.id) };
   else checked.again += 1;
-  if (!notes.meet(line)) yield* comparison.lookUp(line, window);
+  if (!notes.match(line)) yield* comparison.lookUp(line, window);
 }
 
-/** Checks a line that is not late. @param key by which it is in order; absent: it is not */
+/** Checks a line that is not late. @param key absent when the line is not in order */
 async function* checkLine(
   { comparison }: State,
   line: SealedLine,
@@ -97,7 +97,7 @@ async function* checkLines(
     tallyLine(checked.tally, line);
     const { key, isInOrder } = check(line);
     checked.isOrdered &&= isInOrder;
-    // Late lines are the last, so that the table has none of this window any more.
+    // Late lines come last: the rest of the table's entries of this window has no line.
     if (line.late) yield* state.comparison.finishWindow(digest.until);
     if (line.late) yield* checkLate(state, line, digest.from, checked);
     else yield* checkLine(state, line, digest, key);
@@ -105,7 +105,7 @@ async function* checkLines(
   return checked;
 }
 
-/** What is wrong with a window that could be read. */
+/** Reports what a digest says that is not true of its lines. */
 function* contradictions(digest: SignedDigest, { tally, isOrdered }: Checked): Generator<Finding> {
   const { entries, from } = digest;
   for (const name of ['count', 'late', 'oldest', 'newest'] as const) {
@@ -145,8 +145,8 @@ async function* checkWindow(
 }
 
 /**
- * Follows the chain after a part that was verified, where it tells more of that: its late entries, and
- * what may have left.
+ * Follows the chain after a part that was verified, if that can tell more about the part: late entries
+ * of it, and windows that may have left.
  * @returns whether the chain was followed to its end
  */
 const readOn = async (
@@ -154,24 +154,24 @@ const readOn = async (
   { chain, notes }: State,
   next: string | undefined,
 ): Promise<boolean> => {
-  if (next !== undefined && !chain.isUnclear(next) && !notes.hasUnmet()) return false;
+  if (next !== undefined && !chain.isUnclear(next) && !notes.hasUnmatched()) return false;
   const digests = next ? (await listWindows(verification.archive, next)).digests : [];
   const isWanted = ({ entries }: SignedDigest) => entries.late > 0;
   for await (const window of readWindows(verification, digests, isWanted)) {
     for (const _ of chain.step(window));
     chain.expectEntries(window, isWanted);
-    for await (const line of lateLines(window)) notes.meet(line);
+    for await (const line of lateLines(window)) notes.match(line);
   }
   chain.end();
   return true;
 };
 
-/** The late lines of a window as far as they can be read. */
+/** Reads the late lines of a window, as far as possible. */
 async function* lateLines({ content }: StoredWindow): AsyncGenerator<SealedLine> {
   for await (const line of readableLines(content)) if (line.late) yield line;
 }
 
-/** The lines of a file as far as they can be read. */
+/** Reads the lines of a file, as far as possible. */
 async function* readableLines(content: StoredWindow['content']): AsyncGenerator<SealedLine> {
   try {
     if (content) yield* linesOf(content);
@@ -180,7 +180,7 @@ async function* readableLines(content: StoredWindow['content']): AsyncGenerator<
   }
 }
 
-/** How many entries that were sealed late are in order in another window. */
+/** Counts entries that were sealed late in one window and in order in another. */
 const countTwice = async (
   verification: Verification,
   { notes }: State,
@@ -199,7 +199,7 @@ const countTwice = async (
   return twice;
 };
 
-/** Follows the windows of a list. @returns how many entries they have, and where it ended */
+/** Verifies listed windows. @returns how many entries they have, and the first window after them */
 async function* follow(
   verification: Verification,
   state: State,
@@ -246,11 +246,10 @@ async function* findingsOf(verification: Verification): AsyncGenerator<Finding, 
 }
 
 /**
- * Verifies windows: the archive by itself, and entries of the table by the archive. Memory and disk
- * hold the list of windows, one window, and what is out of order.
- * @param tell is given what is found, one after another; an entry's under its id
+ * Verifies windows. Memory and disk hold the list of windows, one window, and what is out of order.
+ * @param tell receives the findings one after another
  * @returns what was verified
- * @throws whatever archive, table and `tell` throw
+ * @throws errors of archive, table and `tell`
  */
 export const verifyTrail = async (
   verification: Verification,

@@ -13,7 +13,7 @@ import {
 import { openScratch } from './spool.ts';
 import type { EntrySource } from './table.ts';
 
-/** What is counted of a window while its lines are written. */
+/** The counts of a window's lines, as its digest has them. */
 export interface Tally {
   count: number;
   late: number;
@@ -34,7 +34,7 @@ export const tallyLine = (
   if (!tally.newest || created_at > tally.newest) tally.newest = created_at;
 };
 
-/** Entries that a run seals out of order, unless they are sealed already. On the disk. */
+/** Collects, on the disk, entries that a run seals out of order unless they are sealed already. */
 export const openLateEntries = () => {
   const { change, has, rows, close } = openScratch(`
     CREATE TABLE sealed (id TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -43,14 +43,14 @@ export const openLateEntries = () => {
   const noteSealed = change('INSERT OR IGNORE INTO sealed VALUES (?)');
   const isSealed = has('sealed WHERE id = ?');
   const insert = change('INSERT OR REPLACE INTO late VALUES (?, ?, ?)');
-  // In the order of their bytes.
+  // SQLite compares text by its bytes.
   const all = rows('SELECT * FROM late ORDER BY line');
   const sealAll = change('INSERT OR IGNORE INTO sealed SELECT id FROM late');
   const empty = [change('DELETE FROM late'), change('DELETE FROM replayed')];
   const listed = rows('SELECT * FROM replayed WHERE id > ? ORDER BY id LIMIT 100');
   return {
     noteSealed: (id: unknown) => noteSealed(idText(id)),
-    /** @returns characters of its line; 0 for one that is sealed already */
+    /** @returns the length of its line in characters; 0 when the entry is sealed already */
     add: (item: Item): number => {
       const id = idText(item.id);
       if (isSealed(id)) return 0;
@@ -60,7 +60,7 @@ export const openLateEntries = () => {
     },
     /** Notes that an entry is listed as replayed. @param id @param hash of its line */
     replay: change('INSERT OR REPLACE INTO replayed VALUES (?, ?)'),
-    /** Ids and hashes of what was listed as replayed, some at a time. */
+    /** Ids and hashes of listed entries, in batches. */
     *replayed(): Generator<ReadonlyMap<number, string>> {
       for (let after = -Number.MAX_SAFE_INTEGER; ; ) {
         const found = [...listed(after)].map(({ id, hash }) => [Number(id), String(hash)] as const);
@@ -73,7 +73,7 @@ export const openLateEntries = () => {
     *inOrder(): Generator<{ created_at: unknown; line: string }> {
       for (const { created_at, line } of all()) yield { created_at, line: String(line) };
     },
-    /** Ends a window: what was added is sealed with it. */
+    /** Ends a window: the added entries are sealed with it. */
     next: (): void => {
       sealAll();
       for (const each of empty) each();
@@ -84,21 +84,21 @@ export const openLateEntries = () => {
 
 export type LateEntries = ReturnType<typeof openLateEntries>;
 
-/** What the windows of one run have in common. */
+/** What all windows of one run share. */
 export interface Run {
   readonly source: EntrySource;
-  /** Entries that a window has at most, but for those of one millisecond. */
+  /** The most entries of a window; those of one millisecond are never divided. */
   readonly size: number;
   /** The end of the newest window that is over. */
   readonly closed: string;
   readonly late: LateEntries;
-  /** Entries of the time that is read once more. */
+  /** Entries of the time that is read again. */
   readonly reread: AsyncIterator<Item>;
-  /** Whether all of them were looked at. */
+  /** Whether all of them were read. */
   isReread: boolean;
 }
 
-/** A window while it is closed. */
+/** A window that is being closed. */
 export interface Closing {
   readonly from: string;
   /** Known when the last line is written. */
@@ -106,22 +106,22 @@ export interface Closing {
   readonly tally: Tally;
 }
 
-/** What a window may still take. */
+/** How much more a window may take. */
 interface Room {
   entries: number;
   /** Of lines. */
   characters: number;
 }
 
-/** Characters of the lines of a window: temporary files do not grow with long entries. */
+/** Characters of a window's lines at most, so that long entries do not fill the disk. */
 const maxCharacters = 64_000_000;
 
-/** Entries between two times that a window may end at. */
+/** Entries that no end of a window may divide. */
 interface Group {
   readonly entries: { readonly item: Item; readonly line: string }[];
-  /** The time before all of them and after all that come before; absent where there is none. */
+  /** A time at which a window may end before the group; absent when there is none. */
   readonly cut: string | undefined;
-  /** How many entries a window has by them, with those that they list as replayed. */
+  /** The number of its entries and of those that they list as replayed. */
   weight: number;
   characters: number;
 }
@@ -131,13 +131,13 @@ const newGroup = (cut?: string): Group => ({ entries: [], cut, weight: 0, charac
 /** Characters of entries of one millisecond that are held in memory. */
 const maxHeld = 8_000_000;
 
-/** A time after one key of an index and not after the next; undefined where there is none. */
+/** A time after one key of the index and not after the next; undefined when there is none. */
 const cutBetween = (before: string, key: string): string | undefined => {
   const time = key.slice(0, 24);
   return isTime(time) && before < time ? time : undefined;
 };
 
-/** Entries of one time together, as far as memory takes them. @param size the most in a group */
+/** Groups entries of the same time, as far as memory allows. @param size of a group at most */
 async function* groupsOf(items: AsyncIterable<Item>, size: number): AsyncGenerator<Group> {
   let group = newGroup();
   let before = '';
@@ -157,7 +157,7 @@ async function* groupsOf(items: AsyncIterable<Item>, size: number): AsyncGenerat
   yield group;
 }
 
-/** Adds what came after its window was closed, as far as there is room. */
+/** Adds entries that came after their window was closed, while there is room. */
 const takeLate = async (run: Run, room: Room): Promise<void> => {
   while (!run.isReread && room.entries > 0 && room.characters > 0) {
     const { done, value } = await run.reread.next();
@@ -174,7 +174,7 @@ const takeLate = async (run: Run, room: Room): Promise<void> => {
   }
 };
 
-/** Adds entries that replays list, as they were when these wrote them. */
+/** Adds entries that replays list, if they are unchanged since. */
 const addReplayed = async ({ source, late }: Run, from: string): Promise<void> => {
   for (const hashes of late.replayed()) {
     for (const item of await source.byIds([...hashes.keys()].map(String))) {
@@ -184,7 +184,7 @@ const addReplayed = async ({ source, late }: Run, from: string): Promise<void> =
   }
 };
 
-/** The lines of entries in order; others are noted as late. */
+/** Writes the lines of entries that are in order; others are added to the late ones. */
 function* linesOfGroup({ late }: Run, { tally }: Closing, { entries }: Group): Generator<string> {
   for (const { item, line } of entries) {
     for (const { id, sha256 } of replayedBy(item)) late.replay(id, sha256);
@@ -195,7 +195,7 @@ function* linesOfGroup({ late }: Run, { tally }: Closing, { entries }: Group): G
   }
 }
 
-/** The lines of a window's entries by time, until it is full. */
+/** Writes the lines of a window that are in order, until the window is full. */
 async function* linesInOrder(run: Run, closing: Closing, room: Room): AsyncGenerator<string> {
   const { from, until } = closing;
   for await (const group of groupsOf(run.source.between(from, until), run.size)) {
@@ -211,13 +211,13 @@ async function* linesInOrder(run: Run, closing: Closing, room: Room): AsyncGener
   }
 }
 
-/** The lines of the next window of a run: those in order, then the late ones. */
+/** Writes the lines of the next window of a run: those in order, then the late ones. */
 export async function* linesOfWindow(run: Run, closing: Closing): AsyncGenerator<string> {
   const { late, closed } = run;
   const { from, tally } = closing;
   const room = { entries: run.size, characters: maxCharacters };
   await takeLate(run, room);
-  // Where late ones fill it, a window is as short as one can be, and the next has the others.
+  // A window that late entries fill is as short as possible, and the next one takes the others.
   const shortest = timeBefore(from, -1);
   closing.until = run.isReread || shortest > closed ? closed : shortest;
   yield* linesInOrder(run, closing, room);

@@ -85,7 +85,7 @@ const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail |
   throw new Failure(`Nothing was exported: there is no digest in ${locate(options.archive)}.`);
 };
 
-/** Collects sealed entries, which come first: those of the table may have been changed since. */
+/** Collects sealed entries, which take precedence: those of the table may have been changed since. */
 const gatherSealed = async (
   trail: OpenedTrail,
   { since, until }: AuditFilter,
@@ -107,7 +107,7 @@ const gatherSealed = async (
   }
 };
 
-/** Collects the other entries of the table, which are not sealed yet or never. */
+/** Collects the other entries of the table, which are not sealed. */
 const gatherStored = async (
   { since = beginning, until = '~' }: AuditFilter,
   work: Work,

@@ -26,7 +26,7 @@ import {
 import { startProgress } from '../terminal.ts';
 
 /**
- * The same time from the beginning of the window in which it begins.
+ * Extends a range to the beginning of the window that contains its `since`.
  * @throws {Failure} when nothing of it is sealed
  */
 const fromWindow = async (
@@ -44,7 +44,7 @@ const fromWindow = async (
   return { ...range, since: timeInName(window) };
 };
 
-/** What was found, and is printed. */
+/** The findings so far. */
 interface Tally {
   readonly known: KnownFindings;
   faults: number;
@@ -61,7 +61,7 @@ const tell = async (finding: Finding | undefined, tally: Tally): Promise<void> =
   else if (isCounted) tally.faults += 1;
 };
 
-/** Prints what is found. */
+/** Verifies, and prints findings and progress. */
 const verify = async (verification: Verification, tally: Tally): Promise<Verified> => {
   const progress = startProgress(process.stderr);
   const show = (fraction: number | undefined, entries: number) =>
@@ -85,7 +85,7 @@ const judgeAge = (
   verified: Verified,
   { until }: TimeRange,
 ): Finding | undefined => {
-  // Of an archive to which nothing is added, only a time that is asked for must be there.
+  // An archive that nobody adds to must only reach the end of the wanted range.
   const isAsked = trail.isLive || until;
   const { newest } = verified;
   return isAsked && newest && isOld(trail, verified, until)
@@ -96,7 +96,7 @@ const judgeAge = (
 const count = (number: number, one: string, several: string) =>
   `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
 
-/** What is said of entries that a service which does not run has not sealed, or lost the seal of. */
+/** Explains unsealed entries of a service that does not run: they may also have lost their digests. */
 const openQuestion = (trail: OpenedTrail, verified: Verified): string | undefined => {
   const { unsealed, unsealedSince } = verified;
   if (trail.isLive || trail.place === undefined || unsealed === 0) return undefined;
@@ -111,7 +111,7 @@ const resultOf = ({ faults, knownFaults }: Tally, question: string | undefined):
   return question ?? `Intact.${known}`;
 };
 
-/** What is said of the table, which is not there when a copy is verified. */
+/** The counts of the table, which do not apply to a copy. */
 const linesOfTable = ({ expired, unproven, unsealed }: Verified): readonly string[] => [
   ...(expired
     ? [`Expired:  ${expired.toLocaleString('en')}, gone from the table when their time was over`]
@@ -141,7 +141,7 @@ const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail> 
     ? openCopy(options.archive, options['public-key'])
     : openSealedTrail(target.sealedTrail);
 
-/** What cannot be told counts only when nothing is found. */
+/** An error of the memory ends the command only when nothing was found. */
 const unlessFound =
   ({ faults }: Tally) =>
   (error: unknown): readonly Finding[] => {
@@ -192,6 +192,6 @@ export const run: Run = async (invocation) => {
     resource: 'audit-logs',
     details: { windows, faults: tally.faults },
   });
-  // What was found stands, whether or not this can be written.
+  // The outcome stands even when its entry cannot be written.
   await recorded.catch((error) => console.error(explain(error)));
 };
