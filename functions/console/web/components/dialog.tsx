@@ -22,7 +22,7 @@ export const Dialog = ({
     const { current } = dialog;
     if (isOver || !current) return undefined;
     current.showModal();
-    current.querySelector<HTMLElement>('input, select')?.focus();
+    current.querySelector<HTMLElement>('input:not([hidden]), select')?.focus();
     return () => current.close();
   }, [isOver]);
   return (

@@ -122,6 +122,10 @@ export const Form = ({ action, failed, submit, children, ...rest }: FormProps) =
   const wait = useCountdown(action.failure?.mayRetryAt ?? 0);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
+    // A dialog may go on with another form.
+    form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();
+  }, []);
+  useEffect(() => {
     form.current?.querySelector<HTMLInputElement>('[aria-invalid]')?.focus();
   }, [action.failure]);
   return (

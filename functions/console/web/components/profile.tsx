@@ -66,6 +66,10 @@ export const ProfileForm = ({ user, update }: { user: User; update: (user: User)
   );
 };
 
+/** What is said of new passwords, where there is something to say. */
+export const passwordRule =
+  settings.passwordMinLength > 1 && `At least ${counted(settings.passwordMinLength, 'character')}.`;
+
 const consequenceOf = (user: User): string => {
   if (settings.sessions === 'stateless') return 'Tokens that were given before stay valid.';
   return isOwn(user) ? 'All your other sessions end.' : 'All sessions of the user end.';
@@ -101,13 +105,6 @@ export const PasswordForm = ({ user, done, cancel }: PasswordFormProps) => {
 };
 
 /** A new password, with the rule for it. */
-export const NewPassword = (
-  props: CurrentPasswordProps & { readonly fault?: string | undefined },
-) => (
-  <PasswordField
-    {...props}
-    label="New password"
-    autoComplete="new-password"
-    hint={`At least ${counted(settings.passwordMinLength, 'character')}.`}
-  />
+const NewPassword = (props: CurrentPasswordProps & { readonly fault?: string | undefined }) => (
+  <PasswordField {...props} label="New password" autoComplete="new-password" hint={passwordRule} />
 );

@@ -1,7 +1,9 @@
-import { api, send } from '../api.ts';
+import { api, send, settings } from '../api.ts';
 import { Busy, FailureNotice } from '../components/notice.tsx';
 import { PasswordForm, ProfileForm } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
+import { SecondFactor } from '../components/second-factor.tsx';
+import { Sessions } from '../components/sessions.tsx';
 import { useLoad } from '../loading.ts';
 import { signedIn } from '../session.ts';
 import { UserFacts } from './user.tsx';
@@ -26,7 +28,9 @@ export const Account = () => {
             <Card title="Password">
               <PasswordForm user={data} />
             </Card>
+            {settings.secondFactor !== 'off' && <SecondFactor />}
           </div>
+          <Sessions id={id} />
         </>
       )}
     </Screen>

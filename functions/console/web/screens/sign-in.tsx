@@ -2,14 +2,16 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { Field, Form, PasswordField } from '../components/form.tsx';
 import { Notice } from '../components/notice.tsx';
+import { CodeField } from '../components/second-factor.tsx';
+import type { Credentials } from '../contract.d.ts';
 import { useAction } from '../loading.ts';
 import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
 
 const wrong = ['INVALID_CREDENTIALS', 'USER_NOT_REGISTERED'];
 
-const logIn = async (email: string, password: string): Promise<Session> => {
+const logIn = async (body: Credentials): Promise<Session> => {
   try {
-    return sessionOf((await send(api.POST('/api/login', { body: { email, password } }))).token);
+    return sessionOf((await send(api.POST('/api/login', { body }))).token);
   } catch (error) {
     const isWrong = error instanceof Failure && wrong.includes(error.code);
     throw isWrong ? new Failure('The address or the password is wrong.', error.status) : error;
@@ -28,15 +30,22 @@ export const SignIn = () => {
   const { session: before, notice } = signedIn.use();
   const [email, setEmail] = useState(before?.email ?? '');
   const [password, setPassword] = useState('');
+  const [code, setCode] = useState<string>();
   const form = useRef<HTMLDivElement>(null);
+  const asksCode = code !== undefined;
   useEffect(() => {
     document.title = 'Sign in · Accounts console';
     const inputs = [...(form.current?.querySelectorAll('input') ?? [])];
     inputs.find(({ value }) => value === '')?.focus();
-  }, []);
+  }, [asksCode]);
   const action = useAction(async () => {
-    const session = await logIn(email, password);
+    const session = await logIn({ email, password, ...(code ? { code } : {}) }).catch((error) => {
+      if (!(error instanceof Failure && error.code === 'LOGIN_CODE_REQUIRED')) throw error;
+      setCode('');
+      throw new Failure('Type a code of your authenticator app, or a recovery code.', 401);
+    });
     setPassword('');
+    setCode(undefined);
     if (session.role === 'admin') return beginSession(session);
     await logOut(session).catch(() => undefined);
     throw new Failure(`${session.email} is no admin. The console is for admins.`, 403);
@@ -61,6 +70,7 @@ export const SignIn = () => {
             autoComplete="current-password"
             input={{ name: 'password' }}
           />
+          {code !== undefined && <CodeField value={code} onValue={setCode} />}
         </Form>
       </div>
     </main>

@@ -6,6 +6,7 @@ import { Field, Form } from '../components/form.tsx';
 import { Busy, FailureNotice, tell } from '../components/notice.tsx';
 import { changeUser, isOwn, PasswordForm, ProfileForm } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
+import { Sessions } from '../components/sessions.tsx';
 import { CopyButton, Time } from '../components/text.tsx';
 import { UserTrail } from '../components/user-trail.tsx';
 import type { User as UserData } from '../contract.d.ts';
@@ -142,6 +143,30 @@ const DeleteUser = ({ user, close }: DialogProps) => {
   );
 };
 
+const RemoveFactor = ({ user, close }: DialogProps) => {
+  const action = useAction(async () => {
+    await send(api.DELETE('/api/users/{id}/second-factor', { params: { path: { id: user.id } } }));
+    tell(`The second factor of ${user.name} is removed.`);
+    close();
+  });
+  return (
+    <Dialog title="Remove the second factor" close={close}>
+      <Form
+        action={action}
+        failed="It was not removed"
+        submit="Remove it"
+        isDangerous
+        cancel={close}
+      >
+        <p>
+          For a user who has lost the app and the recovery codes: {user.name} signs in with the
+          password alone then, and all sessions of the user end.
+        </p>
+      </Form>
+    </Dialog>
+  );
+};
+
 interface Deed {
   readonly title: string;
   readonly text: string;
@@ -150,7 +175,7 @@ interface Deed {
   readonly Open: (props: DialogProps) => ComponentChildren;
 }
 
-const deedsFor = ({ role }: UserData): readonly Deed[] => [
+const deedsFor = ({ id, role }: UserData): readonly Deed[] => [
   role === 'admin'
     ? {
         title: 'Role',
@@ -177,6 +202,16 @@ const deedsFor = ({ role }: UserData): readonly Deed[] => [
           text: 'The user chooses one, by a link in a mail.',
           button: 'Mail a link',
           Open: SendLink,
+        },
+      ]
+    : []),
+  ...(settings.secondFactor !== 'off' && !isOwn({ id })
+    ? [
+        {
+          title: 'Second factor',
+          text: 'For a user who has lost it.',
+          button: 'Remove',
+          Open: RemoveFactor,
         },
       ]
     : []),
@@ -244,6 +279,7 @@ export const User = ({ id }: { id: number }) => {
             </Card>
             <Deeds user={data} update={replace} />
           </div>
+          <Sessions key={`${data.role}`} id={id} />
         </>
       )}
       <UserTrail id={id} />

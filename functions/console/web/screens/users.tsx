@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { api, Failure, type Page, send, sendForPage, settings } from '../api.ts';
+import { api, Failure, type Page, send, sendForPage } from '../api.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Field, Form, PasswordField, Select } from '../components/form.tsx';
 import { tell } from '../components/notice.tsx';
+import { passwordRule } from '../components/profile.tsx';
 import { Screen } from '../components/screen.tsx';
 import { type Column, PagesTable } from '../components/table.tsx';
 import { Badge, Time } from '../components/text.tsx';
 import type { User } from '../contract.d.ts';
-import { counted } from '../format.ts';
 import { useAction, usePages } from '../loading.ts';
 import { changeQuery, go, href, place } from '../router.ts';
 
@@ -116,7 +116,7 @@ const CreateUser = ({ close }: { close: () => void }) => {
           value={password}
           onValue={setPassword}
           fault={faults.password}
-          hint={`At least ${counted(settings.passwordMinLength, 'character')}.`}
+          hint={passwordRule}
           autoComplete="new-password"
         />
         <Select
