@@ -243,3 +243,52 @@ describe('What may have been sealed late', () => {
     );
   });
 });
+
+describe('What may have left the archive', () => {
+  const days = 24 * 60 * 60_000;
+  const keptForDays = () => sealedTrail(10, { interval: 86_400, archiveDays: 4 });
+
+  it('is not missing from a part, though only a digest after it says so', async () => {
+    const sealed = await keptForDays();
+    remove(sealed, 0, 1, 2);
+    sealed.trail.source.items.clear();
+
+    const { findings } = await verifyOf(sealed.trail, { until: sealed.window(4).from });
+
+    expect(findings.filter(({ kind }) => kind === 'missing')).toEqual([]);
+  });
+
+  it('is not missing where the newest digest allows it by now', async () => {
+    const sealed = await keptForDays();
+    const { trail, window } = sealed;
+    const left = Date.parse(window(9).at) - 4 * days;
+    const numbers = Array.from({ length: 10 }, (_, number) => number);
+    const leaving = numbers.filter((number) => Date.parse(window(number).until) <= left + 2 * days);
+    remove(sealed, ...leaving);
+
+    const before = await verifyOf(trail);
+    trail.now += 2 * days;
+    const after = await verifyOf(trail);
+
+    const missing = ({ kind }: Finding) => kind === 'missing';
+    expect(before.findings.filter(missing)).toHaveLength(1);
+    expect(after.findings.filter(missing)).toEqual([]);
+  });
+
+  it('may be marked as deleted, also in a part that says nothing of it', async () => {
+    const { trail, window } = await keptForDays();
+    const [gone, kept] = [nameOf(window(2)), nameOf(window(8))];
+    const { list } = trail.archive;
+    trail.archive.list = async function* (from) {
+      for await (const file of list(from)) {
+        yield { ...file, altered: [gone, kept].includes(file.name) };
+      }
+    };
+
+    const whole = await verifyOf(trail);
+    const part = await verifyOf(trail, { until: window(4).from });
+
+    expect(whole.findings).toEqual([{ kind: 'altered', subject: kept }]);
+    expect(part.findings).toEqual([]);
+  });
+});
