@@ -159,7 +159,7 @@ const stored = endpoints.filter(({ definition }) => definition.permissions.lengt
 /** What a body can say takes more cases than what else can be sent. */
 const runs = { withBody: 75, without: 35 } as const;
 
-describe('Whatever is sent', () => {
+describe('Whatever is sent,', () => {
   it.each(stored)(
     '$route responds soundly, does what it says, and nothing else',
     async ({ route, json }) => {
@@ -169,7 +169,7 @@ describe('Whatever is sent', () => {
     },
   );
 
-  it('all endpoints do so, one after the other', async () => {
+  it('all endpoints respond soundly one after the other, do what they say, and nothing else', async () => {
     const any = fc.oneof(...stored.map(({ route }) => requestTo(route, known)));
     const calls = fc.array(any, { minLength: 1, maxLength: 12, size: 'max' });
 

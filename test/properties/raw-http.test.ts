@@ -138,8 +138,8 @@ const bytes = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: fc.nat(255).map((n) => String.fromCharCode(n)) }) },
 );
 
-describe('Whatever bytes arrive', () => {
-  it('the answers are sound, nothing is changed, and the service goes on', async () => {
+describe('Whatever bytes arrive,', () => {
+  it('the responses are sound, nothing is changed, and the service goes on', async () => {
     const before = await listUsers(api, adminToken);
 
     await holds(

@@ -57,14 +57,14 @@ const expectRefusal = async (
 
 const bearer = (token: string) => `Bearer ${token}`;
 
-describe('On every protected route', () => {
-  it('a token that was not issued is Invalid token, and changes nothing', () =>
+describe('Every protected route', () => {
+  it('refuses a token that was not issued as invalid, and changes nothing', () =>
     expectRefusal(forgedToken(issued).map(bearer), 3000, 'Invalid token'));
 
-  it('a token that was sound once is Token has expired, and changes nothing', () =>
+  it('refuses a token that has expired as expired, and changes nothing', () =>
     expectRefusal(expiredToken(issued).map(bearer), 300, 'Token has expired'));
 
-  it('another scheme is No token provided, even with a sound token', () => {
+  it('finds no token after another scheme, even if the token is sound', () => {
     const scheme = anyText.filter((text) => !text.startsWith('Bearer '));
     const tokens = fc.constantFrom('', ...issued.tokens);
     const headers = fc
@@ -74,7 +74,7 @@ describe('On every protected route', () => {
     return expectRefusal(headers, 300, 'No token provided');
   });
 
-  it('a token with sound claims is accepted', async () => {
+  it('accepts a token with sound claims', async () => {
     const claims = fc.record({
       id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
       email: anyText.filter((email) => email.isWellFormed()),

@@ -37,7 +37,7 @@ const found = async (query: string) => {
   ]);
 };
 
-describe('With AUDIT_DETAIL=full', () => {
+describe('Where AUDIT_DETAIL is full,', () => {
   it('the trail alone says who a deleted user was, which address one had before, and who read the log', async () => {
     const [deleted, moved, auditor] = [await register(api), await register(api), await newAdmin()];
     const email = uniqueEmail();
@@ -115,7 +115,7 @@ describe('With AUDIT_DETAIL=full', () => {
   });
 });
 
-describe('With AUDIT_DETAIL=full a query of the audit log', () => {
+describe('Where AUDIT_DETAIL is full, a query of the audit log', () => {
   const query = (token: string, text: string, headers = {}) =>
     api('GET', `${path}?${text}`, { token, headers });
   /** The entries that an admin's queries have left, oldest first. */

@@ -18,7 +18,7 @@ const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'p' });
 const entries = async () =>
   (await api('GET', '/api/admin/audit-logs', { token: adminToken })).body.data;
 
-describe('With a BCRYPT_COST that is out of range', () => {
+describe('Where BCRYPT_COST is out of range,', () => {
   it.each([
     ['POST /api/auth/register', registration, newUser(), {}],
     ['POST /api/users', creation, newUser(), {}],
@@ -40,7 +40,7 @@ describe('With a BCRYPT_COST that is out of range', () => {
     },
   );
 
-  it('still lets users log in, which needs no new hash', async () => {
+  it('users still log in, which needs no new hash', async () => {
     expect(await invoke(login, { json: account })).toEqual([
       200,
       { message: 'Login successful', token: expect.any(String) },
@@ -50,10 +50,13 @@ describe('With a BCRYPT_COST that is out of range', () => {
   it.each([
     [401, 'Invalid credentials', account.email],
     [404, 'User is not registered', uniqueEmail()],
-  ])('still refuses others with %i %s', async (status, message, email) => {
-    expect(await invoke(login, { json: { email, password: 'wrong' } })).toEqual([
-      status,
-      { message },
-    ]);
-  });
+  ])(
+    'a login with other credentials is still refused with %i %s',
+    async (status, message, email) => {
+      expect(await invoke(login, { json: { email, password: 'wrong' } })).toEqual([
+        status,
+        { message },
+      ]);
+    },
+  );
 });

@@ -57,7 +57,7 @@ describe('Protection of one account', () => {
     await proxy.stop();
   });
 
-  it('makes an account wait after ten failures, the right password too', async () => {
+  it('refuses all logins of an account after ten failures, also with the right password', async () => {
     const account = await register(service.api);
 
     const statuses = await failTimes(service.api, account.email, 11);
@@ -77,7 +77,7 @@ describe('Protection of one account', () => {
     ]);
   });
 
-  it('finds the same account in any letter case, and an unknown one as well', async () => {
+  it('counts all spellings of an address as one, also of an address that nobody has', async () => {
     const email = uniqueEmail();
 
     const statuses = await failTimes(service.api, email, 10);
@@ -114,7 +114,7 @@ describe('Protection of one account', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(40);
   });
 
-  it('answers 429 to a right password while whose check the limit was used up', async () => {
+  it('answers 429 to a right password if others use up the limit while it is checked', async () => {
     const account = await register(service.api);
     const { fault, reached, release } = holdBack();
     // The read of the user, after that of the counts.
@@ -159,7 +159,7 @@ describe('Protection of one address', () => {
   });
   afterAll(() => service.stop());
 
-  it('makes an address wait that fails on many accounts', async () => {
+  it('refuses all logins from an address that fails at many accounts', async () => {
     const account = await register(service.api);
     const emails = Array.from({ length: 12 }, uniqueEmail);
 
@@ -188,7 +188,7 @@ describe('Protection that is switched off', () => {
 });
 
 describe('Protection of registration', () => {
-  it('makes an address wait once it has registered often enough', async () => {
+  it('refuses registrations from an address that has registered as often as is allowed', async () => {
     const service = await startTestService({ REGISTRATIONS_PER_ADDRESS: '3' });
     const attempt = () =>
       service.api('POST', '/api/auth/register', {
@@ -203,8 +203,8 @@ describe('Protection of registration', () => {
   });
 });
 
-describe('Uniform login answers', () => {
-  it('answers an unknown email and a wrong password alike', async () => {
+describe('A login where LOGIN_ANSWERS is uniform', () => {
+  it('answers an unknown address and a wrong password alike', async () => {
     const service = await startTestService({ LOGIN_ANSWERS: 'uniform' });
     const { email } = await register(service.api);
     const attempt = async (address: string) => {
@@ -222,7 +222,7 @@ describe('Uniform login answers', () => {
   });
 });
 
-describe('Refreshing a hash', () => {
+describe('A login', () => {
   it('leaves a hash at a higher cost as it is, of whatever version', async () => {
     const tables = { USERS_TABLE: `users-${randomUUID()}`, AUDIT_TABLE: `audit-${randomUUID()}` };
     const costly = await startTestService({ ...tables, BCRYPT_COST: '6' });

@@ -37,9 +37,9 @@ const loginUnder = (answers: 'distinct' | 'uniform') => {
   };
 };
 
-describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=uniform', () => {
+describe('The work of a login where BCRYPT_COST is 6 and LOGIN_ANSWERS uniform', () => {
   it.each(['no account', 'cost 4', 'cost 5', 'cost 6', 'cost 4, of a long password'])(
-    'is that of one hash of cost 6 when it is refused: %s',
+    'is that of one hash of cost 6 when it is refused, such as for %s',
     async (of) => {
       const logIn = loginUnder('uniform');
 
@@ -56,12 +56,12 @@ describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=uniform', () 
   });
 });
 
-describe('The work of a login with BCRYPT_COST=6 and LOGIN_ANSWERS=distinct', () => {
+describe('The work of a login where BCRYPT_COST is 6 and LOGIN_ANSWERS distinct', () => {
   it.each([
     ['no account', 404, 0],
     ['cost 4', 401, 2 ** 4],
     ['cost 6', 401, 2 ** 6],
-  ])('is no more than the comparison: %s', async (of, status, rounds) => {
+  ])('is no more than the comparison, such as for %s', async (of, status, rounds) => {
     const logIn = loginUnder('distinct');
 
     expect(await logIn(of, 'wrong')).toEqual([status, rounds]);

@@ -8,11 +8,11 @@ const { api, adminToken } = service;
 const tooShort = refusal(400, 'password must be at least 12 characters');
 const newUser = (password: string) => ({ name: 'n', email: uniqueEmail(), password });
 
-describe('With PASSWORD_MIN_LENGTH=12', () => {
+describe('Where PASSWORD_MIN_LENGTH is 12,', () => {
   it.each([
     ['POST', '/api/auth/register'],
     ['POST', '/api/users'],
-  ])('%s %s refuses 11 characters and takes 12', async (method, path) => {
+  ])('%s %s refuses a password of 11 characters and takes one of 12', async (method, path) => {
     const send = (password: string) =>
       api(method, path, { token: adminToken, json: newUser(password) });
 
@@ -22,13 +22,13 @@ describe('With PASSWORD_MIN_LENGTH=12', () => {
     expect((await send('😀'.repeat(12))).status).toBe(201);
   });
 
-  it('still calls an empty password a missing field', async () => {
+  it('an empty password is still a missing field', async () => {
     const answer = await api('POST', '/api/auth/register', { json: newUser('') });
 
     expect(outcome(answer)).toEqual(refusal(400, 'All fields are required'));
   });
 
-  it('PUT /api/users/{id} keeps the password when the new one is too short', async () => {
+  it('PUT /api/users/{id} refuses a new password that is too short, and keeps the old one', async () => {
     const account = await register(api);
 
     const answer = await api('PUT', `/api/users/${account.id}`, {
@@ -49,7 +49,7 @@ describe('With PASSWORD_MIN_LENGTH=12', () => {
   });
 });
 
-describe('After PASSWORD_MIN_LENGTH was raised', () => {
+describe('After PASSWORD_MIN_LENGTH was raised,', () => {
   it('a user whose password has become too short still logs in', async () => {
     const account = await register(api, { password: 'twelve chars' });
 

@@ -15,12 +15,12 @@ const logged = stubSettings(service, { JWT_SECRET: '' });
 
 const noToken = [500, { message: 'No token provided, please try again', err: 'ConfigError' }];
 
-describe('Without a signing secret', () => {
-  it('login answers 500 to the right password', async () => {
+describe('Without a signing secret,', () => {
+  it('a login with the right password is answered 500', async () => {
     expect(await invoke(login, { json: account })).toEqual(noToken);
   });
 
-  it('login records the right password as well as a wrong one', async () => {
+  it('logins with right and wrong passwords are recorded', async () => {
     const { id } = account;
     const newest = async () => {
       const path = `/api/admin/audit-logs?userId=${id}&limit=2`;
@@ -38,7 +38,7 @@ describe('Without a signing secret', () => {
     ]);
   });
 
-  it('login still makes an address wait after too many failures', async () => {
+  it('an address still has to wait after too many failed logins', async () => {
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '3');
     const statuses: unknown[] = [];
     for (let i = 0; i < 4; i += 1) {
@@ -50,7 +50,7 @@ describe('Without a signing secret', () => {
     expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
-  it('registration answers 500 and stores no user', async () => {
+  it('a registration is answered 500, and no user is stored', async () => {
     const newUser = { name: 'n', email: uniqueEmail(), password: 'p' };
 
     const answer = await invoke(registration, { json: newUser });
@@ -69,7 +69,7 @@ describe('Without a signing secret', () => {
     expect(await invoke(profile, {})).toEqual([401, { message: 'No token provided' }]);
   });
 
-  it('logs the name of the setting, and neither password nor token', async () => {
+  it('the log has the name of the setting, and neither password nor token', async () => {
     await invoke(login, { json: account });
 
     const log = logged.mock.calls.flat().join('\n');
@@ -79,7 +79,7 @@ describe('Without a signing secret', () => {
   });
 });
 
-describe('With a signing secret under 32 bytes', () => {
+describe('With a signing secret under 32 bytes,', () => {
   it('the service does not start, and does not say what the secret is', async () => {
     const secret = randomUUID().slice(0, 31);
 
@@ -92,7 +92,7 @@ describe('With a signing secret under 32 bytes', () => {
   });
 });
 
-describe('With a signing secret of 32 bytes', () => {
+describe('With a signing secret of 32 bytes,', () => {
   it('the service logs users in', async () => {
     const { api, admin, stop } = await startTestService({ JWT_SECRET: 'x'.repeat(32) });
 

@@ -12,8 +12,8 @@ const { api, adminToken } = await serviceForThisFile({ USER_DIRECTORY: 'closed' 
 const [user, other] = [await register(api), await register(api)];
 const get = (path: string, token: string) => api('GET', path, { token });
 
-describe('With USER_DIRECTORY=closed', () => {
-  it('GET /api/users shows a user itself only', async () => {
+describe('Where USER_DIRECTORY is closed,', () => {
+  it('GET /api/users shows users only themselves', async () => {
     const answer = await get('/api/users', user.token);
 
     expect(answer.status).toBe(200);
@@ -21,19 +21,19 @@ describe('With USER_DIRECTORY=closed', () => {
     expect(nextPage(answer)).toBeUndefined();
   });
 
-  it('GET /api/users checks its parameters all the same', async () => {
+  it('GET /api/users still checks its parameters', async () => {
     expect(outcome(await get('/api/users?limit=0', user.token))).toEqual(
       refusal(400, 'limit must be a whole number from 1 to 1000'),
     );
   });
 
-  it('GET /api/users shows an admin everybody', async () => {
+  it('GET /api/users shows an admin every user', async () => {
     const ids = (await listUsers(api, adminToken)).map(({ id }) => id);
 
     expect(ids).toEqual(expect.arrayContaining([user.id, other.id]));
   });
 
-  it('GET /api/users?email= finds a user itself only, and for an admin anybody', async () => {
+  it('GET /api/users?email= lets users find only themselves, and an admin everybody', async () => {
     const found = async (email: string, token: string) =>
       (await get(`/api/users?email=${email}`, token)).body.map(({ id }: { id: number }) => id);
 
@@ -42,25 +42,25 @@ describe('With USER_DIRECTORY=closed', () => {
     expect(await found(other.email, adminToken)).toEqual([other.id]);
   });
 
-  it('GET /api/users/{id} shows a user itself', async () => {
+  it('GET /api/users/{id} shows users themselves', async () => {
     const { status, body } = await get(`/api/users/${user.id}`, user.token);
 
     expect([status, body.email]).toEqual([200, user.email]);
   });
 
-  it('GET /api/users/{id} answers 403 for others, whether they exist or not', async () => {
+  it('GET /api/users/{id} answers 403 for any other id, whether a user has it or not', async () => {
     for (const id of [other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
       expect(outcome(await get(`/api/users/${id}`, user.token))).toEqual(refusal(403, 'Forbidden'));
     }
   });
 
-  it('GET /api/users/{id} shows an admin anybody', async () => {
+  it('GET /api/users/{id} shows an admin every user', async () => {
     const { status, body } = await get(`/api/users/${other.id}`, adminToken);
 
     expect([status, body.email]).toEqual([200, other.email]);
   });
 
-  it('PUT /api/users/{id} answers 403 for others, whether they exist, were made by the caller or not', async () => {
+  it('PUT /api/users/{id} answers 403 for any other id, also for a user whom the caller made', async () => {
     const made = await makeUser(api, user.token);
 
     for (const id of [made.id, other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
@@ -69,7 +69,7 @@ describe('With USER_DIRECTORY=closed', () => {
     }
   });
 
-  it('shows a deleted user nothing', async () => {
+  it('a user who was deleted is shown nobody', async () => {
     const gone = await register(api);
     await api('DELETE', `/api/users/${gone.id}`, { token: adminToken });
 

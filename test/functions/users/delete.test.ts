@@ -37,23 +37,6 @@ describe('DELETE /api/users/{id}', () => {
     expect((await listUsers(api, adminToken)).map((user) => user.id)).not.toContain(id);
   });
 
-  it('leaves the other users alone', async () => {
-    const [{ id }, other] = [await register(api), await register(api)];
-
-    await remove(id);
-
-    const { body } = await api('GET', '/api/profile', { token: other.token });
-    expect(body.data.id).toBe(other.id);
-  });
-
-  it('answers 404 the second time', async () => {
-    const { id } = await register(api);
-
-    const answers = [await remove(id), await remove(id)];
-
-    expect(answers.map(outcome)).toEqual([[204, undefined], notFound]);
-  });
-
   it('lets one of twenty simultaneous deletes through', async () => {
     const agent = uniqueAgent();
     const { id } = await register(api);

@@ -19,14 +19,6 @@ describe('PUT /api/v1/users/{id}', () => {
     expect(await get(created.id)).toEqual(answer.body);
   });
 
-  it('answers the same when it is repeated', async () => {
-    const { id, email } = await createMemoryUser(api);
-
-    const answers = [await put(id, { name: 'New', email }), await put(id, { name: 'New', email })];
-
-    expect(answers.map(outcome)).toEqual(Array(2).fill([200, await get(id)]));
-  });
-
   it('frees the old address and takes the new one', async () => {
     const { id, email } = await createMemoryUser(api);
     const moved = uniqueEmail();
