@@ -160,7 +160,7 @@ describe('The screen of a user', () => {
     await page.getByText('will be allowed to change and delete all users').waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await button(page, 'Make Ada King an admin').click();
-    await button(page, 'Make a user').waitFor();
+    await button(page, 'Take the role away').waitFor();
 
     expect(await userOf(user.id)).toMatchObject({ name: 'Ada King', email, role: 'admin' });
     await logIn(api, { email, password: 'another password' });

@@ -180,7 +180,7 @@ const deedsFor = ({ id, role }: UserData): readonly Deed[] => [
     ? {
         title: 'Role',
         text: 'May do all that the API offers.',
-        button: 'Make a user',
+        button: 'Take the role away',
         Open: ChangeRole,
       }
     : {
