@@ -1,13 +1,36 @@
+import { Session } from 'node:inspector/promises';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../functions/auth/login.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
-import { countRounds } from '../support/bcrypt-work.ts';
 import { type Account, register, uniqueEmail } from '../support/client.ts';
 import { startTestService } from '../support/service.ts';
 import { invoke, stubSettings } from './invoke.ts';
 
 const service = await serviceForThisFile();
 stubSettings(service, { BCRYPT_COST: '6' });
+
+/** What bcryptjs calls twice in each of a hash's 2^cost rounds. */
+const keySchedule = '_key';
+
+/** The rounds of bcrypt that this process computes meanwhile, counted by V8. */
+const countRounds = async (work: () => Promise<unknown>): Promise<number> => {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post('Profiler.enable');
+    await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+    await work();
+    const { result } = await session.post('Profiler.takePreciseCoverage');
+    const calls = result
+      .filter(({ url }) => url.includes('/bcryptjs/'))
+      .flatMap(({ functions }) => functions)
+      .filter(({ functionName }) => functionName === keySchedule)
+      .map(({ ranges: [range] }) => range?.count ?? 0);
+    return calls.reduce((sum, count) => sum + count, 0) / 2;
+  } finally {
+    session.disconnect();
+  }
+};
 
 /** A user whose hash was made at a cost. */
 const registerAtCost = async (cost: number, password: string): Promise<Account> => {

@@ -72,17 +72,6 @@ describe('GET /api/admin/audit-logs', () => {
     expect((await get(`?userId=${busy.id}`)).body.data).toHaveLength(100);
   });
 
-  it.each(['', `?userId=${busy.id}`, '?action=UPDATE', `?userId=${busy.id}&action=UPDATE`])(
-    'answers the newest first for the query "%s"',
-    async (query) => {
-      const entries: readonly Entry[] = (await get(query)).body.data;
-
-      const times = entries.map(({ created_at }) => created_at);
-      expect(times).toEqual([...times].sort().reverse());
-      expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
-    },
-  );
-
   it('begins with what was done last', async () => {
     const account = await register(api);
 
@@ -193,19 +182,15 @@ describe('GET /api/admin/audit-logs', () => {
     expect(await of('until=2026-01-01')).toEqual([]);
   });
 
-  it.each(['', `userId=${busy.id}`, 'action=UPDATE', `userId=${busy.id}&action=UPDATE`])(
-    'leads through all pages of the query "%s", without a gap or a repetition',
-    async (query) => {
-      const ofBusy = async (limit: number) =>
-        (await readAll(`?limit=${limit}&${query}`)).filter(({ user_id }) => user_id === busy.id);
+  it('leads through all pages of a query, newest first, without a gap or a repetition', async () => {
+    const entries = await readAll(`?userId=${busy.id}&limit=27`);
 
-      const inSmallPages = await ofBusy(27);
-
-      expect(inSmallPages).toEqual(await ofBusy(100));
-      expect(inSmallPages.length).toBeGreaterThan(100);
-      expect(new Set(inSmallPages.map(({ id }) => id)).size).toBe(inSmallPages.length);
-    },
-  );
+    expect(entries).toEqual(await readAll(`?userId=${busy.id}`));
+    expect(entries).toHaveLength(105);
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(105);
+    const times = entries.map(({ created_at }) => created_at);
+    expect(times).toEqual(times.toSorted().reverse());
+  });
 
   it('leads nowhere when nothing remains', async () => {
     expect(nextPage(await get(`?userId=${other.id}&limit=4`))).toBeUndefined();
