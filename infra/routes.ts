@@ -426,6 +426,15 @@ export const functions: readonly FunctionDefinition[] = [
     handsOverMails: true,
   },
   {
+    name: 'users-get-second-factor',
+    entry: 'functions/users/get-second-factor.ts',
+    routes: [{ method: 'GET', path: '/api/users/{id}/second-factor' }],
+    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
+    signingSecret: true,
+    variables: ['SESSIONS', 'SECOND_FACTOR'],
+    memory: waitingMemory,
+  },
+  {
     name: 'users-remove-second-factor',
     entry: 'functions/users/remove-second-factor.ts',
     routes: [{ method: 'DELETE', path: '/api/users/{id}/second-factor' }],

@@ -122,6 +122,25 @@ const removeOwnFactorDescription: Describe = (settings) => ({
   errors: [...passwordErrors, ...codeErrors],
 });
 
+export const getUserFactor = {
+  caller: 'admin',
+  storageFault: ['Error fetching second factor', 'err'],
+} as const satisfies Operation;
+
+const getUserFactorDescription: Describe = (settings) => ({
+  exists: exists(settings),
+  id: 'getUserSecondFactor',
+  tag: 'Users',
+  summary: 'Show whether a user has a second factor',
+  success: {
+    status: 200,
+    description: 'Whether there is one.',
+    schema: secondFactor,
+    example: { enabled: true, recovery_codes_left: 10 },
+  },
+  errors: ['USER_NOT_FOUND'],
+});
+
 export const removeFactor = {
   caller: 'admin',
   storageFault: ['Error removing second factor', 'err'],
@@ -143,5 +162,6 @@ export const operations = {
   'PUT /api/second-factor': [confirm, confirmDescription],
   'POST /api/second-factor/recovery-codes': [renewRecoveryCodes, renewRecoveryCodesDescription],
   'POST /api/second-factor/removals': [removeOwnFactor, removeOwnFactorDescription],
+  'GET /api/users/{id}/second-factor': [getUserFactor, getUserFactorDescription],
   'DELETE /api/users/{id}/second-factor': [removeFactor, removeFactorDescription],
 } as const satisfies Operations;

@@ -34,6 +34,12 @@ export type StoredUser = User & {
 export const hasFactor = ({ factor_secret }: StoredUser): boolean =>
   config.secondFactor !== 'off' && factor_secret !== undefined;
 
+/** What is shown of a second factor. */
+export const factorStanding = ({ factor_secret, recovery_codes }: StoredUser) => ({
+  enabled: factor_secret !== undefined,
+  recovery_codes_left: recovery_codes?.size ?? 0,
+});
+
 /** The role of a stored user in a request: admins may need a second factor for theirs. */
 export const roleInForce = (user: StoredUser): Role =>
   config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;

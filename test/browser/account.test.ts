@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
-import { codeOf, factorSettings } from '../support/second-factor.ts';
+import { factorSettings } from '../support/second-factor.ts';
 import { startBrowser } from './chromium.ts';
-import { openConsole, signIn } from './console.ts';
+import { openConsole } from './console.ts';
 import { violationsIn } from './page.ts';
 
 const service = await serviceForThisFile(factorSettings);
@@ -55,37 +55,5 @@ describe('Sessions in the console', () => {
 
     expect(await profile(token)).toBe(401);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
-  });
-});
-
-describe('A second factor in the console', () => {
-  it('is set up, asked for when signing in, and removed', async () => {
-    const admin = await registerAdmin();
-    const { page } = await openConsole(browser, { url, admin }, '#/account');
-    const dialog = page.getByRole('dialog');
-
-    await button(page, 'Set up').click();
-    await dialog.getByLabel('Current password').fill(admin.password);
-    await page.keyboard.press('Enter');
-    const secret = await dialog.locator('pre').innerText();
-    await dialog.getByLabel('Code').fill(codeOf(secret));
-    expect(await violationsIn(page)).toEqual([]);
-    await button(page, 'Confirm the code').click();
-    await page.getByText('They are shown only now.').waitFor();
-    const [first = '', second = ''] = (await dialog.locator('pre').innerText()).split('\n');
-    await button(page, 'I have kept them').click();
-    await button(page, 'Sign out').click();
-    await signIn(page, admin);
-    await page.getByLabel('Code').fill(first);
-    expect(await violationsIn(page)).toEqual([]);
-    await page.keyboard.press('Enter');
-    await page.getByText('9 recovery codes left.').waitFor();
-    await button(page, 'Remove').click();
-    await dialog.getByLabel('Current password').fill(admin.password);
-    await dialog.getByLabel('Code').fill(second);
-    await page.keyboard.press('Enter');
-    await button(page, 'Set up').waitFor();
-
-    await logIn(api, admin);
   });
 });

@@ -311,6 +311,12 @@ const examples: Readonly<Record<string, Example>> = {
     json: ({ account }) => ({ currentPassword: account.password, code: '123456' }),
     storageFault: ['Error removing second factor', 'err'],
   },
+  'GET /api/users/{id}/second-factor': {
+    caller: 'admin',
+    status: 200,
+    operations: ['read'],
+    storageFault: ['Error fetching second factor', 'err'],
+  },
   'DELETE /api/users/{id}/second-factor': {
     caller: 'admin',
     status: 403,

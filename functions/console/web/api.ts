@@ -24,6 +24,7 @@ const sentence = (text: string): string =>
 
 const faultsIn = ({ errors = [], code, title = '' }: Partial<Problem>) => {
   if (code === 'EMAIL_REGISTERED') return { email: sentence(title) };
+  if (/CODE_WRONG$/.test(code ?? '')) return { code: 'This code is wrong, or was used before.' };
   return Object.fromEntries(
     errors.map(({ pointer, detail }) => [pointer.slice(2), sentence(detail)]),
   );

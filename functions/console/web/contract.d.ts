@@ -77,6 +77,7 @@ export interface paths {
     post: { parameters: {}; requestBody: { content: { "application/json": PasswordAndCode } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/second-factor": {
+    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users": {

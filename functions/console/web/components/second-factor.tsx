@@ -1,169 +1,249 @@
-/** One's own second factor: codes of an authenticator app, and recovery codes. */
-import type { ComponentChildren } from 'preact';
+/** The second factor: of whoever is signed in, and as admins see that of others. */
+import { correction, generate } from 'lean-qr';
+import { toSvgPath } from 'lean-qr/extras/svg';
 import { useState } from 'preact/hooks';
-import { api, send } from '../api.ts';
-import type { SecondFactorEnrolment } from '../contract.d.ts';
+import { api, send, settings } from '../api.ts';
 import { counted } from '../format.ts';
-import { useAction, useLoad } from '../loading.ts';
+import { type Action, useAction, useLoad } from '../loading.ts';
 import { Dialog } from './dialog.tsx';
 import { Field, Form, PasswordField } from './form.tsx';
 import { Busy, FailureNotice, tell } from './notice.tsx';
-import { Card } from './screen.tsx';
 import { CopyButton } from './text.tsx';
 
-interface CodeProps {
+interface CodeFieldProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
+  readonly fault?: string | undefined;
   readonly hint?: string;
 }
 
-/** The field for a code. */
-export const CodeField = (props: CodeProps) => (
+/** A code of the app, or a recovery code. */
+export const CodeField = ({
+  hint = 'From the app, or a recovery code.',
+  ...rest
+}: CodeFieldProps) => (
   <Field
-    {...props}
+    {...rest}
     label="Code"
-    input={{ required: true, autoComplete: 'one-time-code', spellcheck: false }}
+    hint={hint}
+    input={{
+      ...{ name: 'code', autoComplete: 'one-time-code', required: true, spellcheck: false },
+      ...{ autocapitalize: 'off', inputMode: 'text' },
+    }}
   />
 );
 
-type Deed = 'Set up' | 'New recovery codes' | 'Remove';
+/** Light squares around the code, by which scanners find it. */
+const margin = 4;
 
-interface StepProps {
-  readonly deed: Deed;
-  readonly done: (codes?: readonly string[]) => void;
-  readonly cancel: () => void;
+const QrCode = ({ text }: { text: string }) => {
+  const code = generate(text, { minCorrectionLevel: correction.M });
+  const size = code.size + 2 * margin;
+  return (
+    <svg
+      class="qr"
+      viewBox={`${-margin} ${-margin} ${size} ${size}`}
+      role="img"
+      aria-label="The secret as a QR code"
+      shape-rendering="crispEdges"
+    >
+      <rect x={-margin} y={-margin} width={size} height={size} fill="#fff" />
+      <path d={toSvgPath(code)} fill="#000" />
+    </svg>
+  );
+};
+
+/** The recovery codes, which nobody can show again. */
+const RecoveryCodes = ({ codes, done }: { codes: readonly string[]; done: () => void }) => {
+  const text = `${codes.join('\n')}\n`;
+  return (
+    <>
+      <p>
+        <strong>Keep these recovery codes.</strong> Each lets you sign in once without the app. They
+        are not shown again.
+      </p>
+      <ul class="codes">
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        <button type="button" class="primary" onClick={done}>
+          I have kept them
+        </button>
+        <a
+          class="button"
+          download="recovery-codes.txt"
+          href={`data:text/plain;charset=utf-8,${encodeURIComponent(text)}`}
+        >
+          Download
+        </a>
+        <CopyButton text={text} label="Copy the recovery codes" />
+      </div>
+    </>
+  );
+};
+
+interface Enrolment {
+  readonly secret: string;
+  readonly uri: string;
 }
 
-/** The password and, where there is a factor already, a code. */
-const Confirm = ({
-  deed,
-  done,
-  cancel,
-  enrol,
-}: StepProps & { enrol: (made: SecondFactorEnrolment) => void }) => {
-  const [currentPassword, setCurrentPassword] = useState('');
+const Confirm = ({ secret, uri, done }: Enrolment & { done: (codes: string[]) => void }) => {
   const [code, setCode] = useState('');
   const action = useAction(async () => {
-    const body = { currentPassword, code };
-    if (deed === 'Set up') return enrol(await send(api.POST('/api/second-factor', { body })));
-    if (deed === 'Remove') {
-      await send(api.POST('/api/second-factor/removals', { body }));
-      return done();
-    }
-    const made = await send(api.POST('/api/second-factor/recovery-codes', { body }));
-    done(made.recoveryCodes);
+    const { recoveryCodes } = await send(api.PUT('/api/second-factor', { body: { code } }));
+    done(recoveryCodes);
   });
   return (
-    <Form
-      action={action}
-      failed="It was not done"
-      submit={deed}
-      isDangerous={deed === 'Remove'}
-      cancel={cancel}
-    >
+    <Form action={action} failed="The second factor is not enabled" submit="Enable">
+      <p>Scan this with an authenticator app, or type the secret into it, within ten minutes.</p>
+      <QrCode text={uri} />
+      <p>
+        <code class="secret">{secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
+        <CopyButton text={secret} label="Copy the secret" />
+      </p>
+      <CodeField
+        value={code}
+        onValue={setCode}
+        fault={action.failure?.faults.code}
+        hint="Six digits, which the app shows now."
+      />
+    </Form>
+  );
+};
+
+const Begin = ({ done }: { done: (enrolment: Enrolment) => void }) => {
+  const [currentPassword, setCurrentPassword] = useState('');
+  const action = useAction(async () => {
+    done(await send(api.POST('/api/second-factor', { body: { currentPassword } })));
+  });
+  return (
+    <Form action={action} failed="Nothing was begun" submit="Set up an app">
+      <p>
+        {settings.secondFactor === 'admins'
+          ? 'Admins need a second factor: until you have one, you may do only what a user may.'
+          : 'With a second factor, nobody signs in with your password alone.'}
+      </p>
       <PasswordField
         label="Current password"
         value={currentPassword}
         onValue={setCurrentPassword}
         autoComplete="current-password"
       />
-      {deed !== 'Set up' && <CodeField value={code} onValue={setCode} />}
     </Form>
   );
 };
 
-const Enrol = ({
-  made,
-  done,
-  cancel,
-}: Omit<StepProps, 'deed'> & { made: SecondFactorEnrolment }) => {
+interface ChangeProps {
+  readonly title: string;
+  readonly text: string;
+  readonly change: (body: { currentPassword: string; code: string }) => Promise<void>;
+  readonly close: () => void;
+}
+
+/** A change of the own factor, which takes password and code. */
+const Change = ({ title, text, change, close }: ChangeProps) => {
+  const [currentPassword, setCurrentPassword] = useState('');
   const [code, setCode] = useState('');
-  const action = useAction(async () => {
-    done((await send(api.PUT('/api/second-factor', { body: { code } }))).recoveryCodes);
-  });
+  const action: Action<[]> = useAction(() => change({ currentPassword, code }));
   return (
-    <Form action={action} failed="It was not set up" submit="Confirm the code" cancel={cancel}>
-      <p>
-        Type this secret into your authenticator app, or <a href={made.uri}>open the app</a> on this
-        device.
-      </p>
-      <Secret text={made.secret} label="Copy the secret" />
-      <CodeField value={code} onValue={setCode} hint="Six digits, which the app shows." />
-    </Form>
-  );
-};
-
-const Secret = ({ text, label }: { text: string; label: string }) => (
-  <div>
-    <pre>{text}</pre>
-    <CopyButton text={text} label={label} />
-  </div>
-);
-
-const RecoveryCodes = ({ codes, close }: { codes: readonly string[]; close: () => void }) => (
-  <>
-    <p>
-      Keep these recovery codes in a safe place: each replaces the app once. They are shown only
-      now.
-    </p>
-    <Secret text={codes.join('\n')} label="Copy the codes" />
-    <button type="button" class="primary" onClick={close}>
-      I have kept them
-    </button>
-  </>
-);
-
-const Steps = ({ deed, close }: { deed: Deed; close: () => void }) => {
-  const [made, setMade] = useState<SecondFactorEnrolment>();
-  const [codes, setCodes] = useState<readonly string[]>();
-  const done = (given?: readonly string[]) => {
-    tell(deed === 'Remove' ? 'The second factor is removed.' : 'The second factor is set up.');
-    if (given) setCodes(given);
-    else close();
-  };
-  let step: ComponentChildren;
-  if (codes) step = <RecoveryCodes codes={codes} close={close} />;
-  else if (made) step = <Enrol made={made} done={done} cancel={close} />;
-  else step = <Confirm deed={deed} done={done} cancel={close} enrol={setMade} />;
-  return (
-    <Dialog title={`Second factor: ${deed.toLowerCase()}`} close={close}>
-      {step}
+    <Dialog title={title} close={close}>
+      <Form action={action} failed="Nothing was changed" submit={title} cancel={close} isDangerous>
+        <p>{text} Your other sessions end.</p>
+        <PasswordField
+          label="Current password"
+          value={currentPassword}
+          onValue={setCurrentPassword}
+          autoComplete="current-password"
+        />
+        <CodeField value={code} onValue={setCode} fault={action.failure?.faults.code} />
+      </Form>
     </Dialog>
   );
 };
 
-/** Whether one has a second factor, and what can be done about it. */
-export const SecondFactor = () => {
-  const { data, failure, isBusy, reload } = useLoad('second factor', () =>
+interface EnabledProps {
+  readonly left: number;
+  readonly renewed: (codes: string[]) => void;
+  readonly removed: () => void;
+}
+
+const Enabled = ({ left, renewed, removed }: EnabledProps) => {
+  const [open, setOpen] = useState<'renew' | 'remove'>();
+  const close = () => setOpen(undefined);
+  const renew: ChangeProps['change'] = async (body) => {
+    const response = await send(api.POST('/api/second-factor/recovery-codes', { body }));
+    close();
+    renewed(response.recoveryCodes);
+  };
+  const remove: ChangeProps['change'] = async (body) => {
+    await send(api.POST('/api/second-factor/removals', { body }));
+    close();
+    removed();
+  };
+  return (
+    <>
+      <p>It is enabled. {counted(left, 'recovery code')} left.</p>
+      <div class="actions">
+        <button type="button" onClick={() => setOpen('renew')}>
+          Make new recovery codes
+        </button>
+        <button type="button" class="danger" onClick={() => setOpen('remove')}>
+          Remove
+        </button>
+      </div>
+      {open === 'renew' && (
+        <Change
+          title="Make new recovery codes"
+          text="The earlier ones become void."
+          change={renew}
+          close={close}
+        />
+      )}
+      {open === 'remove' && (
+        <Change
+          title="Remove the second factor"
+          text="Your password alone signs you in then."
+          change={remove}
+          close={close}
+        />
+      )}
+    </>
+  );
+};
+
+/** The second factor of whoever is signed in. */
+export const OwnFactor = () => {
+  const { data, failure, isBusy, reload } = useLoad('own factor', () =>
     send(api.GET('/api/second-factor')),
   );
-  const [deed, setDeed] = useState<Deed>();
-  const close = () => {
-    setDeed(undefined);
+  const [enrolment, setEnrolment] = useState<Enrolment>();
+  const [codes, setCodes] = useState<readonly string[]>();
+  const show = (fresh: readonly string[]) => {
+    setEnrolment(undefined);
+    setCodes(fresh);
     reload();
   };
-  const deeds: readonly Deed[] = data?.enabled ? ['New recovery codes', 'Remove'] : ['Set up'];
-  return (
-    <Card title="Second factor">
-      <FailureNotice what="It could not be loaded" failure={failure} retry={reload} />
-      {!data && isBusy && <Busy label="Loading the second factor…" />}
-      {data && (
-        <>
-          <p>
-            {data.enabled
-              ? `Signing in asks for a code too. ${counted(data.recovery_codes_left, 'recovery code')} left.`
-              : 'Signing in asks for your password alone. With an authenticator app it asks for a code too.'}
-          </p>
-          <div class="actions">
-            {deeds.map((each) => (
-              <button key={each} type="button" onClick={() => setDeed(each)}>
-                {each}
-              </button>
-            ))}
-          </div>
-        </>
-      )}
-      {deed && <Steps deed={deed} close={close} />}
-    </Card>
-  );
+  if (codes) return <RecoveryCodes codes={codes} done={() => setCodes(undefined)} />;
+  if (enrolment) return <Confirm {...enrolment} done={show} />;
+  if (!data) {
+    return isBusy ? (
+      <Busy label="Loading your second factor…" />
+    ) : (
+      <FailureNotice
+        what="Your second factor could not be loaded"
+        failure={failure}
+        retry={reload}
+      />
+    );
+  }
+  if (!data.enabled) return <Begin done={setEnrolment} />;
+  const removed = () => {
+    tell('The second factor is removed.');
+    reload();
+  };
+  return <Enabled left={data.recovery_codes_left} renewed={show} removed={removed} />;
 };

@@ -2,7 +2,7 @@ import { api, send, settings } from '../api.ts';
 import { Busy, FailureNotice } from '../components/notice.tsx';
 import { PasswordForm, ProfileForm } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
-import { SecondFactor } from '../components/second-factor.tsx';
+import { OwnFactor } from '../components/second-factor.tsx';
 import { Sessions } from '../components/sessions.tsx';
 import { useLoad } from '../loading.ts';
 import { signedIn } from '../session.ts';
@@ -28,7 +28,11 @@ export const Account = () => {
             <Card title="Password">
               <PasswordForm user={data} />
             </Card>
-            {settings.secondFactor !== 'off' && <SecondFactor />}
+            {settings.secondFactor !== 'off' && (
+              <Card title="Second factor">
+                <OwnFactor />
+              </Card>
+            )}
           </div>
           <Sessions id={id} />
         </>

@@ -5,14 +5,17 @@ import { Notice } from '../components/notice.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
 import { useAction } from '../loading.ts';
+import { go } from '../router.ts';
 import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
 
 const wrong = ['INVALID_CREDENTIALS', 'USER_NOT_REGISTERED'];
 
-const logIn = async (body: Credentials): Promise<Session> => {
+/** @returns undefined when the service asks for a code */
+const logIn = async (body: Credentials): Promise<Session | undefined> => {
   try {
     return sessionOf((await send(api.POST('/api/login', { body }))).token);
   } catch (error) {
+    if (error instanceof Failure && error.code === 'LOGIN_CODE_REQUIRED') return undefined;
     const isWrong = error instanceof Failure && wrong.includes(error.code);
     throw isWrong ? new Failure('The address or the password is wrong.', error.status) : error;
   }
@@ -25,28 +28,34 @@ export const logOut = async ({ token }: Session): Promise<void> => {
   await send(api.POST('/api/logout', { headers }));
 };
 
+/** Begins a session. An admin who must have a second factor, and has none, is led to its form. */
+const enter = async (session: Session): Promise<void> => {
+  const headers = { Authorization: `Bearer ${session.token}` };
+  const isRequired = settings.secondFactor === 'admins';
+  const factor = isRequired && (await send(api.GET('/api/second-factor', { headers })));
+  beginSession(session);
+  if (factor && !factor.enabled) go('/account');
+};
+
 /** The form to sign in. It lies before everything while nobody is signed in. */
 export const SignIn = () => {
   const { session: before, notice } = signedIn.use();
   const [email, setEmail] = useState(before?.email ?? '');
   const [password, setPassword] = useState('');
-  const [code, setCode] = useState<string>();
+  const [code, setCode] = useState('');
+  const [asksCode, setAsksCode] = useState(false);
   const form = useRef<HTMLDivElement>(null);
-  const asksCode = code !== undefined;
   useEffect(() => {
     document.title = 'Sign in · Accounts console';
     const inputs = [...(form.current?.querySelectorAll('input') ?? [])];
     inputs.find(({ value }) => value === '')?.focus();
   }, [asksCode]);
   const action = useAction(async () => {
-    const session = await logIn({ email, password, ...(code ? { code } : {}) }).catch((error) => {
-      if (!(error instanceof Failure && error.code === 'LOGIN_CODE_REQUIRED')) throw error;
-      setCode('');
-      throw new Failure('Type a code of your authenticator app, or a recovery code.', 401);
-    });
+    const session = await logIn({ email, password, ...(asksCode ? { code } : {}) });
+    if (!session) return setAsksCode(true);
     setPassword('');
-    setCode(undefined);
-    if (session.role === 'admin') return beginSession(session);
+    setCode('');
+    if (session.role === 'admin') return enter(session);
     await logOut(session).catch(() => undefined);
     throw new Failure(`${session.email} is no admin. The console is for admins.`, 403);
   });
@@ -70,7 +79,9 @@ export const SignIn = () => {
             autoComplete="current-password"
             input={{ name: 'password' }}
           />
-          {code !== undefined && <CodeField value={code} onValue={setCode} />}
+          {asksCode && (
+            <CodeField value={code} onValue={setCode} fault={action.failure?.faults.code} />
+          )}
         </Form>
       </div>
     </main>

@@ -10,6 +10,7 @@ import { Sessions } from '../components/sessions.tsx';
 import { CopyButton, Time } from '../components/text.tsx';
 import { UserTrail } from '../components/user-trail.tsx';
 import type { User as UserData } from '../contract.d.ts';
+import { counted } from '../format.ts';
 import { useAction, useLoad } from '../loading.ts';
 import { go, href } from '../router.ts';
 import { forgetSession } from '../session.ts';
@@ -144,25 +145,35 @@ const DeleteUser = ({ user, close }: DialogProps) => {
 };
 
 const RemoveFactor = ({ user, close }: DialogProps) => {
+  const params = { path: { id: user.id } };
+  const { data, failure, reload } = useLoad(`factor ${user.id}`, () =>
+    send(api.GET('/api/users/{id}/second-factor', { params })),
+  );
   const action = useAction(async () => {
-    await send(api.DELETE('/api/users/{id}/second-factor', { params: { path: { id: user.id } } }));
-    tell(`The second factor of ${user.name} is removed.`);
+    await send(api.DELETE('/api/users/{id}/second-factor', { params }));
+    tell(`${user.name} signs in without a code.`);
     close();
   });
   return (
-    <Dialog title="Remove the second factor" close={close}>
-      <Form
-        action={action}
-        failed="It was not removed"
-        submit="Remove it"
-        isDangerous
-        cancel={close}
-      >
-        <p>
-          For a user who has lost the app and the recovery codes: {user.name} signs in with the
-          password alone then, and all sessions of the user end.
-        </p>
-      </Form>
+    <Dialog title={`The second factor of ${user.name}`} close={close}>
+      <FailureNotice what="It could not be loaded" failure={failure} retry={reload} />
+      {!data && !failure && <Busy label="Loading the second factor…" />}
+      {data?.enabled === false && <p>{user.name} has none.</p>}
+      {data?.enabled && (
+        <Form
+          action={action}
+          failed="It was not removed"
+          submit="Remove"
+          isDangerous
+          cancel={close}
+        >
+          <p>
+            It is enabled, with {counted(data.recovery_codes_left, 'recovery code')} left. Without
+            it {user.name} signs in by the password alone: make sure who asks. All sessions of the
+            user end.
+          </p>
+        </Form>
+      )}
     </Dialog>
   );
 };
@@ -175,8 +186,8 @@ interface Deed {
   readonly Open: (props: DialogProps) => ComponentChildren;
 }
 
-const deedsFor = ({ id, role }: UserData): readonly Deed[] => [
-  role === 'admin'
+const deedsFor = (user: UserData): readonly Deed[] => [
+  user.role === 'admin'
     ? {
         title: 'Role',
         text: 'May do all that the API offers.',
@@ -205,16 +216,16 @@ const deedsFor = ({ id, role }: UserData): readonly Deed[] => [
         },
       ]
     : []),
-  ...(settings.secondFactor !== 'off' && !isOwn({ id })
-    ? [
+  ...(settings.secondFactor === 'off' || isOwn(user)
+    ? []
+    : [
         {
           title: 'Second factor',
-          text: 'For a user who has lost it.',
-          button: 'Remove',
+          text: 'For a user who has lost the app and the recovery codes.',
+          button: 'Look and remove',
           Open: RemoveFactor,
         },
-      ]
-    : []),
+      ]),
   {
     title: 'Deletion',
     text: 'It cannot be undone.',
