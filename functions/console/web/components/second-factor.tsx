@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import { counted } from '../format.ts';
 import { type Action, useAction, useLoad } from '../loading.ts';
+import { signedIn } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Field, Form, PasswordField } from './form.tsx';
 import { Busy, FailureNotice, tell } from './notice.tsx';
@@ -31,6 +32,20 @@ export const CodeField = ({
       ...{ autocapitalize: 'off', inputMode: 'text' },
     }}
   />
+);
+
+const OwnPassword = (props: Pick<CodeFieldProps, 'value' | 'onValue'>) => (
+  <>
+    {/* Password managers find the password by it. */}
+    <input
+      hidden
+      readOnly
+      type="text"
+      autoComplete="username"
+      value={signedIn.get().session?.email ?? ''}
+    />
+    <PasswordField {...props} label="Current password" autoComplete="current-password" />
+  </>
 );
 
 /** Light squares around the code, by which scanners find it. */
@@ -127,12 +142,7 @@ const Begin = ({ done }: { done: (enrolment: Enrolment) => void }) => {
           ? 'Admins need a second factor: until you have one, you may do only what a user may.'
           : 'With a second factor, nobody signs in with your password alone.'}
       </p>
-      <PasswordField
-        label="Current password"
-        value={currentPassword}
-        onValue={setCurrentPassword}
-        autoComplete="current-password"
-      />
+      <OwnPassword value={currentPassword} onValue={setCurrentPassword} />
     </Form>
   );
 };
@@ -153,12 +163,7 @@ const Change = ({ title, text, change, close }: ChangeProps) => {
     <Dialog title={title} close={close}>
       <Form action={action} failed="Nothing was changed" submit={title} cancel={close} isDangerous>
         <p>{text} Your other sessions end.</p>
-        <PasswordField
-          label="Current password"
-          value={currentPassword}
-          onValue={setCurrentPassword}
-          autoComplete="current-password"
-        />
+        <OwnPassword value={currentPassword} onValue={setCurrentPassword} />
         <CodeField value={code} onValue={setCode} fault={action.failure?.faults.code} />
       </Form>
     </Dialog>
