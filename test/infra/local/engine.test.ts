@@ -144,23 +144,12 @@ describe('npm start', () => {
 `);
   });
 
-  const admin = { ADMIN_EMAIL: 'root@example.com', ADMIN_PASSWORD: '123456789' };
   it.each([
     [
       { BCRYPT_COST: 'abc' },
       'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
     ],
-    [
-      { MAIL_FROM: 'accounts@example.com' },
-      'Environment variable RESET_URL must be set together with MAIL_FROM',
-    ],
-    [{ PASSWORD_MIN_LENGTH: '10', ...admin }, 'ADMIN_PASSWORD must be at least 10 characters'],
-    [{ ...admin, ADMIN_EMAIL: 'root' }, 'ADMIN_EMAIL must be a valid email address'],
-    [
-      { CORS_ORIGINS: 'localhost:3000' },
-      'CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
-    ],
-    [{ PORT: 'http' }, 'Environment variable PORT must be a whole number from 0 to 65535'],
+    [{ ADMIN_EMAIL: 'root', ADMIN_PASSWORD: 'p' }, 'ADMIN_EMAIL must be a valid email address'],
   ])('says in one line what is wrong with %j, and ends with 1', async (settings, message) => {
     const { code, output } = await startInVain('.', {
       PATH: process.env.PATH ?? '',

@@ -138,8 +138,11 @@ describe('The service on one machine', () => {
   });
 });
 
-describe('The days that entries are kept on one machine', () => {
+describe('The settings of one machine', () => {
   it.each([
+    [{ PORT: 'http' }, 'PORT must be a whole number from 0 to 65535'],
+    [{ CORS_ORIGINS: 'localhost:3000' }, 'CORS_ORIGINS must be * or a comma-separated list'],
+    [{ MAIL_FROM: 'a@example.com' }, 'RESET_URL must be set together with MAIL_FROM'],
     [{ AUDIT_RETENTION_DAYS: '30', DATA_DIR: 'memory' }, 'must be 0 with DATA_DIR=memory'],
     [
       { AUDIT_RETENTION_DAYS: '60', AUDIT_ARCHIVE_DAYS: '59' },
