@@ -68,25 +68,30 @@ export const Busy = ({ label }: { label: string }) => (
   </p>
 );
 
-const said = createStore({ text: '', class: 'unseen', number: 0 });
+const announced = createStore('');
+const told = createStore({ text: '', number: 0 });
 
 /** Tells users of screen readers what has changed in the page. */
-export const announce = (text: string, kind = 'unseen'): void =>
-  said.set({ text, class: kind, number: said.get().number + 1 });
+export const announce = (text: string): void => announced.set(text);
 
 /** Tells everybody what was just done. */
-export const tell = (text: string): void => announce(text, 'toast');
+export const tell = (text: string): void => told.set({ text, number: told.get().number + 1 });
 
 /** Stands once in the page. */
 export const Announcer = () => {
-  const { text, number, ...rest } = said.use();
+  const { text, number } = told.use();
   return (
-    <div role="status">
-      {text && (
-        <p key={number} {...rest}>
-          {text}
-        </p>
-      )}
-    </div>
+    <>
+      <p class="unseen" role="status">
+        {announced.use()}
+      </p>
+      <div role="status">
+        {text && (
+          <p key={number} class="toast">
+            {text}
+          </p>
+        )}
+      </div>
+    </>
   );
 };
