@@ -555,7 +555,7 @@ export const auditSealer: FunctionDefinition = {
   ],
   signingSecret: false,
   variables: ['AUDIT_ARCHIVE_DAYS'],
-  // The first window holds the whole existing table, compressed.
+  // For its processor: a window takes little memory, however large the table is.
   memory: 1024,
 };
 

@@ -43,7 +43,8 @@ export const operate = (
   const command = ['run', '--silent', 'operator', '--', ...args, '--stack', stackName];
   // It remembers the newest digests there.
   const state = { XDG_STATE_HOME: join(runFolder, 'operator') };
-  return run('npm', command, { env: { ...env, ...state }, input, timeout: 60_000 });
+  const patience = { STORAGE_PATIENCE: '10' };
+  return run('npm', command, { env: { ...env, ...state, ...patience }, input, timeout: 300_000 });
 };
 
 /** Creates the first administrator as an operator does: the password on standard input. */

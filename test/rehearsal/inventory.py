@@ -23,6 +23,15 @@ LISTINGS = [
     ("s3", "list_buckets", {}, "Buckets", "Name"),
 ]
 
+
+def is_deleted(client, service, item):
+    """Whether nothing is left of it but a key of KMS, which keeps a deleted one for a month."""
+    if service != "kms":
+        return False
+    state = client.describe_key(KeyId=item["KeyId"])["KeyMetadata"]["KeyState"]
+    return state == "PendingDeletion"
+
+
 session = botocore.session.get_session()
 names = []
 for service, operation, arguments, field, name in LISTINGS:
@@ -34,5 +43,7 @@ for service, operation, arguments, field, name in LISTINGS:
     )
     for page in pages:
         for item in page.get(field, []):
+            if is_deleted(client, service, item):
+                continue
             names.append(f"{service} {field} {item[name] if name else item}")
 print(json.dumps(sorted(names)))

@@ -21,6 +21,7 @@ import { certificateFile } from './edge.ts';
 import { type Emulator, installEmulator, startEmulator } from './emulator.ts';
 import { rehearseReset } from './password-reset.ts';
 import { rotateInTraffic } from './rotation.ts';
+import { rehearsePast } from './seal-past.ts';
 import {
   type Assembly,
   bootstrap,
@@ -38,6 +39,9 @@ import { emptyRunFolder, runFolder } from './workspace.ts';
 
 /** Milliseconds for the whole of it, several times what it takes. */
 const timeLimit = 30 * 60_000;
+
+/** Of the stack for development. */
+const settings = { auditSeal: 'on' };
 
 const isLong = process.argv[2] === 'long';
 
@@ -76,7 +80,7 @@ const redeploy = async (
 ): Promise<Assembly> => {
   const { emulator, api } = deployment;
   await step('Deploy the unchanged stack, synthesised anew', async () => {
-    const again = await synthesise('again');
+    const again = await synthesise('again', settings);
     await requireNoDifference(again, emulator.env);
     const { printed } = await deploy(again, emulator.env);
     requireThat(printed.includes('(no changes)'), `cdk deploy printed:\n${printed}`);
@@ -116,7 +120,7 @@ const takeDown = async (emulator: Emulator, assembly: Assembly, before: readonly
 const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void> => {
   setDefaultCACertificates([...getCACertificates(), readFileSync(certificateFile, 'utf8')]);
   const first = await step('Synthesise the stack and bundle its functions', () =>
-    synthesise('first'),
+    synthesise('first', settings),
   );
   await step('Bootstrap the account', () => bootstrap(first, emulator.env));
   const before = await takeInventory(emulator);
@@ -131,6 +135,7 @@ const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void>
     () => testDeployed(deployment, admin, local),
     ({ passed, skipped }) => `${passed} passed, ${skipped} skipped, as locally`,
   );
+  await rehearsePast(deployment, admin);
   if (isLong) await rotate(deployment, admin);
   await redeploy(deployment, first, admin);
   const assembly = await rehearseReset(deployment);

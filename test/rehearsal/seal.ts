@@ -8,14 +8,15 @@ import { toItem } from '../../lib/audit/store.ts';
 import { run } from './command.ts';
 import { type Deployment, operate } from './deployment.ts';
 import { pythonProgram } from './emulator.ts';
+import { type Assembly, deploy } from './stack.ts';
 import { requireThat } from './step.ts';
 import { sealInterval } from './template.ts';
 import { runFolder } from './workspace.ts';
 
 /** Runs the command line of AWS. @returns what it prints, parsed */
-const aws = async ({ emulator: { env } }: Deployment, ...args: readonly string[]) => {
+export const aws = async ({ emulator: { env } }: Deployment, ...args: readonly string[]) => {
   const all = [...args, '--output', 'json'];
-  const printed = await run(pythonProgram('aws'), all, { env, timeout: 60_000 });
+  const printed = await run(pythonProgram('aws'), all, { env, timeout: 300_000 });
   return printed && JSON.parse(printed);
 };
 
@@ -51,21 +52,75 @@ const untilClosed = (): Promise<void> => {
   return wait(end + interval - Date.now());
 };
 
-/**
- * Has the sealer run as its schedule does, and verifies by the operator's command.
- * @returns what was verified
- */
-export const sealAndVerify = async (deployment: Deployment): Promise<string> => {
-  await untilClosed();
+/** The name of the function that seals, for the command line of AWS. */
+export const findSealer = async (deployment: Deployment): Promise<readonly string[]> => {
   const query = ['--query', "Functions[?contains(FunctionName, 'SealAudit')].FunctionName"];
   const [sealer = ''] = await aws(deployment, 'lambda', 'list-functions', ...query);
-  const args = ['--function-name', sealer, join(runFolder, 'sealed.json')];
+  return ['--function-name', sealer];
+};
+
+/** Has the sealer run as its schedule does. */
+export const runSealer = async (deployment: Deployment): Promise<void> => {
+  // It would be called once more if it were not waited for.
+  const wait = ['--cli-read-timeout', '0'];
+  const args = [...(await findSealer(deployment)), ...wait, join(runFolder, 'sealed.json')];
   const { FunctionError } = await aws(deployment, 'lambda', 'invoke', ...args);
   requireThat(!FunctionError, 'The sealer failed: see emulator.log');
+};
+
+/** Verifies by the operator's command. @returns how many windows with how many entries there are */
+export const verify = async (deployment: Deployment): Promise<string> => {
   const printed = await operate(deployment, ['verify-audit']);
   const [, verified = '', windows = '0'] = /^Verified: ((\d+) window.*)$/m.exec(printed) ?? [];
   requireThat(Number(windows) > 0 && /^Intact\.$/m.test(printed), `Verified: ${printed}`);
   return verified;
+};
+
+/** Has all that is recorded so far sealed, and verifies it. @returns what was verified */
+export const sealAndVerify = async (deployment: Deployment): Promise<string> => {
+  await untilClosed();
+  await runSealer(deployment);
+  return verify(deployment);
+};
+
+/** Whether the schedule of the sealer runs it. */
+const stateOfSchedule = async (deployment: Deployment): Promise<string> => {
+  const query = ['--query', "Rules[?contains(Name, 'SealAudit')].State"];
+  return (await aws(deployment, 'events', 'list-rules', ...query)).join(' ');
+};
+
+/** The stack as it is deployed, and as it is with the seal paused. */
+export interface SealStates {
+  readonly on: Assembly;
+  readonly paused: Assembly;
+}
+
+/**
+ * Pauses the seal, has something recorded meanwhile, and resumes: the chain goes on.
+ * @returns what was verified in the end
+ */
+export const pauseAndResume = async (
+  deployment: Deployment,
+  { on, paused }: SealStates,
+  record: () => Promise<unknown>,
+): Promise<string> => {
+  const { env } = deployment.emulator;
+  const { outputs } = await deploy(paused, env);
+  const states = [await stateOfSchedule(deployment)];
+  await record();
+  const before = await verify(deployment);
+
+  await deploy(on, env);
+  states.push(await stateOfSchedule(deployment));
+  const after = await sealAndVerify(deployment);
+
+  requireThat(states.join() === 'DISABLED,ENABLED', `The schedule of the sealer: ${states.join()}`);
+  for (const name of ['AuditArchiveBucketName', 'AuditSealKeyArn']) {
+    requireThat(outputs[name] === deployment.outputs[name], `Pausing has changed ${name}`);
+  }
+  const isOneMore = Number.parseInt(after, 10) === Number.parseInt(before, 10) + 1;
+  requireThat(isOneMore, `Verified before and after the seal was resumed: ${before}; ${after}`);
+  return after;
 };
 
 /** Verifies a trail that is not intact. */

@@ -2,15 +2,9 @@ import { readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { register } from '../support/client.ts';
 import { run } from './command.ts';
-import {
-  createAdmin,
-  type Deployment,
-  openDeployment,
-  requireData,
-  takeInventory,
-} from './deployment.ts';
+import { createAdmin, openDeployment, requireData, takeInventory } from './deployment.ts';
 import { type Emulator, pythonProgram } from './emulator.ts';
-import { lockArchive, sealAndVerify, tamper } from './seal.ts';
+import { lockArchive, pauseAndResume, type SealStates, sealAndVerify, tamper } from './seal.ts';
 import { type Assembly, destroy, synthesise } from './stack.ts';
 import { requireThat, step } from './step.ts';
 import { environment, root, runFolder } from './workspace.ts';
@@ -41,27 +35,34 @@ const data = /^(dynamodb TableNames|kms Keys|logs logGroups|s3 Buckets|secretsma
 const inventorySince = async (emulator: Emulator, before: readonly string[]) =>
   (await takeInventory(emulator)).filter((name) => !before.includes(name));
 
+/** One that production allows. */
+const password = 'of fifteen or more';
+
 /** Deploys with the settings of production, and makes an admin and a user. */
 const deployWithData = async (emulator: Emulator, assembly: Assembly) => {
   const deployment = await openDeployment(emulator, assembly);
   const admin = await createAdmin(deployment);
-  const user = await register(deployment.api, { password: 'of fifteen or more' });
-  deployment.edge.stop();
+  const user = await register(deployment.api, { password });
   return { deployment, admin, user };
 };
 
+type Made = Awaited<ReturnType<typeof deployWithData>>;
+
 /** Proves the seal of a production stack. */
-const proveSeal = async (deployment: Deployment): Promise<void> => {
+const proveSeal = async ({ deployment }: Made, states: SealStates): Promise<void> => {
   await step('Lock the objects of the archive', () => lockArchive(deployment), String);
   await step('Seal the audit trail and verify it', () => sealAndVerify(deployment), String);
+  await step(
+    'Pause the seal, make another user, and resume it: the chain goes on',
+    () => pauseAndResume(deployment, states, () => register(deployment.api, { password })),
+    String,
+  );
   await step(
     'Tamper with the table and the archive, and find it',
     () => tamper(deployment),
     String,
   );
 };
-
-type Made = Awaited<ReturnType<typeof deployWithData>>;
 
 /** Destroys a production stack as infra/runbooks.md says: all its data must be left, and only they. */
 const destroyAndKeep = async (
@@ -104,11 +105,17 @@ export const keepAndTakeOver = async (
   emulator: Emulator,
   before: readonly string[],
 ): Promise<void> => {
-  const assembly = await step('Synthesise the stack for production', () =>
-    synthesise('production', { stage: 'production' }),
+  const [assembly, paused] = await step(
+    'Synthesise the stack for production, and with the seal paused',
+    () =>
+      Promise.all([
+        synthesise('production', { stage: 'production' }),
+        synthesise('paused', { stage: 'production', auditSeal: 'paused' }),
+      ]),
   );
   const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
-  await proveSeal(made.deployment);
+  await proveSeal(made, { on: assembly, paused });
+  made.deployment.edge.stop();
   const [kept, next] = await step(
     'Destroy it by the lines of infra/runbooks.md and find its data kept',
     () => Promise.all([destroyAndKeep(emulator, assembly, before), synthesiseFor(made)]),
