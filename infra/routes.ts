@@ -40,8 +40,8 @@ export interface FunctionDefinition {
   readonly variables: readonly ServiceVariable[];
   /** Megabytes. Lambda gives processor time in proportion to them. */
   readonly memory: number;
-  /** It hands messages over to the mail function, if there is one. */
-  readonly handsOverMails?: true;
+  /** It hands messages over to the mail function, if there is one; or only to verify addresses. */
+  readonly handsOverMails?: true | 'verification';
   /** It can make users admins, and logs this. */
   readonly makesAdmins?: true;
   /** It is the mail function, which has no route: other functions invoke it asynchronously. */
@@ -110,6 +110,23 @@ const ownFactorVariables = [
 ] as const;
 
 export const functions: readonly FunctionDefinition[] = [
+  // The stack creates it before the functions that invoke it.
+  {
+    name: 'mail',
+    entry: 'functions/background/send-mail.ts',
+    routes: [],
+    permissions: [
+      {
+        table: 'users',
+        actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
+      },
+      writesAudit,
+    ],
+    signingSecret: false,
+    variables: [...(['AUDIT_RETENTION_DAYS', 'MAIL_FROM', 'RESET_URL'] as const), 'VERIFY_URL'],
+    memory: waitingMemory,
+    sendsMails: true,
+  },
   {
     name: 'register',
     entry: 'functions/auth/register.ts',
@@ -123,8 +140,11 @@ export const functions: readonly FunctionDefinition[] = [
       'BCRYPT_COST',
       'REGISTRATIONS_PER_ADDRESS',
       'SESSIONS',
+      'EMAIL_VERIFICATION',
+      'LOGIN_ANSWERS',
     ],
     memory: hashingMemory,
+    handsOverMails: 'verification',
   },
   {
     name: 'login',
@@ -152,9 +172,11 @@ export const functions: readonly FunctionDefinition[] = [
       'LOGIN_FAILURES_PER_ADDRESS',
       'SESSIONS',
       'SECOND_FACTOR',
+      'EMAIL_VERIFICATION',
     ],
     memory: hashingMemory,
     factorKey: 'kms:Decrypt',
+    handsOverMails: 'verification',
   },
   {
     name: 'logout',
@@ -193,26 +215,10 @@ export const functions: readonly FunctionDefinition[] = [
         'SECOND_FACTOR',
       ] as const),
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
+      'EMAIL_VERIFICATION',
     ],
     memory: hashingMemory,
     factorKey: 'kms:Decrypt',
-  },
-  // The stack creates it before the functions that invoke it.
-  {
-    name: 'mail',
-    entry: 'functions/background/send-mail.ts',
-    routes: [],
-    permissions: [
-      {
-        table: 'users',
-        actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
-      },
-      writesAudit,
-    ],
-    signingSecret: false,
-    variables: ['AUDIT_RETENTION_DAYS', 'MAIL_FROM', 'RESET_URL'],
-    memory: waitingMemory,
-    sendsMails: true,
   },
   {
     name: 'password-resets-request',
@@ -241,6 +247,39 @@ export const functions: readonly FunctionDefinition[] = [
       'AUDIT_RETENTION_DAYS',
       ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS'] as const),
       'LOGIN_FAILURES_PER_ACCOUNT',
+      'EMAIL_VERIFICATION',
+    ],
+    memory: hashingMemory,
+    handsOverMails: true,
+  },
+  {
+    name: 'email-verifications-request',
+    entry: 'functions/email-verifications/request.ts',
+    routes: [{ method: 'POST', path: '/api/email-verifications' }],
+    permissions: [readsSessions, readsCaller, { table: 'users', actions: ['dynamodb:UpdateItem'] }],
+    signingSecret: true,
+    variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION', 'LOGIN_FAILURES_PER_ADDRESS'],
+    memory: waitingMemory,
+    handsOverMails: true,
+  },
+  {
+    name: 'email-verifications-confirm',
+    entry: 'functions/email-verifications/confirm.ts',
+    routes: [{ method: 'PUT', path: '/api/email-verifications', hashesPasswords: true }],
+    permissions: [
+      {
+        table: 'users',
+        actions: [
+          ...(['dynamodb:BatchGetItem', 'dynamodb:UpdateItem'] as const),
+          ...(['dynamodb:PutItem', 'dynamodb:DeleteItem'] as const),
+        ],
+      },
+      writesAudit,
+    ],
+    signingSecret: true,
+    variables: [
+      ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'BCRYPT_COST', 'SESSIONS'] as const),
+      ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
     ],
     memory: hashingMemory,
     handsOverMails: true,
@@ -251,7 +290,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/profile' }],
     permissions: [readsSessions, readsCaller],
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR'],
+    variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
     memory: waitingMemory,
   },
   {
@@ -263,6 +302,8 @@ export const functions: readonly FunctionDefinition[] = [
     variables: [
       ...(['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS'] as const),
       ...(['PASSWORD_MIN_LENGTH', 'BCRYPT_COST', 'SESSIONS', 'SECOND_FACTOR'] as const),
+      'EMAIL_VERIFICATION',
+      'LOGIN_ANSWERS',
     ],
     memory: hashingMemory,
     makesAdmins: true,
@@ -277,7 +318,7 @@ export const functions: readonly FunctionDefinition[] = [
       { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
     signingSecret: true,
-    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR'],
+    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
     memory: waitingMemory,
   },
   {
@@ -286,7 +327,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/users/{id}' }],
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
-    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR'],
+    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
     memory: waitingMemory,
   },
   {
@@ -295,7 +336,14 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'PUT', path: '/api/users/{id}', hashesPasswords: true }],
     permissions: [
       // Wrong current passwords are counted like failed logins.
-      { ...readsSessions, when: [...revocable, { currentPassword: 'required' }] },
+      {
+        ...readsSessions,
+        when: [
+          ...revocable,
+          ...([{ currentPassword: 'required' }, { emailVerification: 'on' }] as const),
+          { emailVerification: 'required' },
+        ],
+      },
       {
         table: 'users',
         actions: [
@@ -319,6 +367,8 @@ export const functions: readonly FunctionDefinition[] = [
         'CURRENT_PASSWORD',
       ] as const),
       ...(['LOGIN_FAILURES_PER_ACCOUNT', 'LOGIN_FAILURES_PER_ADDRESS'] as const),
+      'EMAIL_VERIFICATION',
+      'LOGIN_ANSWERS',
     ],
     memory: hashingMemory,
     makesAdmins: true,
@@ -334,7 +384,13 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
+    variables: [
+      'AUDIT_DETAIL',
+      'AUDIT_RETENTION_DAYS',
+      'SESSIONS',
+      'SECOND_FACTOR',
+      'EMAIL_VERIFICATION',
+    ],
     memory: waitingMemory,
   },
   {
@@ -521,6 +577,7 @@ export const functions: readonly FunctionDefinition[] = [
         'SECOND_FACTOR',
       ] as const),
       ...(['CURRENT_PASSWORD', 'SELF_DELETION', 'MAIL_FROM', 'RESET_URL'] as const),
+      'EMAIL_VERIFICATION',
       'AUDIT_SEAL',
     ],
     memory: waitingMemory,
@@ -567,8 +624,11 @@ const isNeeded = ({ when }: TablePermission, settings: Readonly<Record<string, u
 export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
   const inForce = new Set(operationsInForce(settings).map(({ route }) => route));
   return functions
-    .map((definition) => ({
+    .map(({ handsOverMails, ...definition }) => ({
       ...definition,
+      ...(handsOverMails === true || (handsOverMails && settings.emailVerification !== 'off')
+        ? { handsOverMails }
+        : {}),
       routes: definition.routes.filter((route) => inForce.has(routeKey(route))),
       permissions: definition.permissions.filter((permission) => isNeeded(permission, settings)),
     }))

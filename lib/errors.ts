@@ -54,8 +54,10 @@ const table = {
   FIELD_INVALID: { status: 400 },
   PARAMETER_INVALID: { status: 400 },
   RESET_TOKEN_INVALID: { status: 400, message: 'Invalid or expired reset token' },
+  VERIFICATION_TOKEN_INVALID: { status: 400, message: 'Invalid or expired verification token' },
 
   CURRENT_PASSWORD_WRONG: { status: 403, message: 'Current password is wrong' },
+  EMAIL_NOT_VERIFIED: { status: 403, message: 'Email is not verified' },
   CODE_WRONG: { status: 403, message: 'Invalid code' },
   SECOND_FACTOR_REQUIRED: { status: 403, message: 'Second factor required' },
   LOGIN_CODE_REQUIRED: { status: 401, message: 'Code required' },
@@ -87,7 +89,7 @@ const table = {
   },
   MAIL_FAULT: {
     status: 500,
-    message: 'Error requesting password reset',
+    message: 'Error requesting mail',
     field: 'err',
   },
   /** Each operation has its own message and field: see `storageFault` in lib/http/endpoint.ts. */

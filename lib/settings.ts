@@ -112,6 +112,15 @@ export const serviceSettings = {
     default: '',
     requires: 'mailFrom',
   },
+  /** Whether users prove their addresses by a mailed link, and whether they log in only then. */
+  emailVerification: {
+    variable: 'EMAIL_VERIFICATION',
+    allowed: ['off', 'on', 'required'],
+    default: 'off',
+    requires: 'verifyUrl',
+  },
+  /** The page to which links lead that prove addresses. */
+  verifyUrl: { variable: 'VERIFY_URL', allowed: pageUrl, default: '', requires: 'resetUrl' },
   /** Whether audit entries hold names and addresses, and queries of the log leave entries. */
   auditDetail: { variable: 'AUDIT_DETAIL', allowed: ['standard', 'full'], default: 'standard' },
   /** Days after which entries leave the audit table; they must be sealed. 0: they stay for ever. */
@@ -147,6 +156,7 @@ export const operatorSettings = [
   'secondFactor',
   'mailFrom',
   'resetUrl',
+  'emailVerification',
   'auditDetail',
   'auditRetentionDays',
   'auditArchiveDays',
@@ -238,6 +248,16 @@ export type Config = Values<typeof settings>;
 /** Whether the service sends mails, and so has password reset. */
 export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom' | 'resetUrl'>) =>
   mailFrom !== '' && resetUrl !== '';
+
+/**
+ * Whether nobody can tell from registrations, or from changes of their own address, who has an
+ * account: then only admins create users.
+ */
+export const hidesAccounts = ({
+  emailVerification,
+  loginAnswers,
+}: Pick<ServiceValues, 'emailVerification' | 'loginAnswers'>) =>
+  emailVerification === 'required' && loginAnswers === 'uniform';
 
 /** The value that a text means. @returns undefined for a text that is not allowed */
 export const parseSetting = (setting: Setting, text: string): string | number | undefined => {

@@ -2,11 +2,26 @@ import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { countRegistration } from '../../lib/auth/limits.ts';
 import { prepareFirstSession } from '../../lib/auth/new-session.ts';
 import * as contract from '../../lib/contract/accounts.ts';
+import { DomainError } from '../../lib/errors.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { remindToVerify, tellHolder } from '../../lib/mail/hand-over.ts';
+import { config, hidesAccounts } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { parseNewUser } from '../../lib/users/schema.ts';
 import { insertUser, prepareUser } from '../../lib/users/store.ts';
+
+/** @returns false when the address is taken and nobody may know; all else is then as if it were free */
+const insertIfFree = async (...user: Parameters<typeof insertUser>): Promise<boolean> => {
+  try {
+    await insertUser(...user);
+    return true;
+  } catch (error) {
+    const isTaken = error instanceof DomainError && error.code === 'EMAIL_REGISTERED';
+    if (isTaken && hidesAccounts(config)) return false;
+    throw error;
+  }
+};
 
 /** POST /api/auth/register */
 export const handler = endpoint(contract.register, anyone, async (request) => {
@@ -15,12 +30,21 @@ export const handler = endpoint(contract.register, anyone, async (request) => {
   await countRegistration(source.ip_address);
 
   const attempt = { ...source, action: 'CREATE' } as const;
-  const user = await recordingFaults(attempt, () => prepareUser(newUser, 'user'));
+  const user = await recordingFaults(attempt, () =>
+    prepareUser(newUser, 'user', { isVerified: false }),
+  );
   // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
-  const { tokens, writes } = await prepareFirstSession(user, source);
+  const { tokens, writes } =
+    config.emailVerification === 'required'
+      ? { tokens: {}, writes: [] }
+      : await prepareFirstSession(user, source);
   const details = creationDetails(user);
   const creation = { ...attempt, user_id: user.id, resource_id: user.id, details };
-  await recordingFaults(creation, () => insertUser(user, writes));
-  await record({ ...creation, result: 'SUCCESS' });
+  if (await recordingFaults(creation, () => insertIfFree(user, writes))) {
+    await Promise.all([record({ ...creation, result: 'SUCCESS' }), remindToVerify(user, source)]);
+  } else {
+    const refusal = { result: 'FAILURE', details: { reason: 'email_registered' } } as const;
+    await Promise.all([record({ ...attempt, ...refusal }), tellHolder(user.email, source)]);
+  }
   return { statusCode: 201, body: { message: 'User registered successfully', ...tokens } };
 });

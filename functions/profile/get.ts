@@ -7,6 +7,6 @@ import { endpoint } from '../../lib/http/endpoint.ts';
 export const handler = endpoint(contract.getProfile, authenticated, async (request) => {
   const user = await findUserFor(request, request.claims.id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
-  const { id, name, email, role } = user;
-  return { statusCode: 200, body: { data: { id, name, email, role } } };
+  const { created_at: _, ...data } = user;
+  return { statusCode: 200, body: { data } };
 });

@@ -1,6 +1,6 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import * as contract from '../../lib/contract/users.ts';
-import { authenticated } from '../../lib/http/access.ts';
+import { usersMayCreate } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { logAdminMade, requireAdmin } from '../../lib/users/admins.ts';
@@ -10,12 +10,14 @@ import { parseNewUserBy } from '../../lib/users/schema.ts';
 import { insertUser, prepareUser } from '../../lib/users/store.ts';
 
 /** POST /api/users */
-export const handler = endpoint(contract.createUser, authenticated, async (request) => {
+export const handler = endpoint(contract.createUser, usersMayCreate, async (request) => {
   const { body, claims } = request;
   const { role, ...newUser } = parseNewUserBy(claims.role, body);
   const source = sourceOf(request);
   const attempt = { ...source, action: 'CREATE', user_id: claims.id } as const;
-  const user = await recordingFaults(attempt, () => prepareUser(newUser, role));
+  const user = await recordingFaults(attempt, () =>
+    prepareUser(newUser, role, { isVerified: claims.role === 'admin' }),
+  );
   const creation = { ...attempt, resource_id: user.id, details: creationDetails(user) };
   const required = role === 'admin' ? [requireAdmin(claims.id)] : [];
   await recordingFaults(creation, () => insertUser({ ...user, made_by: claims.id }, required));

@@ -6,6 +6,7 @@ import { selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
 import { noticeChange } from '../../lib/mail/hand-over.ts';
+import { postponeMove } from '../../lib/reset/verification.ts';
 import { config } from '../../lib/settings.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
 import { changeDetails } from '../../lib/users/audit-details.ts';
@@ -53,9 +54,18 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
     id === caller
       ? await recordingFaults(change, () => checkOwnChange(own, request.caller))
       : makerPermission(request);
-  const { password, ...rest } = changes;
+  const kept =
+    id === caller
+      ? await recordingFaults(change, () =>
+          postponeMove(id, changes, { user: permission?.user, source: sourceOf(request) }),
+        )
+      : changes;
+  const { password, ...rest } = kept;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-  const context = { caller, permission, mailsLinks: config.mailFunctionUrl !== '' };
+  const context = {
+    ...{ caller, permission, mailsLinks: config.mailFunctionUrl !== '' },
+    ...(config.emailVerification === 'off' ? {} : { provesAddress: claims.role === 'admin' }),
+  };
   const { before, after } = await recordingFaults(change, () =>
     updateUser(id, { ...rest, ...hashed }, context),
   );
@@ -63,8 +73,14 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
     logAdminMade(id, { by: caller, requestId: change.request_id });
   }
   await Promise.all([
-    record({ ...change, result: 'SUCCESS', details: changeDetails(before, changes) }),
-    noticeChange(before, changes, sourceOf(request)),
+    record({
+      ...{ ...change, result: 'SUCCESS' },
+      details: {
+        ...changeDetails(before, kept),
+        ...(kept === changes ? {} : { requested: ['email'] }),
+      },
+    }),
+    noticeChange(before, kept, sourceOf(request)),
   ]);
   return { statusCode: 200, body: after };
 });

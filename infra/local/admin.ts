@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { config } from '../../lib/settings.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';
@@ -35,7 +36,7 @@ const recorded = async (
 
 const create = async (email: string, password: string): Promise<void> => {
   const newUser = parseNewUser({ name: 'Administrator', email, password });
-  const admin = await prepareUser(newUser, 'admin');
+  const admin = await prepareUser(newUser, 'admin', { isVerified: true });
   await recorded('CREATE', admin.id, creationDetails(admin), () => insertUser(admin));
 };
 
@@ -43,13 +44,19 @@ const create = async (email: string, password: string): Promise<void> => {
 const makeAdmin = async (user: StoredUser, password: string): Promise<void> => {
   const isPassword = await verifyPassword(password, user.password_hash);
   const isAdmin = user.role === 'admin';
-  if (isPassword && isAdmin) return;
+  const isUnverified = config.emailVerification !== 'off' && !user.email_verified;
+  if (isPassword && isAdmin && !isUnverified) return;
   const update: UserUpdate = {
+    ...(isUnverified ? { email_verified: true } : {}),
     ...(isPassword ? {} : { password_hash: await hashPassword(password) }),
     ...(isAdmin ? {} : { role: 'admin' }),
   };
   const details = {
-    fields: [...(isPassword ? [] : ['password']), ...(isAdmin ? [] : ['role'])],
+    fields: [
+      ...(isPassword ? [] : ['password']),
+      ...(isAdmin ? [] : ['role']),
+      ...(isUnverified ? ['email_verified'] : []),
+    ],
     ...(isAdmin ? {} : { role: { from: user.role, to: 'admin' } }),
   };
   await recorded('UPDATE', user.id, details, () => updateUser(user.id, update));

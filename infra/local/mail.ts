@@ -49,7 +49,10 @@ const sentMail = v.object({
 type SentMail = v.InferOutput<typeof sentMail>;
 
 /** Enough of the mail function's event to reject anything else. */
-const mailMessage = v.looseObject({ kind: v.picklist(['reset', 'notice']), email: v.string() });
+const mailMessage = v.looseObject({
+  kind: v.picklist(['reset', 'verification', 'notice']),
+  email: v.string(),
+});
 
 /** A mail in the format that mail programs open (RFC 5322, RFC 2046), as readable text. */
 const toFile = ({ FromEmailAddress, Destination, Content }: SentMail, date: Date): string => {

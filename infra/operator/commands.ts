@@ -14,6 +14,7 @@ import { run as resetPassword } from './commands/reset-password.ts';
 import { run as revoke } from './commands/revoke.ts';
 import { run as rotateSecret } from './commands/rotate-secret.ts';
 import { run as verifyAudit } from './commands/verify-audit.ts';
+import { run as verifyEmail } from './commands/verify-email.ts';
 
 export const commands: Readonly<Record<string, Command>> = {
   'create-admin': {
@@ -96,6 +97,17 @@ needs a service that sends mails (mailFrom, resetUrl). Nothing is mailed until t
     ],
     run: resetPassword,
   },
+  'verify-email': {
+    summary: 'mark the address of a user as verified',
+    operands: ['EMAIL'],
+    help: `For a user whose mails do not arrive, and who has shown you otherwise that the address is
+theirs. This needs a service that verifies addresses (emailVerification).`,
+    examples: [
+      'verify-email ada@example.com --stack accounts-production',
+      'verify-email ada@example.com --local',
+    ],
+    run: verifyEmail,
+  },
   'rotate-secret': {
     summary: 'replace the secret that signs tokens, without logging anyone out',
     operands: [],
@@ -124,8 +136,9 @@ older secrets are refused, and everyone has to log in again.`,
       },
     },
     help: `Each line is a JSON object with name, email, password_hash and, if known, role (user or
-admin) and created_at, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC. Other fields
-are ignored; users get new ids. Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the
+admin), created_at, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC, and
+email_verified (default: true, where the service verifies addresses). Other fields are ignored; users
+get new ids. Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the
 service's BCRYPT_COST) or hashes from export-users of this service. A user without such a hash has
 null, and sets a password by a reset before logging in. A plain bcrypt hash covers only the first
 72 bytes of a password: users with longer ones cannot log in.

@@ -1,6 +1,6 @@
 import { DomainError, invalidField } from '../../lib/errors.ts';
 import { config } from '../../lib/settings.ts';
-import type { StoredUser } from '../../lib/users/items.ts';
+import { type StoredUser, verification } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
 import { parseEmail, parseName, parseRole } from '../../lib/users/schema.ts';
 import { emailKey } from '../../lib/users/user.ts';
@@ -104,6 +104,13 @@ const required = (body: Fields, name: string): unknown => {
 const parseGivenHash = (body: Fields): string =>
   body.password_hash === null ? unmatchableHash() : parseHash(required(body, 'password_hash'));
 
+/** An address counts as proved in the other system, unless the line says that it is not. */
+const parseVerified = (value: unknown): boolean => {
+  if (value === undefined || value === null || value === true) return true;
+  if (value === false) return false;
+  throw invalidField('email_verified', 'must be true or false');
+};
+
 /**
  * Parses a line of an import.
  * @throws {DomainError} FIELD_INVALID, whose message names every broken rule and quotes nothing
@@ -127,6 +134,7 @@ const parseImportedLine = (text: string, now: Date): ImportedLine => {
     role: read(() => parseRole(body.role)),
     created_at: read(() => parseCreatedAt(body.created_at, now)),
     password_hash: read(() => parseGivenHash(body)),
+    ...verification(read(() => parseVerified(body.email_verified))),
   };
   if (broken.length > 0) throw new DomainError('FIELD_INVALID', { message: broken.join('; ') });
   return { user, oldId: body.id ?? null };

@@ -1,6 +1,7 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
+import { remindToVerify, type Source } from '../mail/hand-over.ts';
 import { type Code, readCode } from '../second-factor/codes.ts';
 import { checkCode, type Proof, useCode } from '../second-factor/factor.ts';
 import { config } from '../settings.ts';
@@ -17,9 +18,6 @@ import {
 } from './counters.ts';
 import { forgetFailures, loginCounters } from './login-protection.ts';
 import { beginSession, type Tokens } from './new-session.ts';
-
-/** Where a login comes from. */
-type Source = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
 
 /** The user who logs in, or the reason why the login fails. */
 const authenticate = async (user: StoredUser | undefined, password: string) => {
@@ -62,6 +60,13 @@ const recordFirstRefusals = async (
 const proofOf = async (user: StoredUser, code: Code | undefined): Promise<Proof | undefined> =>
   code && hasFactor(user) ? checkCode(user, code) : undefined;
 
+/** Requires a verified address where the setting does; the link is mailed again. */
+const requireVerified = async (user: StoredUser, source: Source): Promise<void> => {
+  if (config.emailVerification !== 'required' || user.email_verified) return;
+  await remindToVerify(user, source);
+  throw new DomainError('EMAIL_NOT_VERIFIED');
+};
+
 /** What somebody sends to log in; the code may be anything. */
 interface Login {
   readonly email: string;
@@ -74,13 +79,13 @@ interface Login {
  * wait refuses before that.
  * @returns the tokens of the new session
  * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
- *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, TOKEN_FAULT, STORAGE_FAULT
+ *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
 export const logIn = async (
   { email, password, ...given }: Login,
   source: Source,
 ): Promise<Tokens> => {
-  const counters = await loginCounters(email, source.ip_address ?? '');
+  const counters = await loginCounters(email, source.ip_address);
   const { user: found, items } = await findUserByEmail(email, { alongside: counters });
   const seen = countsOf(counters, items);
   const attempt = {
@@ -114,9 +119,11 @@ export const logIn = async (
     const isUsed = proof && (await useCode(user.id, proof));
     if (!isUsed) return refuse('wrong_code', seenByNow, new DomainError('LOGIN_CODE_WRONG'));
   }
+  await requireVerified(user, source).catch(failFor('email_not_verified'));
   const tokens = await beginSession(user, source).catch(failFor('no_token'));
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),
+    remindToVerify(user, source),
     forgetFailures(seenByNow),
     refreshHash(user, password),
   ]);

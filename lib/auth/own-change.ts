@@ -41,8 +41,11 @@ export const parseCurrentPassword = (value: unknown): string => {
   throw new DomainError('CURRENT_PASSWORD_REQUIRED', { faults: [fault] });
 };
 
-/** Requires the current password. A wrong one counts as a failed login. */
-const requirePassword = async (user: StoredUser, request: OwnRequest): Promise<string> => {
+/**
+ * Requires the current password of a user. A wrong one counts as a failed login.
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS, CURRENT_PASSWORD_WRONG
+ */
+export const requirePassword = async (user: StoredUser, request: OwnRequest): Promise<string> => {
   const password = parseCurrentPassword(request.currentPassword);
   const counters = await loginCounters(user.email, request.sourceIp);
   const seen = await requireNoWaitNow(counters);

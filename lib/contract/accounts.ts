@@ -1,7 +1,8 @@
 /** Registration, login and the caller's profile. */
 import { credentials } from '../auth/credentials.ts';
+import { hidesAccounts } from '../settings.ts';
 import { newUser } from '../users/schema.ts';
-import { credentialsUnder, profile, session } from './named-schemas.ts';
+import { credentialsUnder, message, profileUnder, session } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const exampleUser = {
@@ -17,26 +18,37 @@ export const register = {
   storageFault: ['Error registering user', 'insertErr'],
 } as const satisfies Operation;
 
-const registerDescription: Describe = ({ registrationsPerAddress }) => ({
+const registerDescription: Describe = (settings) => ({
   id: 'register',
   tag: 'Accounts',
   summary: 'Register',
   text:
-    'Creates a user with the role `user`; a role in the body is ignored. The response has a token for the new user.' +
-    (registrationsPerAddress > 0
+    'Creates a user with the role `user`; a role in the body is ignored. ' +
+    (settings.emailVerification === 'required'
+      ? 'The response has no token: the user logs in when the address is verified by the mailed link.'
+      : 'The response has a token for the new user.') +
+    (hidesAccounts(settings)
+      ? ' It is the same when somebody has the address, who then gets a mail.'
+      : '') +
+    (settings.registrationsPerAddress > 0
       ? ' The number of registrations from one source address is limited; beyond the limit they must wait.'
       : ''),
   bodyExample: exampleUser,
   success: {
     status: 201,
     description: 'The user is registered.',
-    schema: session,
-    example: { message: 'User registered successfully', token: exampleToken },
+    ...(settings.emailVerification === 'required'
+      ? { schema: message, example: { message: 'User registered successfully' } }
+      : {
+          schema: session,
+          example: { message: 'User registered successfully', token: exampleToken },
+        }),
   },
   errors: [
-    ...(['FIELDS_REQUIRED', 'FIELD_INVALID', 'EMAIL_REGISTERED'] as const),
-    ...(['HASHING_FAULT', 'TOKEN_FAULT'] as const),
-    ...(registrationsPerAddress > 0 ? (['TOO_MANY_ATTEMPTS'] as const) : []),
+    ...(['FIELDS_REQUIRED', 'FIELD_INVALID', 'HASHING_FAULT'] as const),
+    ...(hidesAccounts(settings) ? [] : (['EMAIL_REGISTERED'] as const)),
+    ...(settings.emailVerification === 'required' ? [] : (['TOKEN_FAULT'] as const)),
+    ...(settings.registrationsPerAddress > 0 ? (['TOO_MANY_ATTEMPTS'] as const) : []),
   ],
 });
 
@@ -72,6 +84,7 @@ const logInDescription: Describe = (settings) => ({
       ? []
       : (['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'] as const)),
     ...(settings.loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
+    ...(settings.emailVerification === 'required' ? (['EMAIL_NOT_VERIFIED'] as const) : []),
     ...(['TOO_MANY_ATTEMPTS', 'HASHING_FAULT', 'TOKEN_FAULT'] as const),
   ],
 });
@@ -81,15 +94,20 @@ export const getProfile = {
   storageFault: ['Error fetching profile', 'err'],
 } as const satisfies Operation;
 
-const getProfileDescription: Describe = () => ({
+const getProfileDescription: Describe = (settings) => ({
   id: 'getProfile',
   tag: 'Accounts',
   summary: 'Show the caller’s profile',
   success: {
     status: 200,
     description: 'The user of the token.',
-    schema: profile,
-    example: { data: { id: 17, name: exampleUser.name, email: exampleUser.email, role: 'user' } },
+    schema: profileUnder(settings),
+    example: {
+      data: {
+        ...{ id: 17, name: exampleUser.name, email: exampleUser.email, role: 'user' },
+        ...(settings.emailVerification === 'off' ? {} : { email_verified: true }),
+      },
+    },
   },
   errors: ['USER_NOT_FOUND'],
 });

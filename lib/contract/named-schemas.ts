@@ -15,7 +15,7 @@ import {
   passwordConfirmation,
 } from '../auth/credentials.ts';
 import type { ServiceValues } from '../settings.ts';
-import { resetRequest } from '../users/fields.ts';
+import { emailVerification, resetRequest } from '../users/fields.ts';
 import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
 import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
 import { roles, type User } from '../users/user.ts';
@@ -74,6 +74,15 @@ const auditEntry = v.object({
   created_at: timestamp,
 }) satisfies v.GenericSchema<unknown, AuditEntry>;
 
+const verifiedUser = v.object({
+  ...user.entries,
+  email_verified: v.pipe(v.boolean(), v.description('Whether the user has proved the address.')),
+});
+
+/** The same with whether the address is verified, where addresses are. */
+export const userUnder = ({ emailVerification: setting }: ServiceValues) =>
+  setting === 'off' ? user : verifiedUser;
+
 /** The response to a registration or a login. */
 export const session = v.object({
   message: v.string(),
@@ -93,7 +102,11 @@ const sessionOfUser = v.object({
 export const sessions = v.object({ data: v.array(sessionOfUser) });
 
 const profileData = v.pick(user, ['id', 'name', 'email', 'role']);
-export const profile = v.object({ data: profileData });
+const profile = v.object({ data: profileData });
+const verifiedProfileData = v.omit(verifiedUser, ['created_at']);
+const verifiedProfile = v.object({ data: verifiedProfileData });
+export const profileUnder = ({ emailVerification: setting }: ServiceValues) =>
+  setting === 'off' ? profile : verifiedProfile;
 
 export const secondFactor = v.object({
   enabled: v.boolean(),
@@ -124,7 +137,10 @@ export const accountDeletionUnder = ({ secondFactor: setting }: ServiceValues) =
 /** The response to a request for a password reset. */
 export const message = v.object({ message: v.string() });
 
-export const users = v.pipe(v.array(user), v.readonly());
+const users = v.pipe(v.array(user), v.readonly());
+const verifiedUsers = v.pipe(v.array(verifiedUser), v.readonly());
+export const usersUnder = ({ emailVerification: setting }: ServiceValues) =>
+  setting === 'off' ? users : verifiedUsers;
 
 const credentialsWithCode = v.object({
   ...credentials.entries,
@@ -227,8 +243,8 @@ const accountSchemas = (settings: ServiceValues): NamedSchemas => ({
   Session: session,
   SessionOfUser: sessionOfUser,
   Sessions: sessions,
-  Profile: profile,
-  ProfileData: profileData,
+  Profile: profileUnder(settings),
+  ProfileData: settings.emailVerification === 'off' ? profileData : verifiedProfileData,
   AccountDeletion: accountDeletionUnder(settings),
   PasswordConfirmation: passwordConfirmation,
   CodeConfirmation: codeConfirmation,
@@ -238,14 +254,15 @@ const accountSchemas = (settings: ServiceValues): NamedSchemas => ({
   RecoveryCodes: recoveryCodes,
   PasswordResetRequest: resetRequest,
   PasswordReset: passwordReset,
+  EmailVerification: emailVerification,
 });
 
 /** All of them, in the order of the document. */
 export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
   ...accountSchemas(settings),
   Message: message,
-  User: user,
-  Users: users,
+  User: userUnder(settings),
+  Users: usersUnder(settings),
   NewUserWithRole: newUserByAdmin,
   UserChanges: userChangesUnder(settings),
   AuditEntry: auditEntry,

@@ -6,6 +6,7 @@ import * as auditLogs from './audit-logs.ts';
 import * as auditSeal from './audit-seal.ts';
 import * as console from './console.ts';
 import * as docs from './docs.ts';
+import * as emailVerifications from './email-verifications.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import * as passwordResets from './password-resets.ts';
 import * as secondFactor from './second-factor.ts';
@@ -17,6 +18,7 @@ export const operations = {
   ...accounts.operations,
   ...accountDeletions.operations,
   ...passwordResets.operations,
+  ...emailVerifications.operations,
   ...sessions.operations,
   ...secondFactor.operations,
   ...users.operations,

@@ -1,9 +1,10 @@
 /** Users, read and changed by callers with a token. */
 import * as v from 'valibot';
+import { hidesAccounts, type ServiceValues } from '../settings.ts';
 import { email } from '../users/fields.ts';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
 import { oneOf } from '../validation.ts';
-import { user, userChangesUnder, users } from './named-schemas.ts';
+import { userChangesUnder, usersUnder, userUnder } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 import { limitUpTo, pageParameters } from './parameters.ts';
 
@@ -24,19 +25,30 @@ const second = {
   created_at: '2026-11-21T09:06:00.000Z',
 };
 
+/** The field of the examples that says whether an address is verified, where addresses are. */
+const provedUnder = ({ emailVerification }: ServiceValues) =>
+  emailVerification === 'off' ? {} : { email_verified: true };
+
 export const createUser = {
   caller: 'user',
   body: newUserByAdmin,
   storageFault: ['Error creating user', 'insertErr'],
 } as const satisfies Operation;
 
-const createUserDescription: Describe = () => ({
+const createUserDescription: Describe = (settings) => ({
   id: 'createUser',
   tag,
   summary: 'Create a user',
-  text: 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
+  text: hidesAccounts(settings)
+    ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
+    : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
   bodyExample: { name: second.name, email: second.email, password: 'a long password' },
-  success: { status: 201, description: 'The new user.', schema: user, example: second },
+  success: {
+    status: 201,
+    description: 'The new user.',
+    schema: userUnder(settings),
+    example: { ...second, ...provedUnder(settings) },
+  },
   errors: ['FIELDS_REQUIRED', 'FIELD_INVALID', 'FORBIDDEN', 'EMAIL_REGISTERED', 'HASHING_FAULT'],
 });
 
@@ -71,18 +83,18 @@ export const listUsers = {
   storageFault: ['Error listing users', 'err'],
 } as const satisfies Operation;
 
-const listUsersDescription: Describe = ({ userDirectory }) => ({
+const listUsersDescription: Describe = (settings) => ({
   id: 'listUsers',
   tag,
   summary: 'List the users',
   text:
     'Oldest first unless `order` says otherwise. Without `limit` a response has as many users as one read of 1 MB returns, which is thousands. As long as more remain, `Link` leads to the next page. A user who was just created may be missing for a moment.' +
-    (userDirectory === 'closed' ? ' Callers who are not admins get only themselves.' : ''),
+    (settings.userDirectory === 'closed' ? ' Callers who are not admins get only themselves.' : ''),
   success: {
     status: 200,
     description: 'One page of the users.',
-    schema: users,
-    example: [example],
+    schema: usersUnder(settings),
+    example: [{ ...example, ...provedUnder(settings) }],
     headers: ['Link'],
   },
   errors: ['PARAMETER_INVALID'],
@@ -93,14 +105,19 @@ export const getUser = {
   storageFault: ['Error fetching user', 'err'],
 } as const satisfies Operation;
 
-const getUserDescription: Describe = ({ userDirectory }) => ({
+const getUserDescription: Describe = (settings) => ({
   id: 'getUser',
   tag,
   summary: 'Show a user',
-  ...(userDirectory === 'closed'
+  ...(settings.userDirectory === 'closed'
     ? { text: 'Callers who are not admins may see only themselves.' }
     : {}),
-  success: { status: 200, description: 'The user.', schema: user, example },
+  success: {
+    status: 200,
+    description: 'The user.',
+    schema: userUnder(settings),
+    example: { ...example, ...provedUnder(settings) },
+  },
   errors: ['USER_NOT_FOUND'],
 });
 
@@ -124,14 +141,17 @@ const updateUserDescription: Describe = (settings) => ({
       : '') +
     (settings.currentPassword === 'required'
       ? ' Users who change their own password or address must send their current password too.'
-      : ''),
+      : '') +
+    (settings.emailVerification === 'off'
+      ? ''
+      : ' Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one.'),
   body: userChangesUnder(settings),
   bodyExample: { name: 'Ada King' },
   success: {
     status: 200,
     description: 'The changed user.',
-    schema: user,
-    example: { ...example, name: 'Ada King' },
+    schema: userUnder(settings),
+    example: { ...example, name: 'Ada King', ...provedUnder(settings) },
   },
   errors: [
     ...(['NO_FIELDS_TO_UPDATE', 'FIELD_INVALID', 'USER_NOT_FOUND'] as const),
@@ -139,6 +159,7 @@ const updateUserDescription: Describe = (settings) => ({
     ...(settings.currentPassword === 'required'
       ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
       : []),
+    ...(settings.emailVerification === 'off' ? [] : (['MAIL_FAULT'] as const)),
   ],
 });
 

@@ -53,7 +53,7 @@ export const usersTable = {
       name: 'by_created_at',
       partitionKey: { name: 'listing', type: 'S' },
       sortKey: createdAtAndId,
-      include: ['id', 'name', 'email', 'role', 'created_at'],
+      include: ['id', 'name', 'email', 'role', 'created_at', 'email_verified'],
     },
     // Only admins have its partition key, so that they are found without reading everyone.
     {

@@ -6,7 +6,7 @@
 
 import { sessionIdOf, verifyToken } from '../auth/token.ts';
 import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
+import { config, hidesAccounts } from '../settings.ts';
 import { roleInForce, toUser } from '../users/items.ts';
 import { findBearer } from '../users/sessions.ts';
 import { findUser } from '../users/store.ts';
@@ -85,6 +85,7 @@ const isAdmin = ({ claims }: AuthenticatedRequest) => claims.role === 'admin';
 const isSelf = ({ claims, pathParameters }: AuthenticatedRequest) =>
   pathParameters?.id === String(claims.id);
 const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAdmin(request);
+const mayCreate = (request: AuthenticatedRequest) => !hidesAccounts(config) || isAdmin(request);
 const mayRead = (request: AuthenticatedRequest) =>
   config.userDirectory === 'open' || isSelfOrAdmin(request);
 
@@ -136,6 +137,12 @@ export const adminOnly = {
 export const selfOrAdmin = {
   caller: 'self',
   checks: [authenticate(), authorize(isSelfOrAdmin)],
+} as const satisfies Access;
+
+/** Any valid token; where nobody may know who has an account, only that of an admin. */
+export const usersMayCreate = {
+  caller: 'user',
+  checks: [authenticate(), authorize(mayCreate)],
 } as const satisfies Access;
 
 /** The user of the path, an admin, or another caller whom the rule permits. */

@@ -18,7 +18,20 @@ interface Asked {
 export interface ResetMessage extends Asked {
   readonly kind: 'reset';
   readonly email: string;
+  /** Somebody did not ask for a new password, but for an account with the address. */
+  readonly isTaken?: true;
 }
+
+/** A link by which a user proves an address. */
+export interface VerificationMessage extends Asked {
+  readonly kind: 'verification';
+  readonly user_id: number;
+  readonly email: string;
+  /** The user wants to have the address, and has another one. */
+  readonly isNew?: true;
+}
+
+export type LinkMessage = ResetMessage | VerificationMessage;
 
 /** The notice to an account that its password, address or second factor was changed. */
 export interface NoticeMessage extends Asked {
@@ -30,7 +43,7 @@ export interface NoticeMessage extends Asked {
   readonly changed: readonly ('email' | 'password' | 'secondFactor')[];
 }
 
-export type MailMessage = ResetMessage | NoticeMessage;
+export type MailMessage = LinkMessage | NoticeMessage;
 
 /**
  * Hands a message to the function that mails by an asynchronous invocation (Lambda's API reference,
@@ -67,6 +80,15 @@ export interface Source {
   readonly user_agent: string;
 }
 
+/** Never throws: a message that is lost is logged. */
+const handOverOrLog = async (message: MailMessage): Promise<void> => {
+  try {
+    await handOver(message);
+  } catch (error) {
+    logError(noticeNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
+  }
+};
+
 /**
  * Requests a notice to an account, where the service sends mails. Never throws: the change is made,
  * and a notice that is lost is logged.
@@ -78,11 +100,8 @@ const notice = async (
   now: Date,
 ): Promise<void> => {
   if (config.mailFunctionUrl === '' || changed.length === 0) return;
-  try {
-    await handOver({ kind: 'notice', user_id, email, changed, ...source, time: now.toISOString() });
-  } catch (error) {
-    logError(noticeNotHandedOver, { requestId: source.request_id, ...describeFault(error) });
-  }
+  const time = now.toISOString();
+  await handOverOrLog({ kind: 'notice', user_id, email, changed, ...source, time });
 };
 
 /** Requests a {@link notice} to the old address of an account that was changed. */
@@ -107,3 +126,40 @@ export const noticeFactor = (
   source: Source,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => notice(user, ['secondFactor'], source, now);
+
+/** A message that asks for a link by which a user proves an address. */
+export const verificationOf = (
+  { id: user_id, email }: { readonly id: number; readonly email: string },
+  source: Source,
+  { now = new Date() }: { now?: Date } = {},
+): VerificationMessage => ({
+  kind: 'verification',
+  user_id,
+  email,
+  ...source,
+  time: now.toISOString(),
+});
+
+/**
+ * Requests a mail by which a user proves an address, where that is not done yet. Never throws: the
+ * user can ask again.
+ */
+export const remindToVerify = async (
+  user: {
+    readonly id: number;
+    readonly email: string;
+    readonly email_verified?: boolean | undefined;
+  },
+  source: Source,
+): Promise<void> => {
+  if (config.emailVerification === 'off' || user.email_verified) return;
+  await handOverOrLog(verificationOf(user, source));
+};
+
+/** Requests a mail to whoever has an address with which somebody registers. Never throws. */
+export const tellHolder = (
+  email: string,
+  source: Source,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<void> =>
+  handOverOrLog({ kind: 'reset', email, isTaken: true, ...source, time: now.toISOString() });

@@ -6,7 +6,7 @@
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../errors.ts';
 import { config } from '../settings.ts';
-import type { NoticeMessage, ResetMessage } from './hand-over.ts';
+import type { NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
 
 export interface Mail {
   readonly subject: string;
@@ -54,13 +54,38 @@ export const resetMail = (
 ): Mail => {
   const link = `${resetUrl}#token=${token}`;
   const site = new URL(resetUrl).host;
+  const [asked, advice] = message.isTaken
+    ? ([
+        `for an account with the address ${email} at ${site}, which has one`,
+        'log in as usual, or ',
+      ] as const)
+    : ([`for a new password for the account ${email} at ${site}`, ''] as const);
   const paragraphs = [
-    `Somebody asked for a new password for the account ${email} at ${site}, ${origin(message)}.`,
-    'If it was you, open this link within 30 minutes and choose a new password. It works once, and only the newest link does.',
+    `Somebody asked ${asked}, ${origin(message)}.`,
+    `If it was you, ${advice}open this link within 30 minutes and choose a new password. It works once, and only the newest link does.`,
     link,
     'If it was not you, there is nothing to do: your password stays as it is, and whoever asked has not seen this mail. Give the link to nobody. Nobody who works for the site will ask for it.',
   ];
   return write('Choose a new password', paragraphs, link);
+};
+
+/**
+ * The mail with the link that proves an address.
+ * @param verifyUrl the page that asks for the password of the account; the token as in a reset
+ */
+export const verificationMail = (
+  message: VerificationMessage,
+  { email, verifyUrl, token }: { email: string; verifyUrl: string; token: string },
+): Mail => {
+  const link = `${verifyUrl}#token=${token}`;
+  const site = new URL(verifyUrl).host;
+  const paragraphs = [
+    `Somebody gave ${email} as the address of an account at ${site}, ${origin(message)}.`,
+    'If it was you, open this link within 30 minutes and enter the password of the account. It works once, and only the newest link does.',
+    link,
+    'If it was not you, there is nothing to do: without this link nobody can show that the address is theirs. Give it to nobody. Nobody who works for the site will ask for it.',
+  ];
+  return write('Confirm your email address', paragraphs, link);
 };
 
 const names = {

@@ -1,6 +1,6 @@
 /**
- * Mails the links of password resets: for each request once, and only so many for an account
- * (functions/README.md, Password reset).
+ * Mails links: for each request once, and only so many for an account (functions/README.md, Password
+ * reset).
  */
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
@@ -10,13 +10,27 @@ import { exceedsNoticeLimit } from '../auth/limits.ts';
 import { retry, sendIf } from '../dynamodb/client.ts';
 import { faultName, namedError } from '../errors.ts';
 import { describeFault, logError, mailNotSent } from '../log.ts';
-import type { MailMessage, NoticeMessage, ResetMessage } from '../mail/hand-over.ts';
-import { isFinal, isMailable, type Mail, noticeMail, resetMail, send } from '../mail/send.ts';
+import type {
+  LinkMessage,
+  MailMessage,
+  NoticeMessage,
+  ResetMessage,
+  VerificationMessage,
+} from '../mail/hand-over.ts';
+import {
+  isFinal,
+  isMailable,
+  type Mail,
+  noticeMail,
+  resetMail,
+  send,
+  verificationMail,
+} from '../mail/send.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
-import { getItem, hour, resetKey, type StoredUser } from '../users/items.ts';
-import { findUserByEmail } from '../users/store.ts';
-import { makeToken, newToken, type StoredReset } from './store.ts';
+import { getItem, hour, linkKey } from '../users/items.ts';
+import { findStoredUser, findUserByEmail } from '../users/store.ts';
+import { type Link, makeToken, newToken, resetLink, type StoredLink } from './store.ts';
 
 const minute = 60;
 
@@ -30,15 +44,29 @@ const mailsPerHour = 5;
  * Whether a delivery claims the request now. A time too far ahead is from before the clock was set
  * back.
  */
-const isClaimed = ({ claimed_until = 0 }: StoredReset, now: number): boolean =>
+const isClaimed = ({ claimed_until = 0 }: StoredLink, now: number): boolean =>
   claimed_until > now && claimed_until <= now + lease + minute;
+
+/**
+ * Whether the user is about to get another address, so that a link to the present one would make the
+ * link to that one void.
+ */
+const isForAnother = (item: StoredLink, { user, email }: Link, now: number): boolean =>
+  email === user.email &&
+  item.token_hash !== undefined &&
+  item.email !== email &&
+  (item.token_expires_at ?? 0) > now;
 
 /**
  * The mails of the last hour including that for a request; undefined if the request must not be
  * mailed.
  * @throws {Error} MailUnderWay while another delivery mails it
  */
-const mailsWith = (item: StoredReset, requestId: string, now: number) => {
+const mailsWith = (
+  item: StoredLink,
+  requestId: string,
+  { link, now }: { link: Link; now: number },
+) => {
   const { request_id, sent, mailed = [] } = item;
   if (request_id === requestId) {
     if (!sent && isClaimed(item, now)) throw namedError('MailUnderWay');
@@ -49,21 +77,23 @@ const mailsWith = (item: StoredReset, requestId: string, now: number) => {
   if (mailed.some((one) => one.request_id === requestId)) return undefined;
   // Times ahead of now are from before the clock was set back.
   const recent = mailed.filter(({ at }) => at > now - hour && at <= now + minute);
-  const isTooSoon = recent.length >= mailsPerHour || recent.some(({ at }) => at > now - minute);
-  return isTooSoon ? undefined : [...recent, { request_id: requestId, at: now }];
+  const isTooSoon = item.email === link.email && recent.some(({ at }) => at > now - minute);
+  return isTooSoon || recent.length >= mailsPerHour || isForAnother(item, link, now)
+    ? undefined
+    : [...recent, { request_id: requestId, at: now }];
 };
 
 /** Writes a token for a request, unless another delivery has changed the item since it was read. */
 const claimMail = async (
-  user: StoredUser,
+  link: Link,
   requestId: string,
-  { claim, mails, now }: { claim: string | undefined; mails: StoredReset['mailed']; now: number },
+  { claim, mails, now }: { claim: string | undefined; mails: StoredLink['mailed']; now: number },
 ): Promise<string | undefined> => {
-  const token = makeToken(user.id);
-  const { UpdateExpression, ExpressionAttributeValues } = newToken(user, token, now);
+  const token = makeToken(link.user.id);
+  const { UpdateExpression, ExpressionAttributeValues } = newToken(link, token, now);
   const command = new UpdateCommand({
     TableName: config.usersTable,
-    Key: resetKey(user.id),
+    Key: linkKey(link.kind, link.user.id),
     UpdateExpression: `${UpdateExpression}, request_id = :request, mailed = :mails, claim = :claim, claimed_until = :lease REMOVE sent`,
     ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
     ExpressionAttributeValues: {
@@ -87,16 +117,16 @@ const maxRounds = 3;
  * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
  */
 export const makeMailedToken = async (
-  user: StoredUser,
+  link: Link,
   requestId: string,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<string | undefined> => {
   const tryToClaim = async () => {
-    const item: StoredReset = (await getItem(resetKey(user.id))) ?? {};
-    const mails = mailsWith(item, requestId, seconds(now));
+    const item: StoredLink = (await getItem(linkKey(link.kind, link.user.id))) ?? {};
+    const mails = mailsWith(item, requestId, { link, now: seconds(now) });
     if (!mails) return 'nothing to mail';
     const seen = { claim: item.claim, mails, now: seconds(now) };
-    const token = await claimMail(user, requestId, seen);
+    const token = await claimMail(link, requestId, seen);
     return token === undefined ? undefined : { token };
   };
   const claimed = await retry(tryToClaim, { attempts: maxRounds });
@@ -105,18 +135,18 @@ export const makeMailedToken = async (
 };
 
 const updateMail = async (
-  { id }: StoredUser,
+  { kind, user }: Link,
   ExpressionAttributeValues: Readonly<Record<string, unknown>>,
   expressions: { readonly UpdateExpression: string; readonly ConditionExpression: string },
 ): Promise<void> => {
-  const item = { TableName: config.usersTable, Key: resetKey(id) };
+  const item = { TableName: config.usersTable, Key: linkKey(kind, user.id) };
   await sendIf(new UpdateCommand({ ...item, ...expressions, ExpressionAttributeValues }));
 };
 
 /** Records that a request is done. @throws {DomainError} STORAGE_FAULT */
-export const markMailed = (user: StoredUser, requestId: string): Promise<void> =>
+export const markMailed = (link: Link, requestId: string): Promise<void> =>
   updateMail(
-    user,
+    link,
     { ':true': true, ':request': requestId },
     { UpdateExpression: 'SET sent = :true', ConditionExpression: 'request_id = :request' },
   );
@@ -125,9 +155,9 @@ export const markMailed = (user: StoredUser, requestId: string): Promise<void> =
  * Ends the claim of a request that could not be mailed, so that it can be tried again at once.
  * @throws {DomainError} STORAGE_FAULT
  */
-export const releaseMail = (user: StoredUser, requestId: string): Promise<void> =>
+export const releaseMail = (link: Link, requestId: string): Promise<void> =>
   updateMail(
-    user,
+    link,
     { ':request': requestId },
     { UpdateExpression: 'REMOVE claimed_until', ConditionExpression: 'request_id = :request' },
   );
@@ -155,29 +185,56 @@ const deliver = async (
   }
 };
 
-const mailReset = async (message: ResetMessage): Promise<void> => {
+/** @param write writes the mail with a token */
+const mailLink = async (
+  message: LinkMessage,
+  link: Link,
+  write: (token: string) => Mail,
+): Promise<void> => {
   const { request_id, ip_address, user_agent } = message;
-  const { user } = await findUserByEmail(message.email);
-  if (!user || !canMail(user.email, message)) return;
-  const token = await makeMailedToken(user, request_id);
+  const { user, kind, email } = link;
+  if (!canMail(email, message)) return;
+  const token = await makeMailedToken(link, request_id);
   if (token === undefined) return;
-  const link = { email: user.email, resetUrl: config.resetUrl, token };
-  const isSent = await deliver(user.email, resetMail(message, link), message).catch(
-    async (error: unknown) => {
-      // If this fails too, the claim ends by itself.
-      await releaseMail(user, request_id).catch(() => undefined);
-      throw error;
-    },
-  );
+  const isSent = await deliver(email, write(token), message).catch(async (error: unknown) => {
+    // If this fails too, the claim ends by itself.
+    await releaseMail(link, request_id).catch(() => undefined);
+    throw error;
+  });
   // From here on nothing may throw: the message would be tried again, and mailed twice.
-  await markMailed(user, request_id).catch((error: unknown) =>
+  await markMailed(link, request_id).catch((error: unknown) =>
     logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
   );
-  if (!isSent) return;
+  // A link that proves an address can do nothing without the password: only its use is recorded.
+  if (!isSent || kind === 'verification') return;
   await record({
     ...{ ip_address, user_agent, request_id, action: 'UPDATE', resource_id: user.id },
     ...{ result: 'SUCCESS', details: resetRequested },
   });
+};
+
+const mailReset = async (message: ResetMessage): Promise<void> => {
+  const { user } = await findUserByEmail(message.email);
+  if (!user) return;
+  await mailLink(message, resetLink(user), (token) =>
+    resetMail(message, { email: user.email, resetUrl: config.resetUrl, token }),
+  );
+};
+
+const mailVerification = async (message: VerificationMessage): Promise<void> => {
+  const { user_id, email, isNew = false } = message;
+  const user = await findStoredUser(user_id);
+  const isOfUser = user?.email === email;
+  // The user has got another address since, or has verified this one.
+  if (!user || (isNew ? isOfUser : !isOfUser || user.email_verified)) return;
+  const { user: holder } = isNew ? await findUserByEmail(email) : { user };
+  // Whoever has the address learns it, and whoever asked for it does not.
+  if (holder && holder.id !== user_id) {
+    return mailReset({ ...message, kind: 'reset', isTaken: true });
+  }
+  await mailLink(message, { kind: 'verification', user, email }, (token) =>
+    verificationMail(message, { email, verifyUrl: config.verifyUrl, token }),
+  );
 };
 
 const mailNotice = async (message: NoticeMessage): Promise<void> => {
@@ -190,5 +247,7 @@ const mailNotice = async (message: NoticeMessage): Promise<void> => {
  * Mails what a message asks for. A message that comes again after its link was mailed is ignored.
  * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
  */
-export const mail = (message: MailMessage): Promise<void> =>
-  message.kind === 'reset' ? mailReset(message) : mailNotice(message);
+export const mail = (message: MailMessage): Promise<void> => {
+  if (message.kind === 'notice') return mailNotice(message);
+  return message.kind === 'reset' ? mailReset(message) : mailVerification(message);
+};

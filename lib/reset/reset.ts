@@ -6,7 +6,7 @@ import { failuresOf } from '../auth/login-protection.ts';
 import { DomainError } from '../errors.ts';
 import { handOver, noticeChange, type Source } from '../mail/hand-over.ts';
 import { hashPassword } from '../users/password.ts';
-import { findReset, useReset } from './store.ts';
+import { findLink, useReset } from './store.ts';
 
 /**
  * Requests a mail with a link for the account of an address. No account is looked up here, so that
@@ -34,7 +34,7 @@ export const resetPassword = async (
   source: Source,
 ): Promise<void> => {
   const attempt = { ...source, action: 'UPDATE', details } as const;
-  const found = await recordingFaults(attempt, () => findReset(token));
+  const found = await recordingFaults(attempt, () => findLink('reset', token));
   if (!found) throw new DomainError('RESET_TOKEN_INVALID');
   const { user } = found;
   const [hash, forgotten] = await Promise.all([hashPassword(password), failuresOf(user.email)]);

@@ -1,32 +1,50 @@
 /**
- * The one link of a user for a password reset (functions/README.md, Password reset). Its item holds
- * a digest of the newest token, and the recent mails, which are limited.
+ * The one link of a user for a password reset (functions/README.md, Password reset), and the one that
+ * proves an address (functions/README.md, Verified addresses). The item of each holds a digest of its
+ * newest token, and the recent mails, which are limited.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { send, transact } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { clockSkew, seconds } from '../time.ts';
 import {
+  emailItemKey,
   getItems,
   hour,
   type ItemKey,
-  resetKey,
+  type LinkKind,
+  linkKey,
   type StoredUser,
   toStoredUser,
   userKey,
-  voidingReset,
+  voidLink,
 } from '../users/items.ts';
 import { endingSessions } from '../users/sessions.ts';
-import { isUserId } from '../users/user.ts';
+import { releaseEmail } from '../users/update.ts';
+import { emailKey, isUserId } from '../users/user.ts';
+
+/** A link to be made: of a user, and mailed to an address. */
+export interface Link {
+  readonly kind: LinkKind;
+  readonly user: StoredUser;
+  /** The address of the user, or another one that the link gives to the user. */
+  readonly email: string;
+}
+
+/** The link for a password reset. */
+export const resetLink = (user: StoredUser): Link => ({ kind: 'reset', user, email: user.email });
 
 /** Times are seconds since 1970. */
-export interface StoredReset {
+export interface StoredLink {
   /** SHA-256 of the newest token; absent when the token was used or made void. */
   readonly token_hash?: string;
   readonly token_expires_at?: number;
-  /** A digest of the user's address and password hash, which must be unchanged. */
+  /** A digest of the fields of the user to which the link is bound. */
   readonly user_state?: string;
+  /** The address to which it was mailed. */
+  readonly email?: string;
   /** The request that was mailed last, or is being mailed. */
   readonly request_id?: string;
   /** A new id for each delivery that claims a request. */
@@ -58,43 +76,45 @@ const idIn = (token: string): number | undefined => {
 };
 
 /**
- * The state of a user to which a link is bound: after a change of the password or the address it is
- * void. The digest includes the salt of the hash, so that no password can be tried on it.
+ * The state of a user to which a link is bound: after a change of the address it is void, and one
+ * that sets a password also after a change of that. The digest includes the salt of the hash, so
+ * that no password can be tried on it.
  */
-const stateOf = ({ email, password_hash }: StoredUser): string =>
-  digest(JSON.stringify([email, password_hash]));
+const stateOf = (kind: LinkKind, { email, password_hash }: StoredUser): string =>
+  digest(JSON.stringify(kind === 'reset' ? [email, password_hash] : [email]));
 
 /** The update that writes a new token, and keeps the mails that the item lists. */
-export const newToken = (user: StoredUser, token: string, now: number) => ({
+export const newToken = ({ kind, user, email }: Link, token: string, now: number) => ({
   UpdateExpression:
-    'SET token_hash = :hash, token_expires_at = :until, user_state = :state, expires_at = :end',
+    'SET token_hash = :hash, token_expires_at = :until, user_state = :state, email = :email, expires_at = :end',
   ExpressionAttributeValues: {
     ':hash': digest(token),
     ':until': now + tokenLifetime,
-    ':state': stateOf(user),
+    ':state': stateOf(kind, user),
+    ':email': email,
     ':end': now + hour,
   },
 });
 
 /**
- * Makes the token of a link for a user, which makes earlier ones void.
+ * Makes the token of a link, which makes earlier ones of its kind void.
  * @throws {DomainError} STORAGE_FAULT
  */
-export const makeResetToken = async (
-  user: StoredUser,
+export const makeLinkToken = async (
+  link: Link,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<string> => {
+  const { kind, user } = link;
   const token = makeToken(user.id);
-  const update = newToken(user, token, seconds(now));
+  const update = newToken(link, token, seconds(now));
   await send(
-    new UpdateCommand({ TableName: config.usersTable, Key: resetKey(user.id), ...update }),
+    new UpdateCommand({ TableName: config.usersTable, Key: linkKey(kind, user.id), ...update }),
   );
   return token;
 };
 
-/** A valid token, and its user as read with it. */
-export interface FoundReset {
-  readonly user: StoredUser;
+/** A link with a valid token, and its user as read with it. */
+export interface FoundLink extends Link {
   readonly tokenHash: string;
 }
 
@@ -103,66 +123,137 @@ export interface FoundReset {
  * @returns undefined for a token that is unknown, altered, used, expired or void
  * @throws {DomainError} STORAGE_FAULT
  */
-export const findReset = async (
+export const findLink = async (
+  kind: LinkKind,
   token: string,
   { now = new Date() }: { now?: Date } = {},
-): Promise<FoundReset | undefined> => {
+): Promise<FoundLink | undefined> => {
   const id = idIn(token);
   if (id === undefined) return undefined;
-  const [reset, item] = await getItems([resetKey(id), userKey(id)]);
-  if (!reset || !item) return undefined;
-  const { token_hash, token_expires_at = 0, user_state }: StoredReset = reset;
+  const [link, item] = await getItems([linkKey(kind, id), userKey(id)]);
+  if (!link || !item) return undefined;
+  const { token_hash, token_expires_at = 0, user_state, email = '' }: StoredLink = link;
   const user = toStoredUser(item);
   const isCurrent =
     token_expires_at > seconds(now) && token_expires_at <= farthestEnd(seconds(now));
-  const isGood = token_hash === digest(token) && isCurrent && user_state === stateOf(user);
-  return isGood ? { user, tokenHash: token_hash } : undefined;
+  const isGood = token_hash === digest(token) && isCurrent && user_state === stateOf(kind, user);
+  return isGood ? { kind, user, email, tokenHash: token_hash } : undefined;
 };
+
+/** Uses a token up, on the condition that it is still valid. */
+const usingUp = ({ kind, user, tokenHash }: FoundLink, now: Date) => {
+  const voiding = voidLink(kind, user.id, { now });
+  return {
+    Update: {
+      ...voiding,
+      ConditionExpression:
+        'token_hash = :hash AND token_expires_at > :now AND token_expires_at <= :farthest',
+      ExpressionAttributeValues: {
+        ...voiding.ExpressionAttributeValues,
+        ':hash': tokenHash,
+        ':now': seconds(now),
+        ':farthest': farthestEnd(seconds(now)),
+      },
+    },
+  };
+};
+
+/** The condition that the password and the address of a user are as they were read. */
+const sameAccount = {
+  ConditionExpression: 'password_hash = :hash AND email = :address',
+  valuesOf: ({ email, password_hash }: StoredUser) => ({
+    ':hash': password_hash,
+    ':address': email,
+  }),
+} as const;
 
 /**
  * In one transaction uses a token up, sets the password, and ends all sessions of the user and the
- * permission of whoever created the user.
+ * permission of whoever created the user. Whoever has the mail has proved the address.
  * @param forgotten the key of an item to delete in the same transaction
  * @returns false when the token is not valid any more
  * @throws {DomainError} STORAGE_FAULT
  */
 export const useReset = async (
-  { user, tokenHash }: FoundReset,
+  link: FoundLink,
   password_hash: string,
   { forgotten, now = new Date() }: { forgotten?: ItemKey | undefined; now?: Date },
 ): Promise<boolean> => {
   const TableName = config.usersTable;
-  const voiding = voidingReset(user.id, { now });
+  const { user } = link;
+  const proves = config.emailVerification !== 'off';
   const failed = await transact([
     {
       Update: {
         TableName,
         Key: userKey(user.id),
         ...endingSessions({
-          UpdateExpression: 'SET password_hash = :fresh REMOVE made_by',
+          UpdateExpression: `SET password_hash = :fresh${proves ? ', email_verified = :true' : ''} REMOVE made_by`,
           ExpressionAttributeValues: {
+            ...sameAccount.valuesOf(user),
             ':fresh': password_hash,
-            ':hash': user.password_hash,
-            ':email': user.email,
+            ...(proves ? { ':true': true } : {}),
           },
         }),
-        ConditionExpression: 'password_hash = :hash AND email = :email',
+        ConditionExpression: sameAccount.ConditionExpression,
       },
     },
-    {
-      Update: {
-        ...voiding,
-        ConditionExpression:
-          'token_hash = :hash AND token_expires_at > :now AND token_expires_at <= :farthest',
-        ExpressionAttributeValues: {
-          ...voiding.ExpressionAttributeValues,
-          ':hash': tokenHash,
-          ':now': seconds(now),
-          ':farthest': farthestEnd(seconds(now)),
-        },
-      },
-    },
+    usingUp(link, now),
     ...(forgotten ? [{ Delete: { TableName, Key: { pk: forgotten.pk } } }] : []),
   ]);
   return failed.length === 0;
+};
+
+/** The update of a user who proves an address; another one than before ends all sessions. */
+const proving = ({ user, email }: FoundLink) => {
+  const proved = {
+    UpdateExpression: 'SET email_verified = :true',
+    ExpressionAttributeValues: { ...sameAccount.valuesOf(user), ':true': true },
+  };
+  if (email === user.email) return proved;
+  return endingSessions({
+    UpdateExpression: `${proved.UpdateExpression}, email = :email REMOVE made_by`,
+    ExpressionAttributeValues: { ...proved.ExpressionAttributeValues, ':email': email },
+  });
+};
+
+/** Moves the item that keeps the address unique, if the address is not the same in any letter case. */
+const movingEmail = ({ user, email }: FoundLink) => {
+  if (emailKey(email) === emailKey(user.email)) return [];
+  const Put = {
+    TableName: config.usersTable,
+    Item: { ...emailItemKey(email), user_id: user.id },
+    ConditionExpression: 'attribute_not_exists(pk)',
+  };
+  return [{ Put }, releaseEmail(user)];
+};
+
+/**
+ * In one transaction uses a token up and marks the address to which it was mailed as proved. If it
+ * is another one than before, the user gets it, all sessions end, and the link of a password reset
+ * that was mailed to the old one becomes void.
+ * @returns false when the token is not valid any more
+ * @throws {DomainError} EMAIL_REGISTERED when somebody else has taken the address, STORAGE_FAULT
+ */
+export const useVerification = async (
+  link: FoundLink,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<boolean> => {
+  const { user, email } = link;
+  const [userChanged, linkChanged, taken, ...others] = await transact([
+    {
+      Update: {
+        TableName: config.usersTable,
+        Key: userKey(user.id),
+        ...proving(link),
+        ConditionExpression: sameAccount.ConditionExpression,
+      },
+    },
+    usingUp(link, now),
+    ...movingEmail(link),
+    ...(email === user.email ? [] : [{ Update: voidLink('reset', user.id, { now }) }]),
+  ]);
+  if (userChanged || linkChanged) return false;
+  if (taken) throw new DomainError('EMAIL_REGISTERED');
+  return others.every((reason) => !reason);
 };

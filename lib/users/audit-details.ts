@@ -20,7 +20,7 @@ export const creationDetails = (user: Recorded): object | undefined =>
   deletionDetails(user) ?? (user.role === 'admin' ? { role: user.role } : undefined);
 
 /** The details of a change: the names of the fields, and the old and new role if it changed. */
-export const changeDetails = (before: Recorded, changes: UserChanges): object => {
+export const changeDetails = (before: Recorded, changes: UserChanges) => {
   const recorded = isFull() ? (['name', 'email', 'role'] as const) : (['role'] as const);
   const values = recorded
     .map((field) => [field, { from: before[field], to: changes[field] ?? before[field] }] as const)

@@ -105,11 +105,16 @@ export const updateUser = async (
   context: ChangeContext = {},
 ): Promise<{ before: User; after: User }> => {
   const isNone = Object.keys(update).length === 0;
+  const { email, provesAddress } = { ...update, ...context };
+  const updateOf = (user: User): UserUpdate =>
+    provesAddress === undefined || email === undefined || email === user.email
+      ? update
+      : { ...update, email_verified: provesAddress };
   const write = async (user: StoredUser) =>
-    isNone ? 'written' : writeUpdate(user, update, context);
+    isNone ? 'written' : writeUpdate(user, updateOf(user), context);
   const { before, read } = await readThenWrite(
     (attempt) => readPermitted(id, context.permission, attempt),
     write,
   );
-  return { before, after: toUser({ ...read, ...update }) };
+  return { before, after: toUser({ ...read, ...updateOf(read) }) };
 };

@@ -65,13 +65,23 @@ export const wantedEmailKey = (email: string) => {
 export const listing = 'users';
 export const adminListing = 'admins';
 
-/** The fields of an item that responses show. */
-export const toUser = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
+/** The field that says whether an address is proved, where EMAIL_VERIFICATION is not off. */
+export const verification = (isVerified: boolean): Pick<User, 'email_verified'> =>
+  config.emailVerification === 'off' ? {} : { email_verified: isVerified };
+
+const shownAlways = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
   ({ id, name, email, role, created_at }) as User;
+
+/** The fields of an item that responses show. */
+export const toUser = (item: Readonly<Record<string, unknown>>): User => ({
+  ...shownAlways(item),
+  ...verification(item.email_verified === true),
+});
 
 /** A user as stored, from an item. */
 export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUser => ({
-  ...toUser(item),
+  ...shownAlways(item),
+  email_verified: item.email_verified as boolean | undefined,
   password_hash: item.password_hash as string,
   session_epoch: item.session_epoch as number | undefined,
   kept_session: item.kept_session as string | undefined,
@@ -116,13 +126,20 @@ export const getItem = async (key: ItemKey) => {
 /** Seconds. */
 export const hour = 60 * 60;
 
-/** The key of the item that holds a user's link for a password reset. */
-export const resetKey = (id: number): ItemKey => ({ pk: `reset#${id}` });
+/** What a mailed link is for: to set a password, or to prove an address. */
+export type LinkKind = 'reset' | 'verification';
+
+/** The key of the item that holds a user's newest link of a kind. */
+export const linkKey = (kind: LinkKind, id: number): ItemKey => ({ pk: `${kind}#${id}` });
 
 /** The update that makes the link of a user void, for a transaction. */
-export const voidingReset = (id: number, { now = new Date() }: { now?: Date } = {}) => ({
+export const voidLink = (
+  kind: LinkKind,
+  id: number,
+  { now = new Date() }: { now?: Date } = {},
+) => ({
   TableName: config.usersTable,
-  Key: resetKey(id),
+  Key: linkKey(kind, id),
   UpdateExpression:
     'SET expires_at = if_not_exists(expires_at, :end) REMOVE token_hash, token_expires_at, user_state',
   ExpressionAttributeValues: { ':end': seconds(now) + hour },

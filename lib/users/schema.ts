@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DomainError, invalidField } from '../errors.ts';
 import { config } from '../settings.ts';
 import { atLeast, atMost, type Fields, oneOf, parseBody, text, validate } from '../validation.ts';
-import { email, name } from './fields.ts';
+import { email, linkToken, name } from './fields.ts';
 import { type Role, roles } from './user.ts';
 
 const password = v.pipe(
@@ -43,14 +43,7 @@ export const userChanges = v.pipe(
 );
 
 /** The body of PUT /api/password-resets. */
-export const passwordReset = v.object({
-  token: v.pipe(
-    text,
-    atLeast(() => 1),
-    v.description('The part of the mailed link after `#token=`.'),
-  ),
-  password,
-});
+export const passwordReset = v.object({ token: linkToken, password });
 
 /** Parses one field by itself, which is not missing. */
 const parseField = <Field extends v.GenericSchema>(

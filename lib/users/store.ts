@@ -16,6 +16,7 @@ import {
   toStoredUser,
   toUser,
   userKey,
+  verification,
   wantedEmailKey,
 } from './items.ts';
 import { hashPassword, needsRehash } from './password.ts';
@@ -165,14 +166,17 @@ export const listUsers = async ({
 /**
  * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user
  * who is never stored leaves a gap.
+ * @param isVerified whether the address counts as proved, where addresses are
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export const prepareUser = async (
   { name, email, password }: NewUser,
   role: Role,
+  { isVerified }: { isVerified: boolean },
 ): Promise<StoredUser> => {
   const [password_hash, id] = await Promise.all([hashPassword(password), allocateUserId()]);
-  return { id, name, email, role, created_at: new Date().toISOString(), password_hash };
+  const user = { id, name, email, role, created_at: new Date().toISOString(), password_hash };
+  return { ...user, ...verification(isVerified) };
 };
 
 /**

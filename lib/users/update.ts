@@ -5,7 +5,7 @@ import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
 import { requireAdmin } from './admins.ts';
-import { adminListing, emailItemKey, type StoredUser, userKey, voidingReset } from './items.ts';
+import { adminListing, emailItemKey, type StoredUser, userKey, voidLink } from './items.ts';
 import { endingSessions, type OwnSession } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
@@ -35,6 +35,8 @@ export interface ChangeContext {
   readonly permission?: Permission | undefined;
   /** Whether the service mails links for password resets, which a change of address makes void. */
   readonly mailsLinks?: boolean;
+  /** Whether another address counts as proved; absent where EMAIL_VERIFICATION is off. */
+  readonly provesAddress?: boolean;
 }
 
 /** The outcome of a write: it was made; it was refused, because the user had changed; or unknown. */
@@ -46,6 +48,7 @@ export interface UserUpdate {
   readonly email?: string;
   readonly role?: Role;
   readonly password_hash?: string;
+  readonly email_verified?: boolean;
 }
 
 /** Whether an update gives a user a password, even the same one, or another address. */
@@ -170,7 +173,7 @@ const voidingLink = (
   user: User,
   { email = user.email }: UserUpdate,
   { mailsLinks }: ChangeContext,
-) => (mailsLinks && email !== user.email ? [{ Update: voidingReset(user.id) }] : []);
+) => (mailsLinks && email !== user.email ? [{ Update: voidLink('reset', user.id) }] : []);
 
 /** Writes an update that leaves the email item as it is, in a transaction with its conditions. */
 const updateAndRequire = async (

@@ -11,6 +11,8 @@ export interface User {
   readonly role: Role;
   /** ISO 8601, UTC, milliseconds. */
   readonly created_at: string;
+  /** Whether the user has proved the address; only where EMAIL_VERIFICATION is not off. */
+  readonly email_verified?: boolean | undefined;
 }
 
 /** Whether a value can be a user's id: a positive safe integer. */

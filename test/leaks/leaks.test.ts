@@ -66,7 +66,7 @@ describe('A run with mails', () => {
     expect(links).toHaveLength(1);
     expect(places['the output']).toContain('mail-not-sent');
     const mailed = links.map((mail) => ({ kind: 'token', value: tokenIn(mail) }));
-    expect(run.secrets.some(({ value }) => value === run.subject.resetToken)).toBe(true);
+    expect(run.secrets.some(({ value }) => value === run.subject.linkToken)).toBe(true);
     expect(leaksIn(places, [...run.secrets, ...mailed])).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import {
   sendExample,
 } from '../support/examples.ts';
 import { type EngineProxy, faults, startProxy } from '../support/proxy.ts';
-import { plantResetToken } from '../support/reset-tokens.ts';
+import { plantLinkToken } from '../support/reset-tokens.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { scan, usersIn } from '../support/stored-items.ts';
 import { claimsWith, now, signToken } from '../support/tokens.ts';
@@ -70,7 +70,7 @@ export const startRun = async (
   const admin = await logIn(call, service.admin);
   const account = await prepareSubject({ ...service, api: call }, admin);
   const subject = environment.MAIL_FROM
-    ? { ...account, resetToken: await plantResetToken(service.environment, account.account.id) }
+    ? { ...account, linkToken: await plantLinkToken(service.environment, account.account.id) }
     : account;
   return { service, proxy, secrets, call, subject, end };
 };
@@ -136,7 +136,7 @@ export const callEverything = async ({
   await ask('GET', '/api/admin/audit-logs?action=SHRED', { token: admin });
   await ask('GET', '/api/nowhere', { token });
   const { email } = subject.account;
-  if (subject.resetToken) await ask('POST', '/api/password-resets', { json: { email } });
+  if (subject.linkToken) await ask('POST', '/api/password-resets', { json: { email } });
   for (const example of exampleRequestsOf(service.environment)) {
     await sendExample(ask, example, subject);
   }

@@ -36,7 +36,9 @@ const expected: Readonly<
   FIELD_INVALID: [400],
   PARAMETER_INVALID: [400],
   RESET_TOKEN_INVALID: [400, 'Invalid or expired reset token'],
+  VERIFICATION_TOKEN_INVALID: [400, 'Invalid or expired verification token'],
   CURRENT_PASSWORD_WRONG: [403, 'Current password is wrong'],
+  EMAIL_NOT_VERIFIED: [403, 'Email is not verified'],
   CODE_WRONG: [403, 'Invalid code'],
   SECOND_FACTOR_REQUIRED: [403, 'Second factor required'],
   LOGIN_CODE_REQUIRED: [401, 'Code required'],
@@ -56,7 +58,7 @@ const expected: Readonly<
   MEMORY_FULL: [503, 'Too many users in memory'],
   HASHING_FAULT: [500, 'Error hashing password', 'hashErr'],
   TOKEN_FAULT: [500, 'No token provided, please try again', 'err'],
-  MAIL_FAULT: [500, 'Error requesting password reset', 'err'],
+  MAIL_FAULT: [500, 'Error requesting mail', 'err'],
   STORAGE_FAULT: [500, undefined, 'err'],
   UNEXPECTED_FAULT: [500, 'Internal server error', 'err'],
 };

@@ -42,6 +42,7 @@ const choices: readonly [Name, string, readonly string[]][] = [
   ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
   ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
   ['secondFactor', 'SECOND_FACTOR', ['off', 'optional', 'admins']],
+  ['emailVerification', 'EMAIL_VERIFICATION', ['off', 'on', 'required']],
   ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
   ['auditSeal', 'AUDIT_SEAL', ['on', 'paused', 'off']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
@@ -60,6 +61,7 @@ const texts: readonly [Name, string][] = [
 const optional: readonly [Name, string][] = [
   ['mailFrom', 'MAIL_FROM'],
   ['resetUrl', 'RESET_URL'],
+  ['verifyUrl', 'VERIFY_URL'],
   ['mailFunctionUrl', 'MAIL_FUNCTION_URL'],
   ['secondFactorKey', 'SECOND_FACTOR_KEY'],
   ['secondFactorLocalKey', 'SECOND_FACTOR_LOCAL_KEY'],
@@ -189,6 +191,8 @@ describe('A setting of mails', () => {
   it.each([
     [{ MAIL_FROM }, 'RESET_URL must be set together with MAIL_FROM'],
     [{ RESET_URL }, 'MAIL_FROM must be set together with RESET_URL'],
+    [{ EMAIL_VERIFICATION: 'on' }, 'VERIFY_URL must be set together with EMAIL_VERIFICATION'],
+    [{ VERIFY_URL: RESET_URL }, 'RESET_URL must be set together with VERIFY_URL'],
   ])('requires others: %o is refused for a whole service', (env, message) => {
     expect(check(env)).toBe(`Environment variable ${message}`);
   });
@@ -279,6 +283,13 @@ describe('configFrom', () => {
 it('The settings of operators have these outputs of a deployed stack', () => {
   expect(operatorSettings.map(outputOf)).toEqual([
     ...['PasswordMinLength', 'BcryptCost', 'Sessions', 'SecondFactor'],
-    ...['MailFrom', 'ResetUrl', 'AuditDetail', 'AuditRetentionDays', 'AuditArchiveDays'],
+    ...[
+      'MailFrom',
+      'ResetUrl',
+      'EmailVerification',
+      'AuditDetail',
+      'AuditRetentionDays',
+      'AuditArchiveDays',
+    ],
   ]);
 });

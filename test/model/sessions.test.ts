@@ -4,7 +4,7 @@ import { serviceForThisFile } from '../support/acceptance.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { register, uniqueEmail } from '../support/client.ts';
 import { mailSettings } from '../support/mailbox.ts';
-import { plantResetToken } from '../support/reset-tokens.ts';
+import { plantLinkToken } from '../support/reset-tokens.ts';
 import { counted, holds } from '../support/runs.ts';
 
 const service = await serviceForThisFile({
@@ -200,7 +200,7 @@ const withToken = (state: State, { status, body }: ApiAnswer): State => {
 /** A link is made, where there is a user, without a mail. */
 const withLink = async (state: State, id: number): Promise<State> => {
   if (!state.isThere) return state;
-  const link = await plantResetToken(service.environment, id);
+  const link = await plantLinkToken(service.environment, id);
   return { ...state, links: [...state.links, link], goodLink: link };
 };
 

@@ -1,4 +1,4 @@
-import { mailSettings } from './mailbox.ts';
+import { mailSettings, verifyUrl } from './mailbox.ts';
 
 /** Each setting that adds endpoints, fields or errors, with a value with which it does. */
 export const everySetting = {
@@ -7,4 +7,6 @@ export const everySetting = {
   SELF_DELETION: 'on',
   SECOND_FACTOR: 'optional',
   ...mailSettings,
+  EMAIL_VERIFICATION: 'on',
+  VERIFY_URL: verifyUrl,
 } as const;

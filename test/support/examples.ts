@@ -18,6 +18,7 @@ import {
 import { staticFilesFolder } from '../../infra/static-files.ts';
 import { operations } from '../../lib/contract/operations.ts';
 import { configFrom } from '../../lib/settings.ts';
+import type { LinkKind } from '../../lib/users/items.ts';
 import {
   type Account,
   type ApiAnswer,
@@ -27,7 +28,7 @@ import {
   uniqueEmail,
 } from './client.ts';
 import { gatewayEvent } from './event.ts';
-import { plantResetToken } from './reset-tokens.ts';
+import { plantLinkToken, registrationMailed } from './reset-tokens.ts';
 import type { TestService } from './service.ts';
 
 /**
@@ -48,7 +49,7 @@ export interface Subject {
   /** The id of a user of the in-memory variant, whom its paths name instead. */
   readonly memoryId: number;
   /** Of the account, where the example takes one. */
-  readonly resetToken?: string;
+  readonly linkToken?: string;
 }
 
 interface Example {
@@ -76,8 +77,10 @@ interface Example {
   readonly faultEntry?: string;
   /** Whether the account is an admin's. */
   readonly isAdmin?: true;
-  /** Whether it takes a token of a password reset. */
-  readonly takesResetToken?: true;
+  /** The kind of the mailed link whose token it takes. */
+  readonly takesToken?: LinkKind;
+  /** Whether it is no example where addresses are verified, because the change counts later. */
+  readonly isAtOnce?: true;
   /** What is different where sessions are revocable, beside the read of the session. */
   readonly whenRevocable?: Partial<Example>;
 }
@@ -112,6 +115,11 @@ const logout = {
 const resetting = {
   caller: 'anyone',
   storageFault: ['Error resetting password', 'err'],
+  faultEntry: 'UPDATE FAILURE',
+} as const;
+const verifying = {
+  caller: 'anyone',
+  storageFault: ['Error verifying email', 'err'],
   faultEntry: 'UPDATE FAILURE',
 } as const;
 const accountDeletion = {
@@ -186,12 +194,35 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'PUT /api/password-resets': {
     ...resetting,
-    json: ({ resetToken = '' }) => ({ token: resetToken, password: `pass-word-${randomUUID()}` }),
-    takesResetToken: true,
+    json: ({ linkToken = '' }) => ({ token: linkToken, password: `pass-word-${randomUUID()}` }),
+    takesToken: 'reset',
     status: 204,
     operations: ['read', 'transaction'],
     entry: 'UPDATE SUCCESS',
     details: { fields: ['password'], by: 'reset' },
+  },
+  'POST /api/email-verifications': {
+    caller: 'user',
+    status: 202,
+    operations: ['read'],
+    whenRevocable: { operations: [] },
+    storageFault: ['Error requesting mail', 'err'],
+  },
+  'PUT /api/email-verifications': {
+    ...verifying,
+    json: ({ linkToken = '', account: { password } }) => ({ token: linkToken, password }),
+    takesToken: 'verification',
+    status: 204,
+    operations: ['read', 'transaction'],
+    entry: 'UPDATE SUCCESS',
+    details: { fields: ['email_verified'], by: 'verification' },
+  },
+  'PUT /api/email-verifications, unknown token': {
+    ...verifying,
+    json: ({ account: { id } }) => ({ token: `${id}.${'A'.repeat(43)}`, password: 'pass-word-2' }),
+    status: 400,
+    message: 'Invalid or expired verification token',
+    operations: ['read'],
   },
   'PUT /api/password-resets, unknown token': {
     ...resetting,
@@ -246,6 +277,7 @@ const examples: Readonly<Record<string, Example>> = {
     json: ({ account }) => ({ email: uniqueEmail(), currentPassword: account.password }),
     operations: ['read', 'transaction'],
     details: { fields: ['email'] },
+    isAtOnce: true,
   },
   'DELETE /api/users/{id}': {
     caller: 'admin',
@@ -381,7 +413,9 @@ export const exampleRequestsOf = (
   const settings = configFrom(environment);
   const ofRoute = (definition: FunctionDefinition, method: HttpMethod, path: string) => {
     const route = `${method} ${path}`;
-    const own = Object.entries(examples).filter(([name]) => routeOf(name) === route);
+    const own = Object.entries(examples)
+      .filter(([name]) => routeOf(name) === route)
+      .filter(([, { isAtOnce }]) => !isAtOnce || settings.emailVerification === 'off');
     return own.map(([name, { whenRevocable, ...example }]): ExampleRequest => {
       const isRevocable = settings.sessions === 'revocable';
       const readsSession = isRevocable && example.caller !== 'anyone';
@@ -501,10 +535,11 @@ export const prepareSubject = async (
   example?: ExampleRequest,
 ): Promise<Subject> => {
   const user = await register(api, { password: `pass-word-${randomUUID()}` });
+  await registrationMailed(environment, user.id);
   const account = example?.isAdmin ? await promote(api, admin, user) : user;
-  if (example?.takesResetToken) {
-    const resetToken = await plantResetToken(environment, account.id);
-    return { account, admin, memoryId: 0, resetToken };
+  if (example?.takesToken) {
+    const linkToken = await plantLinkToken(environment, account.id, example.takesToken);
+    return { account, admin, memoryId: 0, linkToken };
   }
   if (example && !example.definition.inMemory) return { account, admin, memoryId: 0 };
   const { status, body } = await api('POST', '/api/v1/users', { json: nameAndEmail() });

@@ -36,6 +36,9 @@ export interface Mailbox {
 /** The page that mailed links lead to. */
 export const resetUrl = 'https://app.example.com/reset';
 
+/** The page that links lead to which prove addresses. */
+export const verifyUrl = 'https://app.example.com/verify';
+
 /** The settings with which a service sends mails. */
 export const mailSettings = { MAIL_FROM: 'accounts@example.com', RESET_URL: resetUrl };
 

@@ -1,21 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { makeResetToken } from '../../lib/reset/store.ts';
+import { makeLinkToken } from '../../lib/reset/store.ts';
+import { getItem, type LinkKind, linkKey } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
+
+type Environment = Readonly<Record<string, string>>;
 
 /** One at a time: lib reads from this process's environment which table it works on. */
 let last: Promise<unknown> = Promise.resolve();
-const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-  const result = last.then(work);
-  last = result.catch(() => undefined);
-  return result;
-};
-
-/** Makes a link of a user of a service without a mail. @returns its token */
-export const plantResetToken = (
-  environment: Readonly<Record<string, string>>,
-  id: number,
-): Promise<string> =>
-  inTurn(async () => {
+const inTurn = <T>(environment: Environment, work: () => Promise<T>): Promise<T> => {
+  const result = last.then(() => {
     // Past whatever stands before the service's engine.
     Object.assign(process.env, {
       AWS_REGION: 'us-east-1',
@@ -24,7 +18,35 @@ export const plantResetToken = (
       AWS_ENDPOINT_URL_DYNAMODB: inject('engine'),
       USERS_TABLE: environment.USERS_TABLE,
     });
+    return work();
+  });
+  last = result.catch(() => undefined);
+  return result;
+};
+
+/** Makes a link of a user of a service without a mail. @returns its token */
+export const plantLinkToken = (
+  environment: Environment,
+  id: number,
+  kind: LinkKind = 'reset',
+): Promise<string> =>
+  inTurn(environment, async () => {
     const user = await findStoredUser(id);
     if (!user) throw new Error(`There is no user ${id}`);
-    return makeResetToken(user);
+    return makeLinkToken({ kind, user, email: user.email });
   });
+
+/** Times to look for a mail, and milliseconds between them: far more than one takes. */
+const maxLooks = 3000;
+const interval = 20;
+
+/** Waits until the mail to a user who has registered is sent, where addresses are verified. */
+export const registrationMailed = async (environment: Environment, id: number): Promise<void> => {
+  if ((environment.EMAIL_VERIFICATION ?? 'off') === 'off') return;
+  for (let look = 0; look < maxLooks; look += 1) {
+    const link = await inTurn(environment, () => getItem(linkKey('verification', id)));
+    if (link?.sent) return;
+    await sleep(interval);
+  }
+  throw new Error(`User ${id} has no mail`);
+};

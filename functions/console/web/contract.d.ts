@@ -6,7 +6,7 @@ export type Session = { message: string; token: string };
 export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
 export type Sessions = { data: Array<SessionOfUser> };
 export type Profile = { data: ProfileData };
-export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin" };
+export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; email_verified: boolean };
 export type AccountDeletion = { currentPassword: string; code?: string };
 export type PasswordConfirmation = { currentPassword: string };
 export type CodeConfirmation = { code: string };
@@ -16,8 +16,9 @@ export type SecondFactorEnrolment = { secret: string; uri: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordResetRequest = { email: string };
 export type PasswordReset = { token: string; password: string };
+export type EmailVerification = { token: string; password: string };
 export type Message = { message: string };
-export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string; email_verified: boolean };
 export type Users = Array<User>;
 export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
 export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; currentPassword?: string };
@@ -51,6 +52,10 @@ export interface paths {
   "/api/password-resets": {
     post: { parameters: {}; requestBody: { content: { "application/json": PasswordResetRequest } }; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
     put: { parameters: {}; requestBody: { content: { "application/json": PasswordReset } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/email-verifications": {
+    post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
+    put: { parameters: {}; requestBody: { content: { "application/json": EmailVerification } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/logout": {
     post: { parameters: { query?: { scope?: "all" } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };

@@ -27,7 +27,7 @@ const prepare = async (givenEmail: string, givenName: string): Promise<StoredUse
   const { user } = await findUserByEmail(email);
   if (user) throw exists();
   const password = parsePassword(await readNewPassword());
-  return prepareUser({ name, email, password }, 'admin');
+  return prepareUser({ name, email, password }, 'admin', { isVerified: true });
 };
 
 export const run: Run = async ({ operator, operands: [email = ''], options }) => {

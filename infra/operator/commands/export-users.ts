@@ -35,9 +35,9 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
   } while (from);
 }
 
-const lineOf = ({ id, name, email, role, created_at, password_hash: hash }: StoredUser): string => {
+const lineOf = ({ password_hash: hash, email_verified, ...user }: StoredUser): string => {
   const password_hash = isUnmatchable(hash) ? null : hash;
-  return `${JSON.stringify({ id, name, email, role, created_at, password_hash })}\n`;
+  return `${JSON.stringify({ ...user, password_hash, email_verified })}\n`;
 };
 
 /** @returns how many users were written */

@@ -1,5 +1,5 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
-import { makeResetToken } from '../../../lib/reset/store.ts';
+import { makeLinkToken, resetLink } from '../../../lib/reset/store.ts';
 import { config } from '../../../lib/settings.ts';
 import { recordChange } from '../audit.ts';
 import type { Run } from '../command.ts';
@@ -16,9 +16,15 @@ export const run: Run = async ({ operator, operands: [email = ''] }) => {
   const user = await requireUser(email);
   const { id } = user;
   await recordChange(
-    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details: resetRequested },
+    {
+      operator,
+      action: 'UPDATE',
+      resource: 'users',
+      resource_id: id,
+      details: resetRequested,
+    },
     async () => {
-      const token = await makeResetToken(user);
+      const token = await makeLinkToken(resetLink(user));
       console.log(`${resetUrl}#token=${token}`);
       console.error(`This link for user ${id} is valid for 30 minutes, and only once.`);
     },

@@ -7,11 +7,12 @@ import { makeEntry } from '../../../lib/audit/entry.ts';
 import { type Account, register, uniqueEmail } from '../../support/client.ts';
 import { type Output, operatedServiceForThisFile } from '../../support/operator.ts';
 import { registerWithFactor } from '../../support/second-factor.ts';
+import { verificationSettings } from '../../support/verification.ts';
 import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
 
 const service = await operatedServiceForThisFile({
   ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'optional', AUDIT_SEAL_INTERVAL: '1' },
-  ...{ MAIL_FROM: 'accounts@example.com', RESET_URL: 'https://app.example.com/reset' },
+  ...verificationSettings.on,
 });
 const { api, folder, operate, entries } = service;
 
@@ -42,6 +43,7 @@ const runs: Readonly<Record<string, () => readonly [readonly string[], string, s
   revoke: () => [[plain?.email ?? ''], 'LOGOUT'],
   'remove-second-factor': () => [[secured?.email ?? ''], 'UPDATE'],
   'reset-password': () => [[plain?.email ?? ''], 'UPDATE'],
+  'verify-email': () => [[plain?.email ?? ''], 'UPDATE'],
   'rotate-secret': () => [[], 'UPDATE'],
   'import-users': () => [[users], 'CREATE'],
   'export-users': () => [['-'], 'EXPORT'],

@@ -182,10 +182,13 @@ describe('the content of a bundle', () => {
     ['@aws-sdk/client-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     ['@aws-sdk/lib-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     ['@aws-sdk/client-secrets-manager/', namesOf(({ signingSecret }) => signingSecret)],
-    // A reset signs and verifies nothing: it needs the secret for the key of a count.
+    // Links sign and verify nothing: they need the secret for the key of a count.
     [
       'jose/',
-      namesOf(({ name, signingSecret }) => signingSecret && name !== 'password-resets-set'),
+      namesOf(
+        ({ name, signingSecret }) =>
+          signingSecret && !['password-resets-set', 'email-verifications-confirm'].includes(name),
+      ),
     ],
     ['@aws-sdk/client-sesv2/', ['mail']],
     [

@@ -281,6 +281,7 @@ describe('The document of a service with every setting on', () => {
     const paths = Object.keys(whole.paths).filter((path) => !(path in document.paths));
     expect(paths.sort()).toEqual([
       '/api/account-deletions',
+      '/api/email-verifications',
       '/api/logout',
       '/api/password-resets',
       '/api/second-factor',

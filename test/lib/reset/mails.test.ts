@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { makeMailedToken, markMailed, releaseMail } from '../../../lib/reset/mails.ts';
-import { findReset, makeResetToken } from '../../../lib/reset/store.ts';
+import { findLink, makeLinkToken, resetLink } from '../../../lib/reset/store.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { at, itemOf, newUser, start } from '../../support/reset-items.ts';
 
 describe('The links that are mailed', () => {
   const mailed = async (user: StoredUser, request: string, seconds: number) => {
-    const token = await makeMailedToken(user, request, at(seconds));
-    if (token) await markMailed(user, request);
+    const token = await makeMailedToken(resetLink(user), request, at(seconds));
+    if (token) await markMailed(resetLink(user), request);
     return token !== undefined;
   };
 
@@ -40,11 +40,11 @@ describe('The links that are mailed', () => {
 
   it('leave the newest link valid while no other may be mailed', async () => {
     const user = await newUser();
-    const token = (await makeMailedToken(user, 'one', at(0))) ?? '';
+    const token = (await makeMailedToken(resetLink(user), 'one', at(0))) ?? '';
 
-    await makeMailedToken(user, 'two', at(10));
+    await makeMailedToken(resetLink(user), 'two', at(10));
 
-    expect(await findReset(token, at(20))).toBeDefined();
+    expect(await findLink('reset', token, at(20))).toBeDefined();
   });
 
   it('are not made again for a request that was mailed', async () => {
@@ -58,30 +58,30 @@ describe('The links that are mailed', () => {
   it('are not made again for a request that was mailed before another one', async () => {
     const user = await newUser();
     await mailed(user, 'one', 0);
-    const newest = (await makeMailedToken(user, 'two', at(600))) ?? '';
-    await markMailed(user, 'two');
+    const newest = (await makeMailedToken(resetLink(user), 'two', at(600))) ?? '';
+    await markMailed(resetLink(user), 'two');
 
     expect(await mailed(user, 'one', 1200)).toBe(false);
-    expect(await findReset(newest, at(1201))).toBeDefined();
+    expect(await findLink('reset', newest, at(1201))).toBeDefined();
   });
 
   it('are not made for a request that is being mailed, so that Lambda tries it again', async () => {
     const user = await newUser();
-    const token = (await makeMailedToken(user, 'one', at(0))) ?? '';
+    const token = (await makeMailedToken(resetLink(user), 'one', at(0))) ?? '';
 
-    await expect(makeMailedToken(user, 'one', at(49))).rejects.toMatchObject({
+    await expect(makeMailedToken(resetLink(user), 'one', at(49))).rejects.toMatchObject({
       name: 'MailUnderWay',
     });
 
-    expect(await findReset(token, at(49))).toBeDefined();
-    expect(await makeMailedToken(user, 'one', at(50))).toBeDefined();
+    expect(await findLink('reset', token, at(49))).toBeDefined();
+    expect(await makeMailedToken(resetLink(user), 'one', at(50))).toBeDefined();
   });
 
   it('are made once when a request is delivered several times at once', async () => {
     const user = await newUser();
 
     const outcomes = await Promise.allSettled(
-      ['a', 'a', 'a', 'a'].map((request) => makeMailedToken(user, request, at(0))),
+      ['a', 'a', 'a', 'a'].map((request) => makeMailedToken(resetLink(user), request, at(0))),
     );
 
     const made = outcomes.filter(({ status }) => status === 'fulfilled');
@@ -90,9 +90,9 @@ describe('The links that are mailed', () => {
 
   it('are made again for a request whose mail was not sent, and counted once', async () => {
     const user = await newUser();
-    const first = await makeMailedToken(user, 'one', at(0));
-    await releaseMail(user, 'one');
-    const second = await makeMailedToken(user, 'one', at(30));
+    const first = await makeMailedToken(resetLink(user), 'one', at(0));
+    await releaseMail(resetLink(user), 'one');
+    const second = await makeMailedToken(resetLink(user), 'one', at(30));
 
     expect(second).toBeDefined();
     expect(second).not.toBe(first);
@@ -106,12 +106,12 @@ describe('The links that are mailed', () => {
     await mailed(user, 'before', -120);
 
     const tokens = await Promise.all(
-      ['a', 'b', 'c', 'd'].map((request) => makeMailedToken(user, request, at(0))),
+      ['a', 'b', 'c', 'd'].map((request) => makeMailedToken(resetLink(user), request, at(0))),
     );
 
     const made = tokens.filter((token) => token !== undefined);
     expect(made).toHaveLength(1);
-    expect(await findReset(made[0] ?? '', at(1))).toBeDefined();
+    expect(await findLink('reset', made[0] ?? '', at(1))).toBeDefined();
   });
 
   it('are not delayed by times in the future, which a clock has left that was set back', async () => {
@@ -124,7 +124,7 @@ describe('The links that are mailed', () => {
   it('stay counted when a link is used, or made by an operator', async () => {
     const user = await newUser();
     await mailed(user, 'one', 0);
-    await makeResetToken(user, at(1));
+    await makeLinkToken(resetLink(user), at(1));
 
     expect(await mailed(user, 'two', 30)).toBe(false);
     expect(await mailed(user, 'three', 60)).toBe(true);

@@ -1,6 +1,6 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it } from 'vitest';
-import { findReset, makeResetToken, useReset } from '../../../lib/reset/store.ts';
+import { findLink, makeLinkToken, resetLink, useReset } from '../../../lib/reset/store.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
 import { deleteUser } from '../../../lib/users/deletion.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
@@ -12,40 +12,40 @@ describe('A reset token', () => {
   it('is the id of its user and 32 random bytes', async () => {
     const user = await newUser();
 
-    const token = await makeResetToken(user);
+    const token = await makeLinkToken(resetLink(user));
 
     expect(token).toMatch(new RegExp(`^${user.id}\\.[\\w-]{43}$`));
     expect(Buffer.from(token.split('.')[1] ?? '', 'base64url')).toHaveLength(32);
-    expect(await makeResetToken(user)).not.toBe(token);
+    expect(await makeLinkToken(resetLink(user))).not.toBe(token);
   });
 
   it('is valid for exactly 30 minutes', async () => {
     const user = await newUser();
-    const token = await makeResetToken(user, at(0));
+    const token = await makeLinkToken(resetLink(user), at(0));
 
-    const found = await findReset(token, at(30 * 60 - 1));
+    const found = await findLink('reset', token, at(30 * 60 - 1));
 
     expect(found?.user.id).toBe(user.id);
-    expect(await findReset(token, at(30 * 60))).toBeUndefined();
+    expect(await findLink('reset', token, at(30 * 60))).toBeUndefined();
   });
 
   it('is valid when it was made by a clock at most 60 seconds ahead', async () => {
     const user = await newUser();
-    const token = await makeResetToken(user, at(0));
+    const token = await makeLinkToken(resetLink(user), at(0));
 
-    expect(await findReset(token, at(-60))).toBeDefined();
-    expect(await findReset(token, at(-61))).toBeUndefined();
-    expect(await findReset(token, at(-48 * 3600))).toBeUndefined();
+    expect(await findLink('reset', token, at(-60))).toBeDefined();
+    expect(await findLink('reset', token, at(-61))).toBeUndefined();
+    expect(await findLink('reset', token, at(-48 * 3600))).toBeUndefined();
   });
 
   it('is stored only as its digest, for an hour', async () => {
     const user = await newUser();
-    const token = await makeResetToken(user, at(0));
+    const token = await makeLinkToken(resetLink(user), at(0));
 
     const item = await itemOf(user);
 
     expect(Object.keys(item ?? {}).sort()).toEqual(
-      ['pk', 'token_hash', 'token_expires_at', 'user_state', 'expires_at'].sort(),
+      ['pk', 'token_hash', 'token_expires_at', 'user_state', 'email', 'expires_at'].sort(),
     );
     expect(item?.expires_at).toBe(start.getTime() / 1000 + 3600);
     expect(JSON.stringify(item)).not.toContain(token.split('.')[1]);
@@ -54,10 +54,13 @@ describe('A reset token', () => {
 
   it('is valid only while it is the newest one of its user', async () => {
     const user = await newUser();
-    const [older, newer] = [await makeResetToken(user), await makeResetToken(user)];
+    const [older, newer] = [
+      await makeLinkToken(resetLink(user)),
+      await makeLinkToken(resetLink(user)),
+    ];
 
-    expect(await findReset(older)).toBeUndefined();
-    expect(await findReset(newer)).toBeDefined();
+    expect(await findLink('reset', older)).toBeUndefined();
+    expect(await findLink('reset', newer)).toBeDefined();
   });
 
   it.each([
@@ -66,34 +69,34 @@ describe('A reset token', () => {
     ['the letter case of its address', ({ email }: StoredUser) => ({ email: email.toUpperCase() })],
   ])('is void when the user changes %s', async (_, update) => {
     const user = await newUser();
-    const token = await makeResetToken(user);
+    const token = await makeLinkToken(resetLink(user));
 
     await updateUser(user.id, update(user));
 
-    expect(await findReset(token)).toBeUndefined();
+    expect(await findLink('reset', token)).toBeUndefined();
   });
 
   it('stays valid when the user’s name is changed', async () => {
     const user = await newUser();
-    const token = await makeResetToken(user);
+    const token = await makeLinkToken(resetLink(user));
 
     await updateUser(user.id, { name: 'New' });
 
-    expect(await findReset(token)).toBeDefined();
+    expect(await findLink('reset', token)).toBeDefined();
   });
 
   it('is void when the user is deleted', async () => {
     const user = await newUser();
-    const token = await makeResetToken(user);
+    const token = await makeLinkToken(resetLink(user));
 
     await deleteUser(user.id);
 
-    expect(await findReset(token)).toBeUndefined();
+    expect(await findLink('reset', token)).toBeUndefined();
   });
 
   it('is refused in any other spelling', async () => {
     const user = await newUser();
-    const token = await makeResetToken(user);
+    const token = await makeLinkToken(resetLink(user));
     const [id = '', random = ''] = token.split('.');
     const altered = [
       ...['', '.', id, random, `${id}.`, `.${random}`, `0.${random}`, `0${token}`, `-${token}`],
@@ -105,14 +108,14 @@ describe('A reset token', () => {
     ];
 
     for (const text of altered.filter((other) => other !== token)) {
-      expect([text, await findReset(text)]).toEqual([text, undefined]);
+      expect([text, await findLink('reset', text)]).toEqual([text, undefined]);
     }
-    expect(await findReset(token)).toBeDefined();
+    expect(await findLink('reset', token)).toBeDefined();
   });
 
   it('sets a password once', async () => {
     const user = await newUser();
-    const found = await findReset(await makeResetToken(user));
+    const found = await findLink('reset', await makeLinkToken(resetLink(user)));
     if (!found) throw new Error('There is no reset');
 
     const [first, second] = [await useReset(found, 'new', {}), await useReset(found, 'other', {})];
@@ -129,7 +132,7 @@ describe('A reset token', () => {
     'does not set the password of a user who was %s since the token was checked',
     async (_, change) => {
       const user = await newUser();
-      const found = await findReset(await makeResetToken(user));
+      const found = await findLink('reset', await makeLinkToken(resetLink(user)));
       if (!found) throw new Error('There is no reset');
       await change(user.id);
 
@@ -144,7 +147,7 @@ describe('A reset token', () => {
     ['the clock that the link was made by was set back', -61],
   ])('does not set a password when %s since the token was checked', async (_, second) => {
     const user = await newUser();
-    const found = await findReset(await makeResetToken(user, at(0)), at(1));
+    const found = await findLink('reset', await makeLinkToken(resetLink(user), at(0)), at(1));
     if (!found) throw new Error('There is no reset');
 
     expect(await useReset(found, 'new', at(second))).toBe(false);
@@ -166,20 +169,20 @@ describe('A reset item that is void', () => {
     ['one in other letter case', 'ada@example.org', 'Ada@example.org'],
   ])('does not become valid again with the address after %s', async (_, email, other) => {
     const user = await newUser({ email });
-    const token = await makeResetToken(user);
+    const token = await makeLinkToken(resetLink(user));
 
     for (const role of ['user', 'admin'] as const) {
       await updateUser(user.id, { email: other, role }, { mailsLinks: true });
       await updateUser(user.id, { email }, { mailsLinks: true });
     }
 
-    expect(await findReset(token)).toBeUndefined();
+    expect(await findLink('reset', token)).toBeUndefined();
     await deleteUser(user.id);
   });
 
   it('is read consistently', async () => {
     const user = await newUser();
-    const token = await makeResetToken(user);
+    const token = await makeLinkToken(resetLink(user));
     await engineClient(inject('engine')).send(
       new UpdateCommand({
         TableName: tables.users,
@@ -188,6 +191,6 @@ describe('A reset item that is void', () => {
       }),
     );
 
-    expect(await findReset(token)).toBeUndefined();
+    expect(await findLink('reset', token)).toBeUndefined();
   });
 });

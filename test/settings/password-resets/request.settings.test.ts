@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/password-resets/request.ts';
 import { handler as setHandler } from '../../../functions/password-resets/set.ts';
-import { makeResetToken } from '../../../lib/reset/store.ts';
+import { makeLinkToken, resetLink } from '../../../lib/reset/store.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { outcome, refusal } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
@@ -144,7 +144,7 @@ describe('POST /api/password-resets', () => {
 
     expect(await ask({ email: known.email })).toEqual([
       500,
-      { message: 'Error requesting password reset', err: 'Http500' },
+      { message: 'Error requesting mail', err: 'Http500' },
     ]);
     expect(String(logged.mock.calls)).not.toContain(known.email);
   });
@@ -173,7 +173,7 @@ describe('PUT /api/password-resets', () => {
   it('sends the store the same requests for every token that is not good', async () => {
     const user = storedUser({ id: 2 });
     await insertUser(user);
-    await makeResetToken(user);
+    await makeLinkToken(resetLink(user));
     const random = 'A'.repeat(43);
 
     const requests = [
@@ -189,7 +189,7 @@ describe('PUT /api/password-resets', () => {
     const user = storedUser({ id: 3 });
     await insertUser(user);
 
-    expect(await asked(await makeResetToken(user))).toEqual([
+    expect(await asked(await makeLinkToken(resetLink(user)))).toEqual([
       'BatchGetItem',
       'TransactWriteItems',
       'PutItem',
@@ -199,7 +199,7 @@ describe('PUT /api/password-resets', () => {
   it('answers 204 when the notice of it cannot be handed over, and logs that', async () => {
     const user = storedUser({ id: 4 });
     await insertUser(user);
-    const json = { token: await makeResetToken(user), password: 'a new password' };
+    const json = { token: await makeLinkToken(resetLink(user)), password: 'a new password' };
     mailbox.fail(500, 500);
 
     const { statusCode } = await setHandler(

@@ -1,0 +1,26 @@
+import { config } from '../../../lib/settings.ts';
+import { updateUser } from '../../../lib/users/changes.ts';
+import { recordChange } from '../audit.ts';
+import type { Run } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { requireUser } from '../users.ts';
+
+export const run: Run = async ({ operator, operands: [email = ''] }) => {
+  if (config.emailVerification === 'off') {
+    throw new Failure('This service verifies no addresses: that is the setting emailVerification.');
+  }
+  const user = await requireUser(email);
+  const { id } = user;
+  if (user.email_verified) throw new Failure('The address of this user is verified already.');
+  const details = { fields: ['email_verified'] };
+  await recordChange(
+    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },
+    async () => {
+      // Only the address that was named: the user may be given another one meanwhile.
+      const permission = { user, endsWith: { email: 'USER_NOT_FOUND' } } as const;
+      await updateUser(id, { email_verified: true }, { permission });
+      console.log(`The address of user ${id} is verified.`);
+    },
+    { check: 'Run the command again: it says whether the address is verified.' },
+  );
+};

@@ -1,0 +1,74 @@
+/** Proofs of addresses by mailed links (functions/README.md, Verified addresses). */
+import { record, recordingFaults } from '../audit/record.ts';
+import { exceedsResetLimit } from '../auth/limits.ts';
+import { requirePassword } from '../auth/own-change.ts';
+import { DomainError } from '../errors.ts';
+import { handOver, noticeChange, type Source, verificationOf } from '../mail/hand-over.ts';
+import { config, hidesAccounts } from '../settings.ts';
+import { changeDetails } from '../users/audit-details.ts';
+import { readUser } from '../users/changes.ts';
+import type { StoredUser } from '../users/items.ts';
+import type { UserChanges } from '../users/schema.ts';
+import { findUserByEmail } from '../users/store.ts';
+import type { User } from '../users/user.ts';
+import { findLink, useVerification } from './store.ts';
+
+/**
+ * Requests a mail with a link to the address of a user who has not proved it.
+ * @throws {DomainError} MAIL_FAULT
+ */
+export const requestVerification = async (user: User, source: Source): Promise<void> => {
+  if (user.email_verified || (await exceedsResetLimit(source.ip_address))) return;
+  await handOver(verificationOf(user, source));
+};
+
+/**
+ * Takes another address of one's own out of a change, where addresses are verified, and requests the
+ * mail with the link by which the user gets it.
+ * @param user as read for the change; absent: the user is read
+ * @returns the rest of the change
+ * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED unless nobody may know, MAIL_FAULT,
+ *   STORAGE_FAULT
+ */
+export const postponeMove = async (
+  id: number,
+  changes: UserChanges,
+  { user, source }: { user: StoredUser | undefined; source: Source },
+): Promise<UserChanges> => {
+  const { email, ...rest } = changes;
+  if (config.emailVerification === 'off' || email === undefined) return changes;
+  if (email === (user ?? (await readUser(id))).email) return changes;
+  if (!hidesAccounts(config)) {
+    const { user: holder } = await findUserByEmail(email);
+    if (holder && holder.id !== id) throw new DomainError('EMAIL_REGISTERED');
+  }
+  await handOver({ ...verificationOf({ id, email }, source), isNew: true });
+  return rest;
+};
+
+/**
+ * Marks an address as proved by a token, which is valid once, and the password of the account: who
+ * opens a link for an account that somebody else made with the address proves nothing.
+ * @throws {DomainError} VERIFICATION_TOKEN_INVALID, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS,
+ *   EMAIL_REGISTERED, STORAGE_FAULT
+ */
+export const verifyEmail = async (
+  { token, password }: { token: string; password: string },
+  source: Source,
+): Promise<void> => {
+  const attempt = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
+  const link = await recordingFaults(attempt, () => findLink('verification', token));
+  if (!link) throw new DomainError('VERIFICATION_TOKEN_INVALID');
+  const { user, email } = link;
+  const { id } = user;
+  const moved = email === user.email ? {} : { email };
+  const { fields, ...values } = changeDetails(user, moved);
+  const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
+  const change = { ...attempt, user_id: id, resource_id: id, details };
+  const isUsed = await recordingFaults(change, async () => {
+    await requirePassword(user, { id, currentPassword: password, sourceIp: source.ip_address });
+    return useVerification(link);
+  });
+  if (!isUsed) throw new DomainError('VERIFICATION_TOKEN_INVALID');
+  await Promise.all([record({ ...change, result: 'SUCCESS' }), noticeChange(user, moved, source)]);
+};

@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { mailingServiceForThisFile, verifyUrl } from '../../support/mailbox.ts';
+import { mailedToken, verificationSettings, verify } from '../../support/verification.ts';
+
+const service = await mailingServiceForThisFile({
+  ...verificationSettings.on,
+  SESSIONS: 'revocable',
+  AUDIT_DETAIL: 'full',
+});
+const { api, adminToken, mailbox } = service;
+
+const invalid = refusal(400, 'Invalid or expired verification token');
+const profileOf = async (token: string) => (await api('GET', '/api/profile', { token })).body.data;
+const newUser = async () => {
+  const user = await register(api);
+  return { ...user, link: await mailedToken(service, user.email) };
+};
+const move = (user: { id: number; token: string }, email: string, fields = {}) =>
+  api('PUT', `/api/users/${user.id}`, { token: user.token, json: { email, ...fields } });
+
+describe('PUT /api/email-verifications', () => {
+  it('verifies the address of a registration, once, by the mailed link and the password', async () => {
+    const user = await newUser();
+    const agent = uniqueAgent();
+    const before = await profileOf(user.token);
+
+    const json = { token: user.link, password: user.password };
+    const headers = { 'user-agent': agent };
+    const answer = await api('PUT', '/api/email-verifications', { json, headers });
+
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(before.email_verified).toBe(false);
+    expect((await profileOf(user.token)).email_verified).toBe(true);
+    expect(outcome(await verify(api, user.link, user.password))).toEqual(invalid);
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({
+        ...{ action: 'UPDATE', resource: 'users', result: 'SUCCESS' },
+        ...{ user_id: user.id, resource_id: String(user.id) },
+        details: '{"fields":["email_verified"],"by":"verification"}',
+      }),
+    ]);
+  });
+
+  it('mails a link that leads only to the page of the setting', async () => {
+    const user = await newUser();
+
+    const [mail] = await mailbox.mailsTo(user.email);
+
+    expect(mail?.subject).toBe('Confirm your email address');
+    expect(mail?.text).toContain(`\n${verifyUrl}#token=${user.link}\n`);
+    expect(mail?.text).not.toContain('Some One');
+  });
+
+  it('a wrong password confirms nothing, counts as a failed login, and leaves the link good', async () => {
+    const user = await newUser();
+
+    for (let i = 0; i < 9; i += 1) {
+      const answer = await verify(api, user.link, `wrong ${i}`);
+      expect(outcome(answer)).toEqual(refusal(403, 'Current password is wrong'));
+    }
+    expect((await verify(api, user.link, user.password)).status).toBe(204);
+    for (let i = 0; i < 2; i += 1) await verify(api, user.link, 'wrong');
+    const other = await newUser();
+    for (let i = 0; i < 10; i += 1) await verify(api, other.link, 'wrong');
+
+    expect((await verify(api, other.link, other.password)).status).toBe(429);
+    expect((await api('POST', '/api/login', { json: other })).status).toBe(429);
+  });
+
+  it.each([
+    ['a token of nobody', '999999999', undefined],
+    ['an altered token', undefined, 'A'],
+    ['no form of a token', 'x', undefined],
+  ])('refuses %s', async (_, id, tail) => {
+    const { link, password } = await newUser();
+
+    const token = id === 'x' ? 'x' : `${id ?? link.split('.')[0]}.${(tail ?? 'B').repeat(43)}`;
+
+    expect(outcome(await verify(api, token, password))).toEqual(invalid);
+  });
+
+  it('refuses the token of a password reset, which does not take that of a verification', async () => {
+    const user = await newUser();
+    const reset = await service.requestToken(user.email);
+
+    const asReset = { token: user.link, password: 'another one' };
+    const answer = await api('PUT', '/api/password-resets', { json: asReset });
+
+    expect(outcome(answer)).toEqual(refusal(400, 'Invalid or expired reset token'));
+    expect(outcome(await verify(api, reset, user.password))).toEqual(invalid);
+  });
+
+  it.each([[{}], [{ token: 'x' }], [{ token: '', password: 'x' }]])(
+    'refuses the body %j',
+    async (json) => {
+      const answer = await api('PUT', '/api/email-verifications', { json });
+
+      expect(outcome(answer)).toEqual(refusal(400, 'Token and password are required'));
+    },
+  );
+
+  it('a used reset link verifies the address too', async () => {
+    const user = await newUser();
+    const token = await service.requestToken(user.email);
+
+    const json = { token, password: 'another password' };
+    await api('PUT', '/api/password-resets', { json });
+
+    const fresh = await logIn(api, { ...user, password: 'another password' });
+    expect((await profileOf(fresh)).email_verified).toBe(true);
+  });
+});
+
+describe('A change of one’s own address', () => {
+  it('counts when the link that was mailed to it is used, which ends the sessions', async () => {
+    const user = await newUser();
+    await verify(api, user.link, user.password);
+    const email = uniqueEmail();
+    const agent = uniqueAgent();
+
+    const answer = await api('PUT', `/api/users/${user.id}`, {
+      token: user.token,
+      json: { email, name: 'Ada King' },
+      headers: { 'user-agent': agent },
+    });
+    const link = await mailedToken(service, email);
+    const until = await profileOf(user.token);
+    const used = await verify(api, link, user.password);
+
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({
+      ...{ name: 'Ada King', email: user.email, email_verified: true },
+    });
+    expect(until.email).toBe(user.email);
+    expect(used.status).toBe(204);
+    expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(401);
+    expect((await api('POST', '/api/login', { json: user })).status).toBe(404);
+    const token = await logIn(api, { ...user, email });
+    expect(await profileOf(token)).toMatchObject({ email, email_verified: true });
+    const notices = await mailbox.mailsTo(user.email, 2);
+    expect(notices.at(-1)?.subject).toBe('Your email address was changed');
+    const entries = await entriesOf(service, agent);
+    expect(entries.map(({ details }) => details)).toContain(
+      '{"fields":["name"],"name":{"from":"Some One","to":"Ada King"},"requested":["email"]}',
+    );
+  });
+
+  it('frees the old address, and in another letter case keeps the same one', async () => {
+    const user = await newUser();
+    const upper = user.email.toUpperCase();
+    await move(user, upper);
+
+    expect((await verify(api, await mailedToken(service, upper), user.password)).status).toBe(204);
+    const token = await logIn(api, { ...user, email: upper });
+    expect((await profileOf(token)).email).toBe(upper);
+    const next = uniqueEmail();
+    await move({ ...user, token }, next);
+    const link = await mailedToken(service, next);
+    expect((await verify(api, link, user.password)).status).toBe(204);
+
+    expect((await register(api, { email: user.email })).id).toBeGreaterThan(user.id);
+  });
+
+  it('to an address that somebody has is refused, also when it is taken meanwhile', async () => {
+    const [user, other] = [await newUser(), await newUser()];
+    const email = uniqueEmail();
+
+    const taken = await move(user, other.email);
+    await move(user, email);
+    const link = await mailedToken(service, email);
+    await register(api, { email });
+
+    expect(outcome(taken)).toEqual(refusal(409, 'Email already registered'));
+    expect(outcome(await verify(api, link, user.password))).toEqual(
+      refusal(409, 'Email already registered'),
+    );
+    expect((await profileOf(user.token)).email).toBe(user.email);
+  });
+
+  it('by an admin counts at once and is verified, and by an admin who sends it back changes nothing', async () => {
+    const user = await newUser();
+    const email = uniqueEmail();
+
+    const same = await move({ ...user, token: adminToken }, user.email, { name: 'Ada' });
+    const moved = await move({ ...user, token: adminToken }, email);
+
+    expect(same.body).toMatchObject({ name: 'Ada', email_verified: false });
+    expect(moved.body).toMatchObject({ email, email_verified: true });
+    expect(outcome(await verify(api, user.link, user.password))).toEqual(invalid);
+  });
+});
+
+describe('Who has verified an address', () => {
+  it('are users whom an admin creates, and admins of a start, and no others', async () => {
+    const { token } = await newUser();
+    const create = async (by: string) => {
+      const json = { name: 'Grace', email: uniqueEmail(), password: 'a long password' };
+      return (await api('POST', '/api/users', { token: by, json })).body.email_verified;
+    };
+
+    expect([await create(adminToken), await create(token)]).toEqual([true, false]);
+    expect((await profileOf(adminToken)).email_verified).toBe(true);
+    const list = await api('GET', '/api/users?order=desc&limit=2', { token: adminToken });
+    expect(list.body.map((each: { email_verified: boolean }) => each.email_verified)).toEqual([
+      false,
+      true,
+    ]);
+  });
+});

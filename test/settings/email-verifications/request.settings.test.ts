@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { outcome, refusal } from '../../support/acceptance.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
+import { mailingServiceForThisFile } from '../../support/mailbox.ts';
+import { mailedToken, verificationSettings, verify } from '../../support/verification.ts';
+
+const service = await mailingServiceForThisFile(verificationSettings.on);
+const { api, mailbox, adminToken } = service;
+
+const message = 'Unless the address is verified, a mail is on its way';
+const ask = (token: string) => api('POST', '/api/email-verifications', { token });
+
+describe('POST /api/email-verifications', () => {
+  it('mails an unverified address at most once a minute, and the response is always the same', async () => {
+    const user = await register(api);
+    await mailedToken(service, user.email);
+
+    const answers = [await ask(user.token), await ask(adminToken)];
+    const email = uniqueEmail();
+    const json = { email };
+    await api('PUT', `/api/users/${user.id}`, { token: user.token, json });
+    const link = await mailedToken(service, email);
+    answers.push(await ask(user.token));
+
+    expect(answers.map(outcome)).toEqual([
+      [202, { message }],
+      [202, { message }],
+      [202, { message }],
+    ]);
+    // The link to the new address is still good: none was mailed to the old one instead.
+    expect((await verify(api, link, user.password)).status).toBe(204);
+    expect(mailbox.mails.filter(({ to }) => to.includes(service.admin.email))).toEqual([]);
+  });
+
+  it('asks for a token, and for a user who exists', async () => {
+    const user = await register(api);
+    await api('DELETE', `/api/users/${user.id}`, { token: adminToken });
+
+    expect(outcome(await ask(user.token))).toEqual(refusal(404, 'User not found'));
+    expect(outcome(await api('POST', '/api/email-verifications'))).toEqual(
+      refusal(401, 'No token provided'),
+    );
+  });
+});
