@@ -109,7 +109,7 @@ const graver = (first: unknown, second: unknown): unknown =>
  * @throws {DomainError} what `work` throws; of several storage faults, one after which the work may
  *   have been done
  */
-const retry = async <T>(work: () => Promise<T>): Promise<T> => {
+const repeatOnFault = async <T>(work: () => Promise<T>): Promise<T> => {
   let fault: unknown;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (fault) await pause(firstPause * 2 ** (attempt - 1));
@@ -131,7 +131,7 @@ const findFresh = async (
   candidates: readonly Candidate[],
   { present, reject }: Import,
 ): Promise<readonly Candidate[]> => {
-  const holders = await retry(() => findHolders(candidates.map(({ user }) => user.email)));
+  const holders = await repeatOnFault(() => findHolders(candidates.map(({ user }) => user.email)));
   return candidates.filter((candidate, i) => {
     const holder = holders[i];
     const { password_hash } = candidate.user;
@@ -155,7 +155,7 @@ const insertAdmin = (operator: Operator, admin: StoredUser, insert: () => Promis
 const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {
   const { user, line } = candidate;
   const stored = { ...user, id, import_mark: importMark(user.password_hash) };
-  const store = () => retry(() => insertUser(stored));
+  const store = () => repeatOnFault(() => insertUser(stored));
   try {
     await (user.role === 'admin' ? insertAdmin(run.operator, stored, store) : store());
     run.imported(candidate, id);
@@ -176,7 +176,7 @@ export const importBlock = async (candidates: readonly Candidate[], run: Import)
   if (candidates.length === 0) return;
   const fresh = await findFresh(candidates, run);
   if (fresh.length === 0) return;
-  const firstId = await retry(() => allocateUserIds(fresh.length));
+  const firstId = await repeatOnFault(() => allocateUserIds(fresh.length));
   const rest = fresh.entries();
   const work = async () => {
     for (const [i, candidate] of rest) await insert(candidate, firstId + i, run);
