@@ -29,8 +29,10 @@ describe('The form to sign in', () => {
     const wait = page.getByText('You can try again in');
 
     for (let tries = 0; tries < 20 && !(await wait.isVisible()); tries += 1) {
+      const refused = page.waitForResponse('**/api/login');
       await signIn(page, { ...user, password: 'wrong' });
-      await page.getByRole('alert').waitFor();
+      await refused;
+      await page.locator('[type=submit][aria-busy=false]').waitFor();
     }
 
     expect(await wait.innerText()).toMatch(/ in (\d+ s|\d+:\d\d min)\.$/);

@@ -50,8 +50,6 @@ export class Failure extends Error {
   }
 }
 
-const mayBeMade = ' If it was a change, it may have been made.';
-
 api.use({
   onRequest: ({ request }) => {
     const { session } = signedIn.get();
@@ -65,8 +63,7 @@ const messageOf = (status: number, problem: Partial<Problem> & { message?: strin
   if (status === 429 && !problem.code) return 'The service has too much to do.';
   if (problem.code === 'SECOND_FACTOR_REQUIRED') return `${title} Set one up in My account.`;
   if (status < 500) return title;
-  const unknown = problem.code === 'STORAGE_FAULT' ? mayBeMade : '';
-  return `${title}${fault ? ` (${fault})` : ''}${unknown}`;
+  return fault ? `${title.slice(0, -1)} (${fault}).` : title;
 };
 
 interface Reply<Data> {
@@ -79,7 +76,7 @@ const settled = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>
   try {
     return await request;
   } catch {
-    throw new Failure(`No response came from the service.${mayBeMade}`);
+    throw new Failure('No response came from the service.');
   }
 };
 

@@ -32,7 +32,7 @@ export const useCountdown = (until: number): number => {
 /**
  * Says what failed, why, and how long to wait.
  * @param what such as `The users could not be loaded`
- * @param retry tries again; absent: the form below it is sent again
+ * @param retry tries again; absent: something was to be done, and its form is sent again
  */
 export const FailureNotice = ({
   what,
@@ -45,10 +45,12 @@ export const FailureNotice = ({
 }) => {
   const seconds = useCountdown(failure?.mayRetryAt ?? 0);
   if (!failure) return null;
+  const isUnknown = failure.status === 0 || failure.code === 'STORAGE_FAULT';
   return (
     <Notice kind="failure">
       <p>
         <strong>{what}.</strong> {failure.message}
+        {!retry && isUnknown && ' It may have been done all the same.'}
       </p>
       {/* The whole notice would be read anew each second. */}
       {seconds > 0 && <p aria-hidden="true">You can try again in {duration(seconds)}.</p>}

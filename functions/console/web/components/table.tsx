@@ -82,7 +82,7 @@ export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Ro
     <>
       <FailureNotice what={failed} failure={failure} retry={reload} />
       {rows ? <Table {...table} rows={rows} /> : isBusy && <Busy label={`Loading ${several}…`} />}
-      {more && <FailureNotice what={failed} failure={more.failure} />}
+      {more && <FailureNotice what={failed} failure={more.failure} retry={more.run} />}
       {more && (
         <button type="button" ref={button} aria-busy={more.isBusy} onClick={() => more.run()}>
           Show more {several}

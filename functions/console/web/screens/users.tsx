@@ -123,7 +123,7 @@ const CreateUser = ({ close }: { close: () => void }) => {
           label="Role"
           value={role}
           onValue={setRole}
-          options={{ user: 'User', admin: 'Admin: may change and delete all users' }}
+          options={{ user: 'User', admin: 'Admin: may do everything' }}
         />
       </Form>
     </Dialog>
