@@ -4,13 +4,14 @@ import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2';
 import { logIn, register } from '../support/client.ts';
 import { type Deployment, operate } from './deployment.ts';
 import type { Emulator } from './emulator.ts';
-import { type Assembly, deploy, synthesise, variant } from './stack.ts';
+import { type Assembly, deploy, development, synthesise, variant } from './stack.ts';
 import { requireThat, step } from './step.ts';
 import type { Template } from './template.ts';
 import { credentials, region } from './workspace.ts';
 
 const resetUrl = 'https://app.example.com/reset';
-const settings = { mailFrom: 'accounts@example.com', resetUrl, sessions: 'revocable' };
+const mailing = { mailFrom: 'accounts@example.com', resetUrl, sessions: 'revocable' };
+const settings = { ...development, ...mailing };
 
 /** Where a URL of Lambda's API has the name of a function. */
 const beforeName = '/2015-03-31/functions/';

@@ -27,6 +27,7 @@ import {
   bootstrap,
   deploy,
   destroy,
+  development,
   requireNoDifference,
   synthesise,
   variant,
@@ -39,9 +40,6 @@ import { emptyRunFolder, runFolder } from './workspace.ts';
 
 /** Milliseconds for the whole of it, several times what it takes. */
 const timeLimit = 30 * 60_000;
-
-/** Of the stack for development. */
-const settings = { auditSeal: 'on' };
 
 const isLong = process.argv[2] === 'long';
 
@@ -80,7 +78,7 @@ const redeploy = async (
 ): Promise<Assembly> => {
   const { emulator, api } = deployment;
   await step('Deploy the unchanged stack, synthesised anew', async () => {
-    const again = await synthesise('again', settings);
+    const again = await synthesise('again', development);
     await requireNoDifference(again, emulator.env);
     const { printed } = await deploy(again, emulator.env);
     requireThat(printed.includes('(no changes)'), `cdk deploy printed:\n${printed}`);
@@ -120,7 +118,7 @@ const takeDown = async (emulator: Emulator, assembly: Assembly, before: readonly
 const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void> => {
   setDefaultCACertificates([...getCACertificates(), readFileSync(certificateFile, 'utf8')]);
   const first = await step('Synthesise the stack and bundle its functions', () =>
-    synthesise('first', settings),
+    synthesise('first', development),
   );
   await step('Bootstrap the account', () => bootstrap(first, emulator.env));
   const before = await takeInventory(emulator);

@@ -10,6 +10,9 @@ export interface Assembly {
   readonly stackName: string;
 }
 
+/** Settings of the stack for development. */
+export const development = { auditSeal: 'on' };
+
 type Env = Readonly<Record<string, string>>;
 
 /** What the stack prints, by name. */
