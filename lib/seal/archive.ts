@@ -281,15 +281,20 @@ export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error)
 /** Whether an error means that a file holds no valid gzip or JSON. */
 export const isOfContent = (error: unknown): boolean =>
   error instanceof SyntaxError ||
-  (error instanceof Error && String((error as { code?: unknown }).code).startsWith('Z_'));
+  (error instanceof Error &&
+    /^(Z_|ERR_ENCODING_)/.test(String((error as { code?: unknown }).code)));
 
 /** Reads the lines of a file of entries, with only a part of them in memory. */
 export async function* linesOf(content: Spool): AsyncGenerator<SealedLine> {
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+  const gunzip = createGunzip();
   let rest = '';
-  for await (const part of piped(content.read(), createGunzip())) {
+  for await (const part of piped(content.read(), gunzip)) {
     const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) yield readLine(line);
   }
+  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
+  // Zeros after the gzip are skipped without an error.
+  if (gunzip.bytesWritten !== content.size) throw new SyntaxError('More follows the gzip');
 }

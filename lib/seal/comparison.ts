@@ -11,6 +11,7 @@ import {
   numberOf,
   replayedBy,
   type SealedLine,
+  timeTextOf,
   wrongIndexKeys,
 } from './line.ts';
 import { type Notes, type Seen, seenIn } from './notes.ts';
@@ -106,7 +107,7 @@ export class Comparison {
     for await (const item of this.source.all()) {
       count += 1;
       progress?.(undefined, count);
-      const time = idText(item.created_at ?? '');
+      const time = timeTextOf(item);
       const isWanted = time >= since && (until === endOfTime || time < until);
       if (!isWanted) continue;
       yield* wrongKeysOf(item);
@@ -261,8 +262,11 @@ export class Comparison {
   /** Notes what the next run of the sealer will seal: from which time on, and which replayed entries. */
   async noteAwaited(): Promise<void> {
     const { newest } = this.chain;
-    if (newest && this.isThere)
-      this.awaited = (await readAgainAfter(newest, this.verification)).since;
+    if (newest && this.isThere) {
+      const { since } = await readAgainAfter(newest, this.verification);
+      // A run that closes several windows may end before it has caught up.
+      this.awaited = since < newest.until ? since : newest.until;
+    }
     for await (const item of this.source.between(this.awaited, endOfTime)) {
       if (!this.isTimely(String(item.created_at))) continue;
       for (const { id, sha256: hash } of replayedBy(item)) this.notes.replay(String(id), hash);

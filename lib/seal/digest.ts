@@ -9,6 +9,10 @@ const time = v.pipe(
 );
 const hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const signature = v.pipe(v.string(), v.regex(/^[0-9a-f]{128}$/));
+const digestFile = v.pipe(
+  v.string(),
+  v.check((name: string) => isDigestName(name)),
+);
 const number = (most = Number.MAX_SAFE_INTEGER) =>
   v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(most));
 
@@ -37,7 +41,7 @@ const form = v.object({
   /** The last part of the trail that the sealer has checked; null before the first check. */
   verified: v.nullable(v.object({ from: time, until: time, at: time, faults: number() })),
   /** The digest before; null in the first one. */
-  previous: v.nullable(v.object({ file: v.string(), sha256: hash, signature })),
+  previous: v.nullable(v.object({ file: digestFile, sha256: hash, signature })),
   /** SHA-256 of the public key (SPKI, DER). */
   key: hash,
 });

@@ -12,6 +12,10 @@ export const idText = (id: unknown): string =>
   typeof id === 'string' ? id : (JSON.stringify(id) ?? 'absent');
 
 /** An id as the number that is the key of the table, in text; undefined when it is no number. */
+/** The text in place of a time; empty where there is none. */
+export const timeTextOf = ({ created_at }: Item): string =>
+  typeof created_at === 'string' ? created_at : '';
+
 export const numberOf = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id);
   const { N } = (id ?? {}) as { N?: unknown };
@@ -41,6 +45,9 @@ const notBeside = new Set<string>([...attributes, ...indexKeyNames]);
 
 /** JSON without white space, with the names of each object in the order of their code units. */
 const jsonOf = (value: unknown): string => {
+  if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+    throw new SyntaxError('A line has no number but safe integers');
+  }
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(jsonOf).join(',')}]`;
   const names = Object.keys(value).sort();
@@ -76,12 +83,18 @@ export interface SealedLine {
   readonly line: string;
 }
 
-/** Reads a sealed line. Only the mark of a late entry ends as it does: other lines end in two braces. */
+/**
+ * Reads a sealed line. Only the mark of a late entry ends as it does: other lines end in two braces.
+ * @throws {SyntaxError} when it is not written as `lineOf` writes one
+ */
 export const readLine = (text: string): SealedLine => {
   const late = text.endsWith(lateEnd);
   const line = late ? `${text.slice(0, -lateEnd.length)}}` : text;
-  const { id, created_at, beside } = JSON.parse(line);
-  return { id, created_at, expires_at: beside?.[auditTable.timeToLive], late, line };
+  const { beside, ...fields }: Item = JSON.parse(line) ?? {};
+  const item = { ...fields, ...(beside as Item) };
+  if (lineOf(item) !== line) throw new SyntaxError('It is not written as a line is');
+  const { id, created_at, [auditTable.timeToLive]: expires } = item;
+  return { id, created_at, expires_at: isTime(created_at) ? expires : undefined, late, line };
 };
 
 type Ordered = Pick<SealedLine, 'id' | 'created_at'>;
@@ -103,8 +116,13 @@ export const isInPlace = (item: Item): boolean =>
 /** The index keys that an item lacks or has wrong, so that some query does not show it. */
 export const wrongIndexKeys = (item: Item): readonly string[] => {
   const { id, created_at, user_id = null, resource_id = null } = item;
-  // Of an entry without id or time no key is right.
-  if (!Number.isSafeInteger(id) || typeof created_at !== 'string') return indexKeyNames;
+  const isTyped =
+    Number.isSafeInteger(id) &&
+    Number(id) >= 0 &&
+    [created_at, item.action, resource_id ?? ''].every((each) => typeof each === 'string') &&
+    (user_id === null || typeof user_id === 'number');
+  // Of an entry whose fields have other types no key is right.
+  if (!isTyped) return indexKeyNames;
   const right: Item = indexKeys({ ...item, user_id, resource_id } as unknown as AuditEntry);
   return indexKeyNames.filter((name) => item[name] !== right[name]);
 };
@@ -115,19 +133,11 @@ export interface ReplayedEntry {
   readonly sha256: string;
 }
 
-const isReplayed = (value: unknown): value is ReplayedEntry => {
-  const { id, sha256: hash } = (value ?? {}) as { id?: unknown; sha256?: unknown };
-  return Number.isSafeInteger(id) && typeof hash === 'string';
-};
-
 /** The entries that an entry lists as replayed; none unless `replay-audit` left it. */
 export const replayedBy = ({ action, resource, details }: Item): readonly ReplayedEntry[] => {
   if (action !== 'CREATE' || resource !== 'audit-logs' || typeof details !== 'string') return [];
-  try {
-    const { entries } = JSON.parse(details);
-    return Array.isArray(entries) ? entries.filter(isReplayed) : [];
-  } catch {
-    // It has no list.
-    return [];
-  }
+  // Within a text of JSON the quotation marks would be escaped: what matches is an object.
+  return [...details.matchAll(/\{"id":(0|[1-9]\d{0,15}),"sha256":"([0-9a-f]{64})"\}/g)]
+    .map(([, id, hash = '']) => ({ id: Number(id), sha256: hash }))
+    .filter(({ id }) => Number.isSafeInteger(id));
 };

@@ -1,5 +1,5 @@
 /** Notes of a verification about what is out of order. They are kept on the disk, as they may be many. */
-import { hashOf, type Item, idText, type SealedLine, sha256 } from './line.ts';
+import { hashOf, type Item, idText, type SealedLine, sha256, timeTextOf } from './line.ts';
 import { openScratch } from './spool.ts';
 
 /** The part of an entry of the table that is kept for the comparison. */
@@ -12,7 +12,7 @@ export interface Seen {
 
 export const seenIn = (item: Item): Seen => ({
   id: idText(item.id),
-  created_at: idText(item.created_at ?? ''),
+  created_at: timeTextOf(item),
   hash: hashOf(item),
 });
 
@@ -23,7 +23,7 @@ const tables = `
   CREATE TABLE late (id TEXT, hash TEXT, time TEXT, window TEXT, PRIMARY KEY (id, hash)) WITHOUT ROWID;
   CREATE INDEX late_times ON late (time);
   CREATE TABLE reported (id TEXT PRIMARY KEY) WITHOUT ROWID;
-  CREATE TABLE replayed (id TEXT PRIMARY KEY, hash TEXT) WITHOUT ROWID`;
+  CREATE TABLE replayed (id TEXT, hash TEXT, PRIMARY KEY (id, hash)) WITHOUT ROWID`;
 
 /** Opens empty notes, which the caller closes. */
 export const openNotes = () => {
@@ -69,7 +69,7 @@ export const openNotes = () => {
     report: (id: unknown) => report(idText(id)),
     isReported: (id: unknown) => isReported(idText(id)),
     /** Notes that an entry is listed as replayed, with the hash of its line. */
-    replay: change('INSERT OR REPLACE INTO replayed VALUES (?, ?)'),
+    replay: change('INSERT OR IGNORE INTO replayed VALUES (?, ?)'),
     isReplayed: has('replayed WHERE id = ? AND hash = ?'),
     close,
   };

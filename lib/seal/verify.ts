@@ -19,13 +19,13 @@ import { newTally, type Tally, tallyLine } from './window.ts';
 const orderCheck = () => {
   let key = '';
   let late: Buffer | undefined;
-  let lateId: unknown;
+  let lateId: string | undefined;
   /** @returns the key of a line that is in order and not late */
   return (line: SealedLine): { readonly key?: string; readonly isInOrder: boolean } => {
     if (line.late) {
       const bytes = Buffer.from(line.line);
-      const isInOrder = (!late || Buffer.compare(late, bytes) < 0) && line.id !== lateId;
-      [late, lateId] = [bytes, line.id];
+      const isInOrder = (!late || Buffer.compare(late, bytes) < 0) && idText(line.id) !== lateId;
+      [late, lateId] = [bytes, idText(line.id)];
       return { isInOrder };
     }
     const next = orderOf(line);

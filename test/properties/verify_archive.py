@@ -7,7 +7,6 @@ that the caller trusts; TIME is the verifier's clock, in seconds since 1970. Eac
 archive with a file table.ndjson: the lines (never `late`) of all entries of the table, in any order.
 Index keys, recency and public-key.pem (points 5 to 7 of Verification) are not checked.
 
-Where the document is silent, the stricter reading is taken; such places are marked "Guess".
 """
 import base64
 import datetime
@@ -29,16 +28,19 @@ BEGINNING = '0000-01-01T00:00:00.000Z'
 GROUP_ORDER = 2 ** 252 + 27742317777372353535851937790883648493
 SAFE = 9007199254740991
 DAY = 86400 * 1000  # All times are compared as milliseconds since 1970.
-LONGEST_DIGEST = 65536  # Guess: the form allows no more than about 2,000 bytes.
 
 
 class Wrong(Exception):
     """A finding."""
 
 
-def need(condition, what):
+class Unreadable(Exception):
+    """What is no finding where its window may be gone."""
+
+
+def need(condition, what, kind=Wrong):
     if not condition:
-        raise Wrong(what)
+        raise kind(what)
 
 
 # Times
@@ -51,7 +53,7 @@ def milliseconds(text):
     if not match:
         return None
     year, month, day, hour, minute, second, milli = map(int, match.groups())
-    if hour > 23 or minute > 59 or second > 59:  # Guess: neither 24:00 nor leap seconds.
+    if hour > 23 or minute > 59 or second > 59:
         return None
     try:  # Python has no year 0; the calendar repeats after 400 years, which are 146097 days.
         days = datetime.date(year or 400, month, day).toordinal() - (0 if year else 146097)
@@ -59,6 +61,16 @@ def milliseconds(text):
         return None
     days -= datetime.date(1970, 1, 1).toordinal()
     return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milli
+
+
+def text_of(time):
+    """Milliseconds since 1970 as a time of the one form."""
+    days, rest = divmod(time, DAY)
+    days += datetime.date(1970, 1, 1).toordinal()
+    date = datetime.date.fromordinal(days if days > 0 else days + 146097)
+    return '%04d-%02d-%02dT%02d:%02d:%02d.%03dZ' % (
+        date.year if days > 0 else 0, date.month, date.day,
+        rest // 3600000, rest // 60000 % 60, rest // 1000 % 60, rest % 1000)
 
 
 def time_of_name(name):
@@ -101,63 +113,13 @@ def is_integer(value):
 
 # Lines
 
-def number(text):
-    # Guess: the text of an N looks like a number of JSON.
-    if not isinstance(text, str) or not re.fullmatch(r'-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?', text):
-        raise ValueError('no number')
-    return text
-
-
-def binary(text):
-    if not isinstance(text, str) or base64.b64encode(base64.b64decode(text, validate=True)).decode() != text:
-        raise ValueError('no base64')
-    return text
-
-
-def string(text):
-    if not isinstance(text, str):
-        raise ValueError('no text')
-    return text
-
-
-def typed(value, inside):
-    """A value in the form of DynamoDB's own JSON, written as the document says."""
-    if not isinstance(value, dict) or len(value) != 1:
-        raise ValueError('a value of no known form')
-    (kind, content), = value.items()
-    if kind == 'S' and inside:
-        written = quoted(string(content))
-    elif kind == 'NULL' and inside and content is True:
-        written = 'true'
-    elif kind == 'BOOL' and isinstance(content, bool):
-        written = 'true' if content else 'false'
-    elif kind == 'N':
-        number(content)
-        if not inside and re.fullmatch(r'-?[0-9]{1,16}', content) and abs(int(content)) <= SAFE:
-            raise ValueError('an integer that must be a JSON number')
-        written = quoted(content)
-    elif kind == 'B':
-        written = quoted(binary(content))
-    elif kind in ('SS', 'NS', 'BS') and isinstance(content, list) and content:  # Guess: no empty sets.
-        check = {'SS': string, 'NS': number, 'BS': binary}[kind]
-        members = sorted({check(member) for member in content}, key=units)
-        written = '[' + ','.join(map(quoted, members)) + ']'
-    elif kind == 'L' and isinstance(content, list):
-        written = '[' + ','.join(typed(member, True) for member in content) + ']'
-    elif kind == 'M' and isinstance(content, dict):
-        written = '{' + ','.join(quoted(name) + ':' + typed(content[name], True)
-                                 for name in sorted(content, key=units)) + '}'
-    else:
-        raise ValueError('a value of no known form')
-    return '{"' + kind + '":' + written + '}'
-
-
-def attribute(value):
-    if value is None:
-        return 'null'
-    if isinstance(value, str):
-        return quoted(value)
-    return str(value) if is_integer(value) else typed(value, False)
+def written(value):
+    """JSON without white space, names in order; parse() left no number but plain integers."""
+    if isinstance(value, dict):
+        return '{' + ','.join(quoted(name) + ':' + written(value[name]) for name in sorted(value, key=units)) + '}'
+    if isinstance(value, list):
+        return '[' + ','.join(map(written, value)) + ']'
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
 
 
 class Line:
@@ -169,22 +131,20 @@ class Line:
             if not isinstance(entry, dict) or not isinstance(entry.get('beside'), dict):
                 raise ValueError('no object with beside')
             beside = entry['beside']
-            if INDEX_KEYS.union(FIELDS).intersection(beside) or beside.get('__proto__') is not None:
+            if INDEX_KEYS.union(FIELDS).intersection(beside):
                 raise ValueError('beside has what must not be there')
-            if 'id' not in entry:  # Guess: the table cannot have an item without it.
-                raise ValueError('no id')
-            members = [quoted(name) + ':' + attribute(entry[name]) for name in FIELDS if name in entry]
-            members.append('"beside":{' + ','.join(quoted(name) + ':' + attribute(beside[name])
+            members = [quoted(name) + ':' + written(entry[name]) for name in FIELDS if name in entry]
+            members.append('"beside":{' + ','.join(quoted(name) + ':' + written(beside[name])
                                                    for name in sorted(beside, key=units)) + '}')
             text = '{' + ','.join(members)
             self.late = entry.get('late') is True
             if (text + (',"late":true}' if self.late else '}')).encode('utf-8') != raw:
                 raise ValueError('written otherwise than it must be')
         except (ValueError, RecursionError) as error:
-            raise Wrong('a line is not of the form: ' + (str(error) or 'nested too deeply'))
+            raise Unreadable('a line is not of the form: ' + (str(error) or 'nested too deeply'))
         self.bytes = (text + '}').encode('utf-8')
         self.entry = entry
-        self.id = attribute(entry['id'])  # Guess: an entry is the same where the text of its id is.
+        self.id = written(entry.get('id'))
         self.created = milliseconds(entry.get('created_at'))
 
     def may_have_left(self, now):
@@ -197,43 +157,33 @@ class Line:
         entry = self.entry
         if entry.get('action') != 'CREATE' or entry.get('resource') != 'audit-logs':
             return set()
-        try:  # Guess: neither 1.0 nor integers that are not safe, no double or further members.
-            details = json.loads(string(entry.get('details')), parse_constant=refuse, object_pairs_hook=once,
-                                 parse_int=lambda token: int(token) if len(token) < 18 else None)
-        except (ValueError, RecursionError):
-            return set()
-        entries = details.get('entries') if isinstance(details, dict) else None
-        return {(one['id'], one['sha256']) for one in (entries if isinstance(entries, list) else [])
-                if isinstance(one, dict) and set(one) == {'id', 'sha256'} and is_integer(one['id'])
-                and abs(one['id']) <= SAFE and isinstance(one['sha256'], str)}
-
-
-def once(pairs):
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError('a member twice')
-    return dict(pairs)
+        details = entry.get('details') if isinstance(entry.get('details'), str) else ''
+        found = re.findall(r'\{"id":(0|[1-9][0-9]{0,15}),"sha256":"([0-9a-f]{64})"\}', details)
+        return {(int(number), sha256) for number, sha256 in found if int(number) <= SAFE}
 
 
 # Files
 
-def read(path, most=None):
-    need(os.path.isfile(path), 'no file: ' + ascii(os.path.basename(path)))  # Neither folder nor pipe.
+def read(path):
+    # Links are followed; neither folder nor pipe.
+    need(os.path.isfile(path), 'no file: ' + ascii(os.path.basename(path)), Unreadable)
     with open(path, 'rb') as file:
-        content = file.read() if most is None else file.read(most + 1)
-    need(most is None or len(content) <= most, 'too long: ' + ascii(os.path.basename(path)))
-    return content
+        return file.read()
 
 
 def unzip(content):
-    """Guess: one member of gzip, with nothing after it."""
-    gzip = zlib.decompressobj(wbits=31)
-    try:
-        text = gzip.decompress(content)
-    except zlib.error:
-        raise Wrong('it is no gzip')
-    need(gzip.eof, 'its gzip is cut off')
-    need(not gzip.unused_data, 'something follows its gzip')
-    return text
+    """One or more members of gzip, with nothing after them."""
+    text = b''
+    while True:
+        gzip = zlib.decompressobj(wbits=31)
+        try:
+            text += gzip.decompress(content)
+        except zlib.error:
+            raise Unreadable('it is no gzip')
+        need(gzip.eof, 'its gzip is cut off', Unreadable)
+        content = gzip.unused_data
+        if not content:
+            return text
 
 
 # Digests
@@ -276,25 +226,25 @@ class Digest:
     """A digest that has the form, the signature, and keeps the rules that need no other digest."""
 
     def __init__(self, folder, name, key, now):
-        need(time_of_name(name), 'unreadable, its name has not the form')
-        content = read(os.path.join(folder, name), LONGEST_DIGEST)
+        content = read(os.path.join(folder, name))
         try:
             self.members = members = parse(content.decode('utf-8'))
             form = has_form(members, DIGEST)
         except (ValueError, RecursionError):
             form = False
-        need(form, 'unreadable, not of the form')
+        need(form, 'unreadable, not of the form', Unreadable)
         written = json.dumps(members, separators=(',', ':')).encode()
-        need(written + b'\n' == content, 'unreadable, written otherwise than it must be')
+        need(written + b'\n' == content, 'unreadable, written otherwise than it must be', Unreadable)
+        stamp = re.sub('[-:.]', '', members['from'])
+        need(name == stamp + '.digest.json', 'not named for its from', Unreadable)
         spki = key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
-        need(members['key'] == hashlib.sha256(spki).hexdigest(), 'of another key')
         signature = bytes.fromhex(members['signature'])
-        need(int.from_bytes(signature[32:], 'little') < GROUP_ORDER, 'signature not below the group order')
+        need(int.from_bytes(signature[32:], 'little') < GROUP_ORDER, 'signature not below the group order', Unreadable)
         signed = written[:written.rindex(b',"signature":')] + b'}'
         try:
             key.verify(signature, hashlib.sha256(signed).digest())
         except InvalidSignature:
-            raise Wrong('signature not valid')
+            raise Unreadable('signature not valid')
 
         self.name, self.folder = name, folder
         self.sha256 = hashlib.sha256(content).hexdigest()
@@ -306,8 +256,7 @@ class Digest:
         self.reread = max(6 * members['interval'], 60) * 1000
 
         entries, verified = self.entries, members['verified']
-        stamp = re.sub('[-:.]', '', members['from'])
-        need(name == stamp + '.digest.json', 'not named for its from')
+        need(members['key'] == hashlib.sha256(spki).hexdigest(), 'of another key')
         need(entries['file'] == stamp + '.' + entries['sha256'] + '.ndjson.gz', 'names a wrong file of entries')
         need(self.begin < self.until, 'from is not before until')
         need(self.until + self.grace <= self.at, 'until is not a grace before at')
@@ -321,14 +270,11 @@ class Digest:
         need((self.previous is None) == (members['from'] == BEGINNING), 'previous is null at the wrong place')
 
     def lines(self):
-        """The lines of its file of entries, or None where that is not there."""
-        path = os.path.join(self.folder, self.entries['file'])
-        if not os.path.lexists(path):  # Guess: a folder of this name is not "not there", but a finding.
-            return None
-        content = read(path)
-        need(hashlib.sha256(content).hexdigest() == self.entries['sha256'], 'the file has another sha256')
+        """The lines of its file of entries. Raises Unreadable where that is not as it was sealed."""
+        content = read(os.path.join(self.folder, self.entries['file']))
+        need(hashlib.sha256(content).hexdigest() == self.entries['sha256'], 'the file has another sha256', Unreadable)
         text = unzip(content)
-        need(text == b'' or text.endswith(b'\n'), 'the last line is not ended')
+        need(text == b'' or text.endswith(b'\n'), 'the last line is not ended', Unreadable)
         lines = [Line(raw) for raw in text.split(b'\n')[:-1]]
         late = [line for line in lines if line.late]
         timely = lines[:len(lines) - len(late)]
@@ -338,8 +284,7 @@ class Digest:
         need(self.entries['oldest'] == min(times, default=None), 'oldest is wrong')
         need(self.entries['newest'] == max(times, default=None), 'newest is wrong')
         need(not any(line.late for line in timely), 'a late line is not last')
-        # Guess: no entry may be there both in time and late.
-        need(len({line.id for line in lines}) == len(lines), 'an entry is there twice')
+        need(len({line.id for line in late}) == len(late), 'an entry is late twice')
         for line in timely:
             need(line.created is not None and self.begin <= line.created < self.until,
                  'entry %s is not of the window and not late' % line.id)
@@ -358,29 +303,32 @@ class Gap:
 
 def read_chain(folder, key, now):
     """The digests in their order, the time until which files may have left, and the gaps between digests."""
-    digests = []
+    digests, gaps, end, before = [], [], milliseconds(BEGINNING), None
     for name in sorted(name for name in os.listdir(folder) if name.endswith('.digest.json')):
-        try:  # Guess: an unreadable digest is a finding even where it might have left.
+        need(time_of_name(name), 'digest %s: unreadable, its name has not the form' % ascii(name))
+        try:
             digests.append(Digest(folder, name, key, now))
-        except (Wrong, OSError) as error:
+        except (Unreadable, OSError):
+            gaps.append(Gap(milliseconds(time_of_name(name)), None, True))
+        except Wrong as error:
             raise Wrong('digest %s: %s' % (ascii(name), error))
     need(digests, 'no digest: the archive proves nothing')
     left = max([one.at - one.archive for one in digests if one.archive]
                + [now - one.archive for one in digests[-1:] if one.archive], default=None)
-    gaps, end, before = [], milliseconds(BEGINNING), None
+    for gap in gaps:
+        gap.end = min((one.begin for one in digests if one.begin > gap.begin), default=None)
+        need(gap.end is not None, 'the newest digest is unreadable')
     for one in digests:
         where = 'digest %s: ' % one.name
         need(one.begin >= end, where + 'begins before the one before ends')
         if one.begin > end:
-            need(left is not None and one.begin <= left, where + 'a gap lies before it')
-            # Guess: what `previous` names lies in the gap.
-            missing = milliseconds(time_of_name(one.previous['file']))
-            need(end <= missing < one.begin, where + 'previous names no digest of the gap before it')
             gaps.append(Gap(end, one.begin, True))
         elif before:
             need(one.previous == {'file': before.name, 'sha256': before.sha256, 'signature': before.signature},
                  where + 'previous is not the digest before')
         end, before = one.until, one
+    for gap in gaps:
+        need(left is not None and gap.end <= left, 'a gap is missing or unreadable')
     return digests, left, gaps
 
 
@@ -400,47 +348,46 @@ def verify(folder, key, now):
         table = read_table(folder)
     except Wrong as error:
         raise Wrong('table.ndjson: %s' % error)
-    newest, sealed = digests[-1], {}
+    newest, sealed = digests[-1], set()
     for digest in digests:
         try:
             lines = digest.lines()
-        except (Wrong, OSError) as error:
-            raise Wrong('file of entries %s: %s' % (digest.entries['file'], error))
-        if lines is None:
-            need(left is not None and digest.until <= left, 'file of entries %s: missing' % digest.entries['file'])
+        except (Unreadable, OSError) as error:
+            need(left is not None and digest.until <= left, 'file of entries %s: %s' % (digest.entries['file'], error))
             gaps.append(Gap(digest.begin, digest.until, digest.entries['late'] > 0))
-        for line in lines or []:
-            first = sealed.setdefault(line.id, line)
-            need(first.bytes == line.bytes, 'entry %s: changed, sealed twice with different lines' % line.id)
-
-    for line in sealed.values():
-        if line.id in table:
-            need(table[line.id].bytes == line.bytes, 'entry %s: changed, the table has another line' % line.id)
-        else:
-            need(line.may_have_left(now), 'entry %s: deleted, it was sealed and is not in the table' % line.id)
+            continue
+        for line in lines:
+            sealed.add(line.bytes)
+            other = table.get(line.id)
+            if other and (line.late or not line.may_have_left(now)
+                          or other.entry.get('created_at') == line.entry['created_at']):
+                need(other.bytes == line.bytes, 'entry %s: changed, the table has another line' % line.id)
+            else:
+                need(line.may_have_left(now), 'entry %s: deleted, it was sealed and is not in the table' % line.id)
 
     latest = now + newest.grace
-    again = newest.at - newest.reread
+    again = max(newest.at - newest.reread, milliseconds(BEGINNING))
     for digest in digests:
         if digest.previous and digest.begin <= again < digest.until:
             again = digest.begin
+    again = min(again, newest.until)  # A run may have ended before it caught up.
     listed = set()
     for line in table.values():
         if line.created is not None and again <= line.created <= latest:
             listed |= line.listed()
     for line in table.values():
-        if line.id in sealed:
+        if line.bytes in sealed:
             continue
-        # Guess: what has no time of the form lies in no gap, and before the end of none.
-        need(line.created is not None, 'entry %s: inserted, it has no time and was not sealed' % line.id)
-        if any(gap.begin <= line.created < gap.end for gap in gaps):
+        time = line.entry.get('created_at')
+        time = time if isinstance(time, str) else ''
+        if any(text_of(gap.begin) <= time < text_of(gap.end) for gap in gaps):
             continue  # Unproven: only gaps that are no finding come this far, so nothing is unclear.
-        if line.created <= latest and (
+        if line.created is not None and line.created <= latest and (
                 line.created >= again
-                or is_integer(line.entry['id'])
+                or is_integer(line.entry.get('id'))
                 and (line.entry['id'], hashlib.sha256(line.bytes).hexdigest()) in listed):
             continue  # Unsealed.
-        if any(gap.may_hold_late and line.created < gap.end for gap in gaps):
+        if any(gap.may_hold_late and time < text_of(gap.end) for gap in gaps):
             continue  # Unproven.
         raise Wrong('entry %s: inserted, it was not sealed' % line.id)
 

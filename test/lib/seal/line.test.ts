@@ -21,15 +21,23 @@ describe('The line of an entry', () => {
   });
 
   it('is read as it was written, with the mark of a late one or without', () => {
-    const read = { id: 7, created_at: 'then', expires_at: 9, line };
+    const read = { id: 7, created_at: 'then', expires_at: undefined, line };
 
     expect(readLine(line)).toEqual({ ...read, late: false });
     expect(readLine(markLate(line))).toEqual({ ...read, late: true });
     expect(markLate(line)).toBe(`${line.slice(0, -1)},"late":true}`);
   });
 
-  it('is read though it has nothing beside its fields', () => {
-    expect(readLine('{"id":7}')).toMatchObject({ id: 7, expires_at: undefined, late: false });
+  it('says when an entry leaves the table, if it says when the entry was made', () => {
+    const time = '"created_at":"2026-11-22T12:00:00.000Z"';
+    const read = readLine(`{"id":7,${time},"beside":{"expires_at":9}}`);
+
+    expect(read).toMatchObject({ id: 7, expires_at: 9, late: false });
+  });
+
+  it('is not read when it is written otherwise', () => {
+    expect(() => readLine('{"id":7}')).toThrow(SyntaxError);
+    expect(() => readLine('{"id":7.5,"beside":{}}')).toThrow(SyntaxError);
   });
 });
 
@@ -43,16 +51,25 @@ it.each([
 });
 
 describe('The entries that an entry lists as replayed', () => {
-  const listed = [
-    { id: 1, sha256: 'a' },
-    { id: 2, sha256: 'b' },
+  const listed: [{ id: number; sha256: string }, unknown] = [
+    { id: 1, sha256: 'a'.repeat(64) },
+    { id: 2, sha256: 'b'.repeat(64) },
   ];
   const replay = { action: 'CREATE', resource: 'audit-logs' };
   const listing = (entries: unknown) => ({ ...replay, details: JSON.stringify({ entries }) });
 
   it('are those of a replay, by their ids', () => {
     expect(replayedBy(listing(listed))).toEqual(listed);
-    expect(replayedBy(listing([{ id: 1.5 }, ...listed, { id: '3' }, {}]))).toEqual(listed);
+    const [{ sha256 }] = listed;
+    const wrong = [
+      { id: 1.5, sha256 },
+      { id: -1, sha256 },
+      { id: 2 ** 53, sha256 },
+      { sha256, id: 1 },
+      {},
+    ];
+    expect(replayedBy(listing([...wrong, ...listed]))).toEqual(listed);
+    expect(replayedBy(listing(JSON.stringify(listed)))).toEqual([]);
   });
 
   it.each([
