@@ -75,7 +75,9 @@ const sealInTwoRuns = async (deployment: Deployment, admin: Admin): Promise<stri
   await runWithin(deployment, timeOfAll);
   const chain = requireChain(await shownTo(admin, deployment));
   const counts = chain.map(({ entries }) => entries.count).reverse();
-  const full = counts.slice(0, -1).every((count) => count === Number(sealWindow));
+  // Entries of one millisecond, as the acceptance tests may leave, make a window smaller.
+  const ofPast = counts.slice(0, pastEntries / Number(sealWindow));
+  const full = ofPast.every((count) => count === Number(sealWindow));
   const sum = counts.reduce((total, count) => total + count, 0);
   requireThat(full && sum > pastEntries, `Entries of the windows: ${counts.join(', ')}`);
   return `windows of ${counts.join(', ')} entries`;
