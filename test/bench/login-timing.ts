@@ -1,12 +1,15 @@
 /**
  * `npm run bench:login`: whether the time of a refused login tells a known address, or one that was
  * imported with a hash of a lower cost, from an unknown one while LOGIN_ANSWERS is uniform, what
- * each asks of the engine, and for how long the event loop is held up while 20 logins hash at once.
+ * each asks of the engine, and for how long the event loop is held up while 20 logins hash at once;
+ * and whether the time of a registration tells a taken address from a free one, where
+ * EMAIL_VERIFICATION is required besides.
  * On dynoxide, in memory; SAMPLES (400) of each kind at BCRYPT_COST (10) and IMPORTED_COST (6). A
  * lower cost and more samples show what the hash's own variation hides.
  */
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { type Engine, startEngine } from '../../infra/local/engine.ts';
 import { type ApiClient, apiClient } from '../support/client.ts';
@@ -32,6 +35,14 @@ const settings = {
   BCRYPT_COST: process.env.BCRYPT_COST ?? '10',
   USERS_TABLE: tables.users,
   AUDIT_TABLE: tables.audit,
+};
+
+/** The settings with which a registration reveals nothing. */
+const verified = {
+  EMAIL_VERIFICATION: 'required',
+  VERIFY_URL: 'http://localhost/verify',
+  RESET_URL: 'http://localhost/reset',
+  MAIL_FROM: 'accounts@example.com',
 };
 
 const emails = {
@@ -107,6 +118,44 @@ const printTimes = (times: Record<Kind, number[]>): void => {
   for (const kind of ['known', 'imported'] as const) printComparison(kind, times);
 };
 
+const takenOrFree = ['free', 'taken'] as const;
+type Address = (typeof takenOrFree)[number];
+
+/** Milliseconds after a registration in which its mail is sent. */
+const pause = 30;
+
+const register = async (api: ApiClient, address: Address): Promise<number> => {
+  const email = address === 'taken' ? known.email : emails.unknown();
+  const begun = performance.now();
+  const { status } = await api('POST', '/api/auth/register', { json: { ...known, email } });
+  const took = performance.now() - begun;
+  if (status !== 201) throw new Error(`Registration answered ${status}`);
+  await sleep(pause);
+  return took;
+};
+
+/** Times of registrations, one after the other, in a random order. */
+const measureRegistrations = async (api: ApiClient): Promise<Record<Address, number[]>> => {
+  const times: Record<Address, number[]> = { free: [], taken: [] };
+  for (let i = 0; i < warmUp + samples; i += 1) {
+    const order = Math.random() < 0.5 ? takenOrFree : takenOrFree.toReversed();
+    for (const address of order) {
+      const took = await register(api, address);
+      if (i >= warmUp) times[address].push(took);
+    }
+  }
+  return times;
+};
+
+const printRegistrations = (times: Record<Address, number[]>): void => {
+  const { p, auc } = mannWhitney(times.free, times.taken);
+  const [free, taken] = [summarise(times.free), summarise(times.taken)];
+  console.log(
+    `Registrations: medians ${free.p50.toFixed(2)} ms (free), ${taken.p50.toFixed(2)} ms (taken); ` +
+      `Mann-Whitney of ${samples} each: p ${p.toFixed(3)}, AUC ${auc.toFixed(3)}`,
+  );
+};
+
 const requestsOf = async (proxy: EngineProxy, api: ApiClient, kind: Kind): Promise<string> => {
   proxy.forget();
   await failToLogIn(api, kind);
@@ -171,6 +220,8 @@ try {
     return measure(api);
   });
   printTimes(times);
+  const registrations = await withService(engine.endpoint, measureRegistrations, verified);
+  printRegistrations(registrations);
   await printRequests(engine);
   await printDelay(engine);
 } finally {
