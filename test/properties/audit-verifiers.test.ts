@@ -104,7 +104,8 @@ it('Both verifiers say of each case of the document’s rules whether it is inta
     const path = write(trail, `case-${i}`);
     each.onDisk?.(path, [...trail.archive.files.keys()].filter(isDigestName).sort());
     const { findings } = await verifyOf(trail, { archive: folderArchive(path) });
-    ours[each.title] = !findings.some(isFault);
+    // Index keys are not in lines, which are all that the other one has of the table.
+    ours[each.title] = !findings.some((one) => isFault(one) && one.kind !== 'hidden');
     folders.push(path);
   }
   const verdicts = verifyInPython(folders);

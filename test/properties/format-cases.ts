@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { digestName, entriesName, type SignedDigest } from '../../lib/seal/digest.ts';
-import { sha256 } from '../../lib/seal/line.ts';
+import { hashOf, type Item, sha256 } from '../../lib/seal/line.ts';
 import { findStart, sealFrom, sealWindows } from '../../lib/seal/sealer.ts';
 import { digestsOf, makeTrail, type Trail } from '../support/sealed-trail.ts';
 import { copy, sound } from './tampering.ts';
@@ -166,6 +166,53 @@ const replacedEntries = Object.entries(inPlace).flatMap(([what, put]) =>
   ),
 );
 
+/** @param at milliseconds @param fields of an entry that the table has besides, unsealed */
+const entry = (
+  title: string,
+  isIntact: boolean,
+  at: number,
+  fields: Item = {},
+  trail = leaving,
+) => ({
+  ...{ title: `an entry ${title}`, isIntact, trail },
+  change: ({ source }: Trail) => {
+    const made = makeTrail();
+    const id = made.add({}, at);
+    source.items.set(id, { ...made.source.items.get(id), ...fields });
+  },
+});
+const elsewhere = (created_at: unknown): Item => ({ created_at, created_at_id: `${created_at}#1` });
+
+/** A replay of now that lists an entry of before. @param listing what it says of the entry's line */
+const replay = (
+  title: string,
+  isIntact: boolean,
+  listing: (id: number, hash: string) => string,
+) => ({
+  ...{ title: `a replay that lists ${title}`, isIntact, trail: sound },
+  change: ({ source }: Trail) => {
+    const made = makeTrail();
+    const id = made.add({}, sound.now - 2_700_001);
+    const item = made.source.items.get(id) ?? {};
+    source.items.set(id, item);
+    const other = made.add({ action: 'CREATE', resource: 'audit-logs' }, sound.now);
+    const details = listing(id, hashOf(item));
+    source.items.set(other, { ...made.source.items.get(other), details });
+  },
+});
+
+/** Takes away the files of the first window. */
+const withoutFirst = (each: FormatCase, what: string): FormatCase => ({
+  ...{ ...each, title: `${each.title}, ${what} gone` },
+  onDisk: (folder, [first = '']) => {
+    const name = digestsOf(each.trail)[0]?.entries.file ?? '';
+    rmSync(join(folder, what === 'entries' ? name : first));
+  },
+});
+const times = ['2000-01-01T00:00:00.000Z', '2000', '2025-02-30', 7, null].map((each) => ({
+  ...{ title: JSON.stringify(each), fields: elsewhere(each) },
+}));
+
 export const formatCases: readonly FormatCase[] = [
   { title: 'no change', isIntact: true, trail: kept },
   { title: 'no change, where windows may be gone', isIntact: true, trail: leaving },
@@ -288,6 +335,34 @@ export const formatCases: readonly FormatCase[] = [
       symlinkSync(join(folder, 'elsewhere'), join(folder, name));
     },
   },
+  ...times.flatMap(({ title, fields }) => [
+    entry(`of ${title}`, false, sound.now - 60_000, fields),
+    withoutFirst(entry(`of ${title}`, true, sound.now - 60_000, fields), 'digest'),
+    withoutFirst(
+      entry(`of ${title}`, title.startsWith('"2'), sound.now - 60_000, fields),
+      'entries',
+    ),
+  ]),
+  entry('of a minute ago', true, sound.now - 60_000),
+  entry('of a minute ahead', true, sound.now + 60_000),
+  entry('of two minutes ahead', false, sound.now + 120_000),
+  entry('of six hours ago', true, sound.now - 6 * hour),
+  replay('a line', true, (id, hash) => JSON.stringify({ entries: [{ id, sha256: hash }] })),
+  replay('it anywhere', true, (id, hash) => `[[{"id":${id},"sha256":"${hash}"}`),
+  replay('two hashes', true, (id, hash) =>
+    JSON.stringify([
+      { id, sha256: hash },
+      { id, sha256: '0'.repeat(64) },
+    ]),
+  ),
+  replay('it with a space', false, (id, hash) => `[{"id": ${id},"sha256":"${hash}"}]`),
+  replay('it in another order', false, (id, hash) => `[{"sha256":"${hash}","id":${id}}]`),
+  replay('it with more', false, (id, hash) => `[{"id":${id},"sha256":"${hash}","x":1}]`),
+  replay('it in a text', false, (id, hash) =>
+    JSON.stringify([JSON.stringify({ id, sha256: hash })]),
+  ),
+  replay('it in capitals', false, (id, hash) => `[{"id":${id},"sha256":"${hash.toUpperCase()}"}]`),
+  replay('another hash', false, (id) => JSON.stringify([{ id, sha256: '0'.repeat(64) }])),
   ...replaced,
   ...replacedEntries,
 ];
