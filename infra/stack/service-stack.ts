@@ -36,17 +36,22 @@ const createSigningSecret = (scope: Construct, { keep }: { keep: boolean }): Sec
 };
 
 /**
- * The key that encrypts the secrets of second factors. It is kept when the setting goes off, or the
- * stack: without it, nobody who has a second factor could log in when the setting is on again.
+ * The key that encrypts the secrets of second factors. In production it is kept when the setting goes
+ * off, or the stack is deleted: without it, nobody who has a second factor could log in when the
+ * setting is on again.
  */
-const factorKeyOf = (stack: Stack, settings: DeploymentSettings): IKey | undefined => {
+const factorKeyOf = (
+  stack: Stack,
+  settings: DeploymentSettings,
+  { keep }: { keep: boolean },
+): IKey | undefined => {
   const { secondFactor, secondFactorKeyArn } = settings;
   if (secondFactor === 'off') return undefined;
   if (secondFactorKeyArn) return Key.fromKeyArn(stack, 'SecondFactorKey', secondFactorKeyArn);
   return new Key(stack, 'SecondFactorKey', {
     description: `Encrypts the secrets of second factors of ${stack.stackName}`,
     enableKeyRotation: true,
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
 };
 
@@ -114,7 +119,7 @@ export class ServiceStack extends Stack {
     const signingSecret = createSigningSecret(this, { keep });
 
     const variables = functionVariables(settings);
-    const factorKey = factorKeyOf(this, settings);
+    const factorKey = factorKeyOf(this, settings, { keep });
     const shared = { tables, signingSecret, variables, logs, factorKey };
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });

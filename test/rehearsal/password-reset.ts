@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2';
 import { logIn, register } from '../support/client.ts';
+import { codeOf, registerWithFactor } from '../support/second-factor.ts';
 import { type Deployment, operate } from './deployment.ts';
 import type { Emulator } from './emulator.ts';
 import { type Assembly, deploy, development, synthesise, variant } from './stack.ts';
@@ -10,22 +11,24 @@ import type { Template } from './template.ts';
 import { credentials, region } from './workspace.ts';
 
 const resetUrl = 'https://app.example.com/reset';
-const mailing = { mailFrom: 'accounts@example.com', resetUrl, sessions: 'revocable' };
-const settings = { ...development, ...mailing };
+const mails = { mailFrom: 'accounts@example.com', resetUrl };
+const settings = { ...development, ...mails, sessions: 'revocable', secondFactor: 'optional' };
 
 /** Where a URL of Lambda's API has the name of a function. */
 const beforeName = '/2015-03-31/functions/';
 
-/** In AWS the API of Lambda has a host of its own; here it is the emulator's. */
+/** In AWS the APIs of Lambda and KMS have hosts of their own; here they are the emulator's. */
 const invokeAt =
   (endpoint: string) =>
   (template: Template): Template => {
     for (const { Properties } of Object.values(template.Resources)) {
       const { Variables = {} } = (Properties.Environment ?? {}) as {
-        Variables?: Record<string, { 'Fn::Join': [string, unknown[]] }>;
+        Variables?: Record<string, { 'Fn::Join': [string, unknown[]] } | string>;
       };
-      const parts = Variables.MAIL_FUNCTION_URL?.['Fn::Join'][1];
-      if (!parts) continue;
+      if (Variables.KMS_URL) Variables.KMS_URL = endpoint;
+      const url = Variables.MAIL_FUNCTION_URL;
+      if (typeof url !== 'object') continue;
+      const parts = url['Fn::Join'][1];
       const at = parts.findIndex((part) => typeof part === 'string' && part.includes(beforeName));
       parts.splice(0, at + 1, endpoint + beforeName);
     }
@@ -117,6 +120,19 @@ const reset = async (deployment: Deployment): Promise<string> => {
   return `${mails.length} mails`;
 };
 
+/** A second factor, whose secret KMS encrypts. */
+const useFactor = async ({ api, emulator }: Deployment): Promise<void> => {
+  const user = await registerWithFactor(api);
+  const { secret, email, password } = user;
+  requireStatus(await api('POST', '/api/login', { json: { email, password } }), 401);
+  await logIn(api, { ...user, code: codeOf(secret, { ahead: 1 }) });
+  const notices = await keptFor(emulator, 'ses', email);
+  requireThat(
+    notices.some((one) => one.includes('Your second factor was changed')),
+    `There is no notice of a second factor: ${notices}`,
+  );
+};
+
 /** Has the stack send mails, and resets passwords. @returns what is deployed then */
 export const rehearseReset = async (deployment: Deployment): Promise<Assembly> => {
   const { emulator } = deployment;
@@ -124,7 +140,7 @@ export const rehearseReset = async (deployment: Deployment): Promise<Assembly> =
     synthesise('mailing', settings),
   );
   const refused = variant(assembly, 'refused', invokeAt(emulator.env.AWS_ENDPOINT_URL ?? ''));
-  await step('Deploy it, which adds three functions and a queue', async () => {
+  await step('Deploy it, which adds functions, a queue and a key', async () => {
     await verifyDomain(emulator);
     await deploy(refused, emulator.env);
   });
@@ -135,6 +151,9 @@ export const rehearseReset = async (deployment: Deployment): Promise<Assembly> =
     'Reset a password by a mailed link, and by an operator’s',
     () => reset(deployment),
     (found) => found,
+  );
+  await step('Enrol a second factor by a key of KMS, and log in by its code', () =>
+    useFactor(deployment),
   );
   return sending;
 };
