@@ -164,7 +164,8 @@ run or an earlier one has imported; old_id is the field id of the line:
     summary: 'export all users with their password hashes, to another system',
     operands: ['FILE'],
     help: `Each line is a JSON object that import-users can read; they are in no order. The file must not
-exist; only you can read it. FILE - is standard output, unless that is a terminal.
+exist; only you can read it. FILE - is standard output, unless that is a terminal. Second factors are
+not exported: users set them up anew.
 
 The hash of a password that is longer than 72 bytes or contains a NUL begins with $bcrypt-sha256$v=1.
 It is the bcrypt hash of the base64 of the password's SHA-256: other systems must support this.`,

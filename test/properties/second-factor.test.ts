@@ -3,11 +3,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, expect, it, vi } from 'vitest';
+import { makeLinkToken, resetLink } from '../../lib/reset/store.ts';
+import { findStoredUser } from '../../lib/users/store.ts';
+import { mailSettings } from '../support/mailbox.ts';
 import { counted, holds } from '../support/runs.ts';
 import { type Answer, startHandlers } from './handlers.ts';
 
 const handlers = await startHandlers({
-  ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'optional' },
+  ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'optional', ...mailSettings },
   SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),
   ...{ LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' },
 });
@@ -65,6 +68,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     process.env.SECOND_FACTOR = setting;
   }),
   fc.constant((life: Life) => life.setPassword()),
+  fc.constant((life: Life) => life.reset()),
 );
 
 /** The status of each change of a factor. */
@@ -190,6 +194,14 @@ class Life {
     expect(answer.status).toBe(isGood ? done[what] : 403);
     if (isGood && what === 'remove') this.factor = undefined;
     if (isGood && what === 'renew') factor.codes = bodyOf(answer).recoveryCodes;
+  }
+
+  async reset(): Promise<void> {
+    this.password = randomUUID();
+    const user = await findStoredUser(this.id);
+    const token = user && (await makeLinkToken(resetLink(user)));
+    const answer = await send('PUT /api/password-resets', { token, password: this.password });
+    expect(answer.status).toBe(204);
   }
 
   async setPassword(): Promise<void> {

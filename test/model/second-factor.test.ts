@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { outcome, refusal } from '../support/acceptance.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { overtake } from '../support/proxy.ts';
+import {
+  type AccountWithFactor,
+  codeOf,
+  factorClient,
+  factorSettings,
+  registerWithFactor,
+} from '../support/second-factor.ts';
+
+const { proxy, service, admin } = await proxiedServiceForThisFile(factorSettings);
+const { api } = service;
+const { tryLogin, post, standing } = factorClient(api);
+
+/** The proxy holds the first write back, so that the second overtakes it between read and write. */
+describe('What another request overtakes after it has found a code good', () => {
+  let user: AccountWithFactor;
+  let code: string | undefined;
+  let other: string | undefined;
+  beforeEach(async () => {
+    user = await registerWithFactor(api);
+    [code, other] = user.recoveryCodes;
+  });
+
+  const logInWith = () => tryLogin(user, { code });
+  const change = (path: string, by: string | undefined) =>
+    post(path, user.token, { currentPassword: user.password, code: by });
+  const invalidLogin = refusal(401, 'Invalid code');
+  const invalidCode = refusal(403, 'Invalid code');
+
+  it('a login is refused when another login has used the code', async () => {
+    const [slow, fast] = await overtake(proxy, 'UpdateItem', logInWith, logInWith);
+
+    expect([outcome(slow), fast.status]).toEqual([invalidLogin, 200]);
+  });
+
+  it('a login is refused when new recovery codes were made', async () => {
+    const [login, made] = await overtake(proxy, 'UpdateItem', logInWith, () =>
+      change('/recovery-codes', other),
+    );
+
+    expect([outcome(login), made.status]).toEqual([invalidLogin, 200]);
+  });
+
+  it('a login is refused when the factor was removed, and asks for no code from then on', async () => {
+    const [login, removal] = await overtake(proxy, 'UpdateItem', logInWith, () =>
+      change('/removals', other),
+    );
+
+    expect([outcome(login), removal.status]).toEqual([invalidLogin, 204]);
+    expect((await tryLogin(user)).status).toBe(200);
+  });
+
+  it.each(['/recovery-codes', '/removals'])(
+    'a request to %s is refused when a login has used the code',
+    async (path) => {
+      const [slow, login] = await overtake(
+        proxy,
+        'TransactWriteItems',
+        () => change(path, code),
+        logInWith,
+      );
+
+      expect([outcome(slow), login.status]).toEqual([invalidCode, 200]);
+      expect((await standing(user.token)).recovery_codes_left).toBe(8);
+    },
+  );
+
+  it('a removal is refused when an admin has set another password', async () => {
+    const json = { password: 'set by an admin' };
+    const [removal] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => change('/removals', code),
+      () => api('PUT', `/api/users/${user.id}`, { token: admin, json }),
+    );
+
+    expect([401, 403]).toContain(removal.status);
+    expect(outcome(await tryLogin({ ...user, ...json }))).toEqual(refusal(401, 'Code required'));
+  });
+
+  it('an enrolment is not confirmed when another one was begun', async () => {
+    await change('/removals', code);
+    const begin = () => post('', user.token, { currentPassword: user.password });
+    const { secret } = (await begin()).body;
+
+    const [confirmed] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => api('PUT', '/api/second-factor', { token: user.token, json: { code: codeOf(secret) } }),
+      begin,
+    );
+
+    expect(outcome(confirmed)).toEqual(invalidCode);
+    expect((await standing(user.token)).enabled).toBe(false);
+  });
+});
