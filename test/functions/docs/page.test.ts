@@ -52,7 +52,7 @@ describe('GET /docs', () => {
     const { type } = (await api('GET', '/api/profile', accept)).body;
 
     expect(page).toContain(`<tr id="${type.replace('/docs#', '')}">`);
-    const whole = renderPage(configFrom(everySetting), {});
+    const whole = renderPage(configFrom({ ...everySetting, EMAIL_VERIFICATION: 'required' }), {});
     expect(all(/<tr id="([^"]*)"/g, whole).toSorted()).toEqual(errorCodes.toSorted());
     expect(whole).toContain('<code>Bearer</code> and a space');
   });
