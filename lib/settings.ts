@@ -83,6 +83,15 @@ export const serviceSettings = {
   registrationsPerAddress: { variable: 'REGISTRATIONS_PER_ADDRESS', allowed: limit, default: '0' },
   /** Whether a session can be ended before its token expires; see lib/users/sessions.ts. */
   sessions: { variable: 'SESSIONS', allowed: ['stateless', 'revocable'], default: 'stateless' },
+  /** Days after which a session ends, however often it is refreshed; 0: with its one token. */
+  sessionDays: {
+    variable: 'SESSION_DAYS',
+    allowed: { from: 0, to: 400 },
+    default: '0',
+    requires: 'sessions',
+  },
+  /** Days without a refresh after which a session ends, where it can be refreshed. */
+  sessionIdleDays: { variable: 'SESSION_IDLE_DAYS', allowed: { from: 1, to: 400 }, default: '30' },
   /** Whether users must give their current password to change their password or address. */
   currentPassword: {
     variable: 'CURRENT_PASSWORD',

@@ -19,6 +19,9 @@ export const credentials = v.object({
   ),
 });
 
+/** The body of a refresh. The token is checked where it is used. */
+export const refreshRequest = v.object({ refreshToken: v.pipe(v.string(), v.minLength(1)) });
+
 const currentPassword = v.pipe(v.string(), v.minLength(1), v.metadata({ format: 'password' }));
 const code = v.pipe(
   v.string(),

@@ -1,9 +1,17 @@
 /** How a login or a registration begins a session, and what its response has of it. */
 import type { TransactItem } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
+import { seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
-import { firstSession, makeSession, makeSessionId, storeSession } from '../users/sessions.ts';
-import { tokenLifetime } from './signing-secret.ts';
+import {
+  day,
+  firstSession,
+  makeSession,
+  makeSessionId,
+  sessionLifetime,
+  storeSession,
+} from '../users/sessions.ts';
+import { firstRefreshToken } from './refresh-token.ts';
 import { issueToken } from './token.ts';
 
 /** Where a login comes from. */
@@ -12,13 +20,31 @@ type Source = Parameters<typeof makeSession>[1];
 /** The tokens that the client gets. */
 export interface Tokens {
   readonly token: string;
+  /** Where sessions can be refreshed. */
+  readonly refreshToken?: string;
 }
+
+/**
+ * When a session ends by itself: after so many days, or so many without a refresh. It is there without
+ * refresh tokens for as long as its one token.
+ * @param created milliseconds since 1970
+ * @returns seconds since 1970
+ */
+export const sessionEnd = (created: number, now: Date): number => {
+  const idleEnd = seconds(now) + sessionLifetime();
+  return config.sessionDays === 0
+    ? idleEnd
+    : Math.min(idleEnd, Math.floor(created / 1000) + config.sessionDays * day);
+};
 
 const prepare = async (user: StoredUser, source: Source, now = new Date()) => {
   const id = makeSessionId();
-  const session = makeSession(user, source, { lifetime: tokenLifetime, now });
-  const tokens = { token: await issueToken(user, { session: id, now }) };
-  return { id, session, tokens };
+  const until = sessionEnd(now.getTime(), now);
+  const session = makeSession(user, source, { until, now });
+  const token = await issueToken(user, { session: id, now });
+  if (config.sessionDays === 0) return { id, session, tokens: { token } };
+  const { refreshToken, refresh } = firstRefreshToken(user.id, id);
+  return { id, session: { ...session, refresh }, tokens: { token, refreshToken } };
 };
 
 /**

@@ -1,8 +1,8 @@
 /** Registration, login and the caller's profile. */
 import { credentials } from '../auth/credentials.ts';
-import { hidesAccounts } from '../settings.ts';
+import { hidesAccounts, type ServiceValues } from '../settings.ts';
 import { newUser } from '../users/schema.ts';
-import { credentialsUnder, message, profileUnder, session } from './named-schemas.ts';
+import { credentialsUnder, message, profileUnder, sessionUnder } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const exampleUser = {
@@ -10,7 +10,13 @@ const exampleUser = {
   email: 'ada@example.org',
   password: 'a long password of her own',
 };
-const exampleToken = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl';
+/** The tokens of a response, in examples. */
+export const exampleTokens = ({ sessionDays }: ServiceValues) => ({
+  token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl',
+  ...(sessionDays > 0
+    ? { refreshToken: `17.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s${'T4g'.repeat(7)}t` }
+    : {}),
+});
 
 export const register = {
   caller: 'anyone',
@@ -40,8 +46,8 @@ const registerDescription: Describe = (settings) => ({
     ...(settings.emailVerification === 'required'
       ? { schema: message, example: { message: 'User registered successfully' } }
       : {
-          schema: session,
-          example: { message: 'User registered successfully', token: exampleToken },
+          schema: sessionUnder(settings),
+          example: { message: 'User registered successfully', ...exampleTokens(settings) },
         }),
   },
   errors: [
@@ -75,8 +81,8 @@ const logInDescription: Describe = (settings) => ({
   success: {
     status: 200,
     description: 'The credentials are right.',
-    schema: session,
-    example: { message: 'Login successful', token: exampleToken },
+    schema: sessionUnder(settings),
+    example: { message: 'Login successful', ...exampleTokens(settings) },
   },
   errors: [
     ...(['CREDENTIALS_REQUIRED', 'INVALID_CREDENTIALS'] as const),

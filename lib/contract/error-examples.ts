@@ -26,6 +26,7 @@ const missingFields: Partial<Record<ErrorCode, readonly Json[]>> = {
   EMAIL_REQUIRED: missing('email'),
   TOKEN_AND_PASSWORD_REQUIRED: missing('password'),
   CURRENT_PASSWORD_REQUIRED: missing('currentPassword'),
+  REFRESH_TOKEN_REQUIRED: missing('refreshToken'),
   CODE_REQUIRED: missing('code'),
   NAME_AND_EMAIL_REQUIRED: missing('name'),
 };

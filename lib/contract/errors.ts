@@ -24,6 +24,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   NAME_AND_EMAIL_REQUIRED: 'A name or an email is missing or empty.',
   EMAIL_REQUIRED: 'The email is missing or empty.',
   TOKEN_AND_PASSWORD_REQUIRED: 'A token or a password is missing or empty.',
+  REFRESH_TOKEN_REQUIRED: 'The refresh token is missing or empty.',
   CURRENT_PASSWORD_REQUIRED: 'The current password is missing or empty.',
   CODE_REQUIRED: 'The code is missing or empty.',
   NO_FIELDS_TO_UPDATE: 'The body has none of the fields that can be changed.',
@@ -40,6 +41,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   SECOND_FACTOR_REQUIRED: 'The caller is an admin, but has no second factor: enrol one first.',
   LOGIN_CODE_REQUIRED: 'The password is right, and this user logs in with a code too.',
   LOGIN_CODE_WRONG: 'The password is right, but the code is wrong or was used before.',
+  REFRESH_TOKEN_INVALID:
+    'The refresh token is unknown, or was used before, or its session has ended: log in again.',
   INVALID_CREDENTIALS: 'The password is wrong or, with uniform answers, the address is unknown.',
   USER_NOT_REGISTERED: 'No user has this email address.',
   SESSION_NOT_FOUND: 'The user has no session of this id, or it has ended.',

@@ -13,6 +13,7 @@ import {
   credentials,
   fullConfirmation,
   passwordConfirmation,
+  refreshRequest,
 } from '../auth/credentials.ts';
 import type { ServiceValues } from '../settings.ts';
 import { emailVerification, resetRequest } from '../users/fields.ts';
@@ -84,10 +85,24 @@ export const userUnder = ({ emailVerification: setting }: ServiceValues) =>
   setting === 'off' ? user : verifiedUser;
 
 /** The response to a registration or a login. */
-export const session = v.object({
+const session = v.object({
   message: v.string(),
   token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), valid for one day.')),
 });
+
+const sessionWithRefresh = v.object({
+  ...session.entries,
+  refreshToken: v.pipe(
+    v.string(),
+    v.description(
+      'Exchanged once for new tokens by POST /api/refresh, and a secret like the token.',
+    ),
+  ),
+});
+
+/** The same, with what sessions that can be refreshed add. */
+export const sessionUnder = ({ sessionDays }: ServiceValues) =>
+  sessionDays > 0 ? sessionWithRefresh : session;
 
 const sessionOfUser = v.object({
   id: v.string(),
@@ -240,7 +255,8 @@ export type NamedSchemas = Readonly<Record<string, v.GenericSchema>>;
 const accountSchemas = (settings: ServiceValues): NamedSchemas => ({
   NewUser: newUser,
   Credentials: credentialsUnder(settings),
-  Session: session,
+  Session: sessionUnder(settings),
+  RefreshRequest: refreshRequest,
   SessionOfUser: sessionOfUser,
   Sessions: sessions,
   Profile: profileUnder(settings),

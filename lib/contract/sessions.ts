@@ -1,9 +1,36 @@
 /** How sessions are shown and ended, where they are revocable. */
 import * as v from 'valibot';
-import { sessions } from './named-schemas.ts';
+import { refreshRequest } from '../auth/credentials.ts';
+import { exampleTokens } from './accounts.ts';
+import { sessions, sessionUnder } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 
 const exampleSession = 'R0h2kQ9mT4yWcXbZ1nLp7A';
+
+export const refresh = {
+  caller: 'anyone',
+  body: refreshRequest,
+  storageFault: ['Error refreshing token', 'err'],
+} as const satisfies Operation;
+
+const refreshDescription: Describe = (settings) => {
+  const example = exampleTokens(settings);
+  return {
+    exists: settings.sessionDays > 0,
+    id: 'refresh',
+    tag: 'Accounts',
+    summary: 'Refresh the token',
+    text: 'Exchanges a refresh token for a new token and the next refresh token. Each is used once; the last one that was used is answered with the same next one for ten minutes. Using one again after that ends the session.',
+    bodyExample: { refreshToken: example.refreshToken },
+    success: {
+      status: 200,
+      description: 'The session goes on.',
+      schema: sessionUnder(settings),
+      example: { message: 'Token refreshed', ...example },
+    },
+    errors: ['REFRESH_TOKEN_REQUIRED', 'REFRESH_TOKEN_INVALID', 'TOKEN_FAULT'],
+  };
+};
 
 export const logOut = {
   caller: 'user',
@@ -106,6 +133,7 @@ const endOtherSessionsDescription: Describe = ({ sessions: setting }) => ({
 });
 
 export const operations = {
+  'POST /api/refresh': [refresh, refreshDescription],
   'POST /api/logout': [logOut, logOutDescription],
   'POST /api/users/{id}/revocations': [revokeSessions, revokeSessionsDescription],
   'GET /api/users/{id}/sessions': [listSessions, listSessionsDescription],

@@ -7,11 +7,21 @@
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { send, sendIf } from '../dynamodb/client.ts';
+import { conditionItem, isConditionFailure, send, sendIf, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { getItem, getItems, type StoredUser, toStoredUser, userKey } from './items.ts';
+
+/** What a session keeps of its refresh tokens; see lib/auth/refresh-token.ts. */
+export interface RefreshState {
+  /** The key of the tags of all its tokens. */
+  readonly key: string;
+  /** The hash of the newest token's secret. */
+  readonly newest: string;
+  /** From it and the token before it the newest one follows; absent: none was used. */
+  readonly salt?: string;
+}
 
 /** A session as stored. */
 export interface Session {
@@ -23,6 +33,8 @@ export interface Session {
   readonly until: number;
   readonly ip_address?: string;
   readonly user_agent?: string;
+  /** Absent: it ends with its one token. */
+  readonly refresh?: RefreshState;
 }
 
 /** The sessions of an item by their ids, also those that have ended. */
@@ -105,12 +117,12 @@ const cut = (text: string, bytes: number): string =>
 export const makeSession = (
   user: StoredUser,
   { ip_address, user_agent }: { ip_address?: string | undefined; user_agent?: string | undefined },
-  { lifetime, now }: { lifetime: number; now: Date },
+  { until, now }: { until: number; now: Date },
 ): Session => ({
   epoch: user.session_epoch ?? 0,
   created: now.getTime(),
   used: now.getTime(),
-  until: seconds(now) + lifetime,
+  until,
   ...(ip_address ? { ip_address } : {}),
   ...(user_agent ? { user_agent: cut(user_agent, maxAgentBytes) } : {}),
 });
@@ -118,9 +130,14 @@ export const makeSession = (
 /** The bytes that a session takes, or a few more. */
 const sizeOf = (session: Session): number => 22 + Buffer.byteLength(JSON.stringify(session));
 
-/** The ids of sessions that have ended, and of those that must give way to a new one. */
-const outdated = (user: StoredUser, sessions: Sessions, fresh: Session, now: Date): string[] => {
-  const newestFirst = Object.entries(sessions).sort(([, a], [, b]) => b.used - a.used);
+type Named = NonNullable<OwnSession>;
+
+/** The ids of sessions that have ended, and of those that must give way to one. */
+const outdated = (user: StoredUser, { id: own, ...fresh }: Named, others: Sessions): string[] => {
+  const now = new Date(fresh.used);
+  const newestFirst = Object.entries(others)
+    .filter(([id]) => id !== own)
+    .sort(([, a], [, b]) => b.used - a.used);
   let bytes = sizeOf(fresh);
   return newestFirst.flatMap(([id, session]) => {
     if (isOver(user, { ...session, id }, now)) return [id];
@@ -135,6 +152,13 @@ const removing = (ids: readonly string[]) => ({
   names: Object.fromEntries(ids.map((id, i) => [`#ended${i}`, id])),
 });
 
+/** Seconds. */
+export const day = 24 * 60 * 60;
+
+/** Seconds for which a session lasts without a refresh. */
+export const sessionLifetime = (): number =>
+  Math.min(config.sessionDays || 1, config.sessionDays ? config.sessionIdleDays : 1) * day;
+
 /** The write of a user's first session, for the transaction that stores the user. */
 export const firstSession = (user: StoredUser, id: string, session: Session) => ({
   Put: {
@@ -144,24 +168,69 @@ export const firstSession = (user: StoredUser, id: string, session: Session) => 
 });
 
 /**
- * Stores a session that begins. Ended ones leave the item; it stays for as long as any of its
- * sessions.
+ * The update that writes a session. Ended ones leave the item, which stays for as long as any session,
+ * also one that another write adds meanwhile.
+ * @param sessions as read
+ */
+const writing = (user: StoredUser, sessions: Sessions, { id, ...session }: Named) => {
+  const ended = removing(outdated(user, { id, ...session }, sessions));
+  const ends = Object.values(sessions).map(({ until }) => until);
+  const longest = seconds(new Date(session.used)) + sessionLifetime();
+  return {
+    TableName: config.usersTable,
+    Key: sessionsKey(user.id),
+    UpdateExpression: `SET #id = :session, expires_at = :end ${ended.expression}`,
+    ExpressionAttributeNames: { '#id': id, ...ended.names },
+    ExpressionAttributeValues: { ':session': session, ':end': Math.max(longest, ...ends) },
+  };
+};
+
+/**
+ * Stores a session that begins.
  * @param user as read before the password was checked
  * @throws {DomainError} STORAGE_FAULT
  */
 export const storeSession = async (user: StoredUser, id: string, session: Session) => {
   const sessions = toSessions(await getItem(sessionsKey(user.id)));
-  const ended = removing(outdated(user, sessions, session, new Date(session.created)));
-  const ends = Object.values(sessions).map(({ until }) => until);
-  await send(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: sessionsKey(user.id),
-      UpdateExpression: `SET #id = :session, expires_at = :end ${ended.expression}`,
-      ExpressionAttributeNames: { '#id': id, ...ended.names },
-      ExpressionAttributeValues: { ':session': session, ':end': Math.max(session.until, ...ends) },
-    }),
+  await send(new UpdateCommand(writing(user, sessions, { ...session, id })));
+};
+
+/**
+ * Replaces a session that is as it was read: its newest refresh token is the same.
+ * @returns the sessions as they are, if it is not
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const replaceSession = async (
+  user: StoredUser,
+  sessions: Sessions,
+  id: string,
+  fresh: Session,
+): Promise<true | Sessions> => {
+  const { ExpressionAttributeNames, ExpressionAttributeValues, ...update } = writing(
+    user,
+    sessions,
+    { ...fresh, id },
   );
+  const command = new UpdateCommand({
+    ...update,
+    ConditionExpression: '#id.#refresh.#newest = :newest',
+    ExpressionAttributeNames: {
+      ...ExpressionAttributeNames,
+      ...{ '#refresh': 'refresh', '#newest': 'newest' },
+    },
+    ExpressionAttributeValues: {
+      ...ExpressionAttributeValues,
+      ':newest': sessions[id]?.refresh?.newest,
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  });
+  try {
+    await send(command);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    return toSessions(conditionItem(error));
+  }
 };
 
 interface ItemUpdate {
@@ -238,3 +307,20 @@ export const endSession = (
           },
     ),
   );
+
+/**
+ * Ends a session whose refresh token was used again.
+ * @returns false when it has ended already
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const endReusedSession = async (userId: number, id: string): Promise<boolean> => {
+  const Update = {
+    TableName: config.usersTable,
+    Key: sessionsKey(userId),
+    UpdateExpression: 'REMOVE #id',
+    ConditionExpression: 'attribute_exists(#id)',
+    ExpressionAttributeNames: { '#id': id },
+  };
+  // A transaction, which DynamoDB recognises when the response of an attempt was lost.
+  return (await transact([{ Update }])).length === 0;
+};

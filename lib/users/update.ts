@@ -83,17 +83,17 @@ const shown = ['name', 'email', 'role'] as const;
 /** The fields that must be unchanged where a {@link Permission} was checked by them. */
 const permitting = [...shown, 'password_hash', 'session_epoch', 'made_by'] as const;
 
+const isDemotion = (user: User, role: Role) => user.role === 'admin' && role !== 'admin';
+
 /**
- * A new password, even the same one, and another role end the earlier sessions; so does another
- * address that users give themselves.
+ * A new password, even the same one, and a demotion end the earlier sessions; so does another address
+ * that users give themselves.
  */
 const endsSessions = (user: User, update: UserUpdate, { permission }: ChangeContext) => {
   const { role = user.role } = update;
   const isOwn = permission?.session !== undefined;
-  return (
-    (isOwn ? setsCredentials(user, update) : update.password_hash !== undefined) ||
-    role !== user.role
-  );
+  const setsPassword = isOwn ? setsCredentials(user, update) : update.password_hash !== undefined;
+  return setsPassword || isDemotion(user, role);
 };
 
 /** Extends an update by the end of sessions. That of a user's own change goes on, unless its role does not. */

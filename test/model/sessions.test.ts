@@ -79,7 +79,7 @@ const afterLogout = (state: State, which: number, all: boolean): Expected => {
 };
 
 const afterRole = (state: State, role: string): State =>
-  role === state.role ? state : changes(state, { role });
+  role === 'user' && state.role === 'admin' ? changes(state, { role }) : { ...state, role };
 
 /** A password that is set voids the links of before. */
 const withPassword = (state: State, password: string, kept?: string): State =>

@@ -54,10 +54,11 @@ describe('With SESSIONS=revocable', () => {
   });
 
   it.each([
-    ['password', { password: 'another one' }],
-    ['role', { role: 'admin' }],
-  ])('a %s that an admin changes ends the sessions of the user', async (_, json) => {
+    ['sets the password of a user', { password: 'another one' }, undefined],
+    ['demotes another one', { role: 'user' }, 'admin'],
+  ])('an admin who %s ends its sessions', async (_, json, role) => {
     const user = await register(api);
+    if (role) await change(user, { role });
 
     expect((await change(user, json)).status).toBe(200);
 
@@ -80,6 +81,7 @@ describe('With SESSIONS=revocable', () => {
     ['a name', () => ({ name: 'New' })],
     ['an address', () => ({ email: uniqueEmail() })],
     ['the role that the user has', () => ({ role: 'user' })],
+    ['the role admin', () => ({ role: 'admin' })],
   ])('%s that is changed ends no session', async (_, json) => {
     const user = await register(api);
 

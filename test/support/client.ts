@@ -64,6 +64,8 @@ export interface Account {
   readonly email: string;
   readonly password: string;
   readonly token: string;
+  /** Where sessions can be refreshed. */
+  readonly refreshToken?: string;
 }
 
 export const uniqueEmail = (): string => `${randomUUID()}@example.org`;
@@ -108,7 +110,13 @@ const create = async (
 
 export const register = async (api: ApiClient, fields: Partial<NewUser> = {}): Promise<Account> => {
   const { account, body } = await create(api, '/api/auth/register', fields);
-  return { ...account, id: Number(decodeJwt(body.token).id), token: body.token };
+  const { token, refreshToken } = body;
+  return {
+    ...account,
+    id: Number(decodeJwt(token).id),
+    token,
+    ...(refreshToken ? { refreshToken } : {}),
+  };
 };
 
 /** Makes a user by POST /api/users, with the token of whoever makes it. */

@@ -181,6 +181,21 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'LOGIN FAILURE',
     details: { reason: 'wrong_password' },
   },
+  'POST /api/refresh': {
+    caller: 'anyone',
+    json: ({ account }) => ({ refreshToken: account.refreshToken }),
+    status: 200,
+    operations: ['read', 'write'],
+    storageFault: ['Error refreshing token', 'err'],
+  },
+  'POST /api/refresh, made up': {
+    caller: 'anyone',
+    json: ({ account }) => ({ refreshToken: `${account.id}.${'A'.repeat(22)}.${'B'.repeat(65)}` }),
+    status: 401,
+    message: 'Invalid refresh token',
+    operations: ['read'],
+    storageFault: ['Error refreshing token', 'err'],
+  },
   'POST /api/logout': logout,
   'POST /api/logout, of all sessions': { ...logout, ...ofAll, query: 'scope=all' },
   'POST /api/account-deletions': accountDeletion,
@@ -476,7 +491,7 @@ const staticFiles: Readonly<Record<string, string>> = Object.assign(
 );
 
 /** The session of an account, which the path's `{session}` names. */
-export const sessionIn = ({ token }: Account): string =>
+export const sessionIn = ({ token }: Pick<Account, 'token'>): string =>
   String(decodeProtectedHeader(token).session);
 
 /** The path with its parameters in place. */

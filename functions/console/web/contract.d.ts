@@ -2,7 +2,8 @@
 
 export type NewUser = { name: string; email: string; password: string };
 export type Credentials = { email: string; password: string; code?: string };
-export type Session = { message: string; token: string };
+export type Session = { message: string; token: string; refreshToken: string };
+export type RefreshRequest = { refreshToken: string };
 export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
 export type Sessions = { data: Array<SessionOfUser> };
 export type Profile = { data: ProfileData };
@@ -56,6 +57,9 @@ export interface paths {
   "/api/email-verifications": {
     post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
     put: { parameters: {}; requestBody: { content: { "application/json": EmailVerification } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/refresh": {
+    post: { parameters: {}; requestBody: { content: { "application/json": RefreshRequest } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/logout": {
     post: { parameters: { query?: { scope?: "all" } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };

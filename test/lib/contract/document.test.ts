@@ -110,7 +110,9 @@ describe('The document of a service with a setting of its own', () => {
     [
       { SESSIONS: 'revocable' },
       {
-        'PUT /api/users/{id}': change(/password, or another role, ends all sessions of the user/),
+        'PUT /api/users/{id}': change(
+          /own password or address ends all other sessions; .* ends all of the user\.$/,
+        ),
         'PUT /api/password-resets': change(/^All sessions of the user are ended\.$/),
       },
     ],
@@ -284,6 +286,7 @@ describe('The document of a service with every setting on', () => {
       '/api/email-verifications',
       '/api/logout',
       '/api/password-resets',
+      '/api/refresh',
       '/api/second-factor',
       '/api/second-factor/recovery-codes',
       '/api/second-factor/removals',

@@ -1,0 +1,90 @@
+/**
+ * Refresh tokens (functions/README.md, Refresh). A session keeps only the hash of the newest one, and
+ * the salt from which, together with the token before it, the newest one follows: so a client that
+ * lost a response gets the same token again, and nobody makes a token of what the table holds.
+ */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { DomainError } from '../errors.ts';
+import type { RefreshState, Session } from '../users/sessions.ts';
+import { isUserId } from '../users/user.ts';
+
+/** Milliseconds for which the token before the newest one is answered after its use. */
+const grace = 10 * 60_000;
+
+const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
+const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+const following = (secret: string, salt: string): string =>
+  createHmac('sha256', secret).update(salt).digest('base64url');
+
+/** 16 bytes that show that the service once gave a token, whatever was given since. */
+const tagOf = (secret: string, key: string): string =>
+  createHmac('sha256', key).update(secret).digest().subarray(0, 16).toString('base64url');
+
+/** A refresh token in its parts. */
+export interface RefreshToken {
+  readonly userId: number;
+  readonly sessionId: string;
+  readonly secret: string;
+  readonly tag: string;
+}
+
+const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
+
+/**
+ * The field `refreshToken` of a body.
+ * @throws {DomainError} REFRESH_TOKEN_REQUIRED unless it is text, REFRESH_TOKEN_INVALID
+ */
+export const parseRefreshToken = (value: unknown): RefreshToken => {
+  if (typeof value !== 'string' || value === '') {
+    const fault = { field: 'refreshToken', code: 'REQUIRED', rule: 'is required' } as const;
+    throw new DomainError('REFRESH_TOKEN_REQUIRED', { faults: [fault] });
+  }
+  const [, id, sessionId = '', secret = '', tag = ''] = form.exec(value) ?? [];
+  if (!isUserId(Number(id))) throw new DomainError('REFRESH_TOKEN_INVALID');
+  return { userId: Number(id), sessionId, secret, tag };
+};
+
+const tokenOf = (userId: number, sessionId: string, secret: string, key: string): string =>
+  `${userId}.${sessionId}.${secret}${tagOf(secret, key)}`;
+
+/** The first refresh token of a session, and what the session keeps of it. */
+export const firstRefreshToken = (
+  userId: number,
+  sessionId: string,
+): { refreshToken: string; refresh: RefreshState } => {
+  const [secret, key] = [random(32), random(16)];
+  const refreshToken = tokenOf(userId, sessionId, secret, key);
+  return { refreshToken, refresh: { key, newest: hashOf(secret) } };
+};
+
+/** The token that follows the newest one, and what the session keeps then. */
+export const nextRefreshToken = (
+  { userId, sessionId, secret }: RefreshToken,
+  { key }: RefreshState,
+): { refreshToken: string; refresh: RefreshState } => {
+  const salt = random(32);
+  const next = following(secret, salt);
+  const refreshToken = tokenOf(userId, sessionId, next, key);
+  return { refreshToken, refresh: { key, newest: hashOf(next), salt } };
+};
+
+/** What a token is to its session. */
+export type Standing =
+  | { readonly is: 'newest' | 'reused' | 'unknown' }
+  /** The one before the newest, not long after its use. */
+  | { readonly is: 'repeated'; readonly refreshToken: string };
+
+/** Finds out what a token is to its session. */
+export const standingOf = (
+  { userId, sessionId, secret, tag }: RefreshToken,
+  { refresh, used }: Session,
+  now: Date,
+): Standing => {
+  if (!refresh) return { is: 'unknown' };
+  const { key, newest, salt } = refresh;
+  if (!timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(secret, key)))) return { is: 'unknown' };
+  if (hashOf(secret) === newest) return { is: 'newest' };
+  const next = salt === undefined ? '' : following(secret, salt);
+  if (hashOf(next) !== newest || now.getTime() - used > grace) return { is: 'reused' };
+  return { is: 'repeated', refreshToken: tokenOf(userId, sessionId, next, key) };
+};

@@ -1,0 +1,290 @@
+import { decodeJwt } from 'jose';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { type Account, register } from '../../support/client.ts';
+import { sessionIn } from '../../support/examples.ts';
+import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
+import { faults, overtake } from '../../support/proxy.ts';
+import { scan } from '../../support/stored-items.ts';
+
+const { proxy, service, admin } = await proxiedServiceForThisFile({
+  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
+  SESSION_IDLE_DAYS: '30',
+});
+const { api, environment } = service;
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
+
+let user: Account;
+let first: string;
+beforeEach(async () => {
+  // The service runs in this process, and its clock stands still unless a test moves it.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  user = await register(api);
+  first = user.refreshToken ?? '';
+  proxy.forget();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  proxy.impose();
+});
+
+const invalid = refusal(401, 'Invalid refresh token');
+const refresh = (refreshToken: unknown, headers = {}) =>
+  api('POST', '/api/refresh', { json: { refreshToken }, headers });
+/** Refreshes, which must succeed. @returns the tokens */
+const refreshed = async (refreshToken: string) => {
+  const { status, body } = await refresh(refreshToken);
+  expect(status).toBe(200);
+  return body as { token: string; refreshToken: string };
+};
+const profile = (token: string) => api('GET', '/api/profile', { token });
+const writes = () => proxy.requests.filter((request) => request.writes > 0);
+const change = (json: object, token: string) =>
+  api('PUT', `/api/users/${user.id}`, { token, json });
+
+describe('POST /api/refresh', () => {
+  it('exchanges the token of a registration or a login for new tokens of the same session', async () => {
+    const { body: login } = await api('POST', '/api/login', { json: user });
+    pass(day - minute);
+
+    for (const [before, token] of [
+      [user.token, first],
+      [login.token, login.refreshToken],
+    ] as const) {
+      const { status, body } = await refresh(token);
+
+      expect([status, Object.keys(body)]).toEqual([200, ['message', 'token', 'refreshToken']]);
+      expect(body.message).toBe('Token refreshed');
+      expect(sessionIn(body)).toBe(sessionIn({ token: before }));
+      expect(Number(decodeJwt(body.token).exp) * 1000).toBeGreaterThan(Date.now() + day - minute);
+      expect((await profile(body.token)).status).toBe(200);
+      expect((await profile(before)).status).toBe(200);
+    }
+  });
+
+  it('asks DynamoDB for one read and one write, and leaves no entry', async () => {
+    await refreshed(first);
+
+    expect(proxy.requests.map(({ operation }) => operation)).toEqual([
+      'BatchGetItem',
+      'UpdateItem',
+    ]);
+  });
+
+  it('is the last use of the session that its user sees', async () => {
+    pass(3 * day);
+    const { token } = await refreshed(first);
+
+    const { body } = await api('GET', `/api/users/${user.id}/sessions`, { token });
+
+    const { created_at, last_used_at, expires_at } = body.data[0];
+    const since = (time: string, from: string) => Date.parse(time) - Date.parse(from);
+    expect(since(last_used_at, created_at)).toBe(3 * day);
+    expect(Math.abs(since(expires_at, last_used_at) - 30 * day)).toBeLessThan(1000);
+  });
+
+  it.each([undefined, null, '', 7, {}, ['x']])('answers 400 to %j', async (token) => {
+    expect(outcome(await refresh(token))).toEqual(refusal(400, 'Refresh token is required'));
+  });
+
+  it.each([
+    ['no token at all', () => 'x'],
+    ['an access token', () => user.token],
+    ['an id that nobody has', () => first.replace(/^\d+/, '999999')],
+    ['an unknown session', () => first.replace(/\.[^.]+\./, `.${'A'.repeat(22)}.`)],
+    ['the name of another attribute', () => first.replace(/\.[^.]+\./, '.expires_at.')],
+    ['another secret', () => first.replace(/.{43}(.{22})$/, `${'A'.repeat(43)}$1`)],
+    ['another tag', () => first.replace(/.{22}$/, 'A'.repeat(22))],
+    [
+      'the hash that the table holds',
+      async () => {
+        const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
+        const item = items.find(({ pk }) => pk === `sessions#${user.id}`) ?? {};
+        const { refresh: kept } = item[sessionIn(user)] as { refresh: { newest: string } };
+        return first.replace(/.{43}(.{22})$/, `${kept.newest}$1`);
+      },
+    ],
+  ])('answers 401 to %s, and writes nothing', async (_, made) => {
+    const token = await made();
+
+    expect(outcome(await refresh(token))).toEqual(invalid);
+
+    expect(writes()).toEqual([]);
+    expect((await refresh(first)).status).toBe(200);
+  });
+
+  it.each([
+    ['its session is logged out', () => api('POST', '/api/logout', { token: user.token })],
+    [
+      'all sessions are ended',
+      () => api('POST', `/api/users/${user.id}/revocations`, { token: admin }),
+    ],
+    ['an admin sets the password', () => change({ password: 'new' }, admin)],
+    [
+      'another session changes the password',
+      async () => {
+        const { body } = await api('POST', '/api/login', { json: user });
+        return change({ password: 'new' }, body.token);
+      },
+    ],
+    ['its user is deleted', () => api('DELETE', `/api/users/${user.id}`, { token: admin })],
+  ])('answers 401 when %s', async (_, end) => {
+    expect((await end()).status).toBeLessThan(300);
+
+    expect(outcome(await refresh(first))).toEqual(invalid);
+  });
+
+  it('goes on when its own session changes the password', async () => {
+    await change({ password: 'new' }, user.token);
+
+    const { token } = await refreshed(first);
+
+    expect((await profile(token)).status).toBe(200);
+  });
+
+  it('gives a token of the role that the user has by now', async () => {
+    await change({ role: 'admin' }, admin);
+
+    const { token } = await refreshed(first);
+
+    expect(decodeJwt(token).role).toBe('admin');
+  });
+});
+
+describe('A session that is refreshed', () => {
+  it('ends after SESSION_IDLE_DAYS without a refresh', async () => {
+    pass(30 * day - minute);
+    const { refreshToken } = await refreshed(first);
+    pass(30 * day);
+
+    expect(outcome(await refresh(refreshToken))).toEqual(invalid);
+  });
+
+  it('ends after SESSION_DAYS, however often it is refreshed, and its last token with it', async () => {
+    let tokens = { token: user.token, refreshToken: first };
+    for (const days of [25, 25, 25, 14.9]) {
+      pass(days * day);
+      tokens = await refreshed(tokens.refreshToken);
+    }
+    expect((await profile(tokens.token)).status).toBe(200);
+    pass(0.2 * day);
+
+    expect(outcome(await refresh(tokens.refreshToken))).toEqual(invalid);
+    expect(outcome(await profile(tokens.token))).toEqual(refusal(401, 'Invalid token'));
+  });
+});
+
+describe('A refresh token that was used', () => {
+  it('is answered with the same next one for ten minutes, and writes nothing', async () => {
+    const { refreshToken } = await refreshed(first);
+    proxy.forget();
+    pass(10 * minute);
+
+    expect((await refreshed(first)).refreshToken).toBe(refreshToken);
+
+    expect(writes()).toEqual([]);
+    expect((await refresh(refreshToken)).status).toBe(200);
+  });
+
+  it('ends its session later than that, and leaves an entry', async () => {
+    const { token, refreshToken } = await refreshed(first);
+    const { body: other } = await api('POST', '/api/login', { json: user });
+    const agent = uniqueAgent();
+    pass(10 * minute + 1);
+
+    expect(outcome(await refresh(first, { 'user-agent': agent }))).toEqual(invalid);
+
+    expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
+    expect(outcome(await refresh(refreshToken))).toEqual(invalid);
+    expect((await profile(other.token)).status).toBe(200);
+    const entry = {
+      ...{ action: 'LOGIN', result: 'FAILURE', user_id: user.id, resource_id: String(user.id) },
+      details: '{"reason":"refresh_token_reused"}',
+    };
+    expect(await entriesOf({ ...service, adminToken: admin }, agent)).toEqual([
+      expect.objectContaining(entry),
+    ]);
+    expect(outcome(await refresh(first, { 'user-agent': agent }))).toEqual(invalid);
+    expect(await entriesOf({ ...service, adminToken: admin }, agent)).toHaveLength(1);
+  });
+
+  it('ends its session at once when it is not the last one that was used', async () => {
+    const second = await refreshed(first);
+    const third = await refreshed(second.refreshToken);
+
+    expect(outcome(await refresh(first))).toEqual(invalid);
+
+    expect(outcome(await refresh(third.refreshToken))).toEqual(invalid);
+    expect(outcome(await profile(third.token))).toEqual(refusal(401, 'Invalid token'));
+  });
+
+  it('by 200 clients at once is exchanged once: all get the same next one', async () => {
+    const answers = await Promise.all(Array.from({ length: 200 }, () => refresh(first)));
+
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    const [next = '', ...others] = new Set(answers.map(({ body }) => body.refreshToken as string));
+    expect(others).toEqual([]);
+    await refreshed(next);
+    expect(outcome(await refresh(first))).toEqual(invalid);
+    expect(outcome(await refresh(next))).toEqual(invalid);
+  });
+
+  it.each(['BatchGetItem', 'UpdateItem'])(
+    'ends nothing when the responses to %s are lost, and its client tries again',
+    async (operation) => {
+      proxy.impose({ fault: faults.lose, operation });
+      expect((await refresh(first)).status).toBe(500);
+      proxy.impose();
+
+      const { token, refreshToken } = await refreshed(first);
+
+      expect((await profile(token)).status).toBe(200);
+      expect((await refresh(refreshToken)).status).toBe(200);
+    },
+  );
+
+  it('ends nothing when one response to its write is lost', async () => {
+    proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
+
+    const { refreshToken } = await refreshed(first);
+
+    expect((await refresh(refreshToken)).status).toBe(200);
+  });
+});
+
+describe('A refresh that another request overtakes', () => {
+  it.each([
+    ['a logout', () => api('POST', '/api/logout', { token: user.token })],
+    [
+      'an end of all sessions',
+      () => api('POST', `/api/users/${user.id}/revocations`, { token: admin }),
+    ],
+    ['the deletion of its user', () => api('DELETE', `/api/users/${user.id}`, { token: admin })],
+  ])('by %s gets no living session', async (_, end) => {
+    const [answer] = await overtake(
+      proxy,
+      'UpdateItem',
+      () => refresh(first),
+      () => end(),
+    );
+
+    const { token = user.token, refreshToken = first } = answer.body;
+    expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
+    expect(outcome(await refresh(refreshToken))).toEqual(invalid);
+  });
+
+  it('by another one with the same token is answered with the same next one', async () => {
+    const [slow, fast] = await overtake(
+      proxy,
+      'UpdateItem',
+      () => refreshed(first),
+      () => refreshed(first),
+    );
+
+    expect(slow.refreshToken).toBe(fast.refreshToken);
+  });
+});
