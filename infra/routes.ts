@@ -586,6 +586,7 @@ export const functions: readonly FunctionDefinition[] = [
         'DOCS',
         'CONSOLE',
         'SESSIONS',
+        'SESSION_DAYS',
         'SECOND_FACTOR',
       ] as const),
       ...(['CURRENT_PASSWORD', 'SELF_DELETION', 'MAIL_FROM', 'RESET_URL'] as const),

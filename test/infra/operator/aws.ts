@@ -41,6 +41,7 @@ const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
     BcryptCost: '4',
     Sessions: 'stateless',
     SecondFactor: 'off',
+    EmailVerification: 'off',
     AuditDetail: 'standard',
     AuditRetentionDays: '0',
     AuditArchiveDays: '0',

@@ -106,6 +106,8 @@ const changed = {
   loginFailuresPerAddress: 0,
   registrationsPerAddress: 20,
   sessions: 'revocable',
+  sessionDays: 90,
+  sessionIdleDays: 30,
   currentPassword: 'required',
   selfDeletion: 'on',
   secondFactor: 'admins',
@@ -131,6 +133,8 @@ const told = {
   // Another one is taken only where entries are sealed.
   AUDIT_RETENTION_DAYS: '0',
   SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
+  SESSION_IDLE_DAYS: '30',
   CURRENT_PASSWORD: 'required',
   SELF_DELETION: 'on',
   SECOND_FACTOR: 'admins',

@@ -37,6 +37,7 @@ describe('the stack', () => {
       BcryptCost: '10',
       Sessions: 'stateless',
       SecondFactor: 'off',
+      EmailVerification: 'off',
       AuditDetail: 'standard',
       AuditRetentionDays: '0',
       AuditArchiveDays: '0',
