@@ -92,7 +92,8 @@ const verify = counted(async (folder: string) => {
 const secondVerdicts = (folders: readonly string[]): readonly string[] => {
   const python = pythonProgram('python', {
     requirements: 'test/properties/verify_archive.txt',
-    folder: 'node_modules/.cache/python',
+    // Of its own: another file of tests may install the same packages at the same time.
+    folder: 'node_modules/.cache/python-of-folders',
   });
   const key = join(root, 'public-key.pem');
   writeFileSync(key, sound.signer.publicKey.export({ type: 'spki', format: 'pem' }));
