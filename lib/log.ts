@@ -48,6 +48,9 @@ export const noticeNotHandedOver = 'mail-not-handed-over';
  */
 export const mailNotSent = 'mail-not-sent';
 
+/** A refresh token came again after its use, so that its session was ended. */
+export const refreshTokenReused = 'refresh-token-reused';
+
 /**
  * The event under which an audit entry that could not be written is logged whole. The stack's alarm
  * looks for it, and the operator's `replay-audit` writes such entries.

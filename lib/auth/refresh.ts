@@ -2,7 +2,7 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
-import { logWarning } from '../log.ts';
+import { logWarning, refreshTokenReused } from '../log.ts';
 import type { StoredUser } from '../users/items.ts';
 import {
   endReusedSession,
@@ -26,7 +26,7 @@ type Source = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
 /** Ends the session of a token that was used before: somebody else may have it. */
 const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): Promise<void> => {
   if (!(await endReusedSession(userId, sessionId))) return;
-  logWarning('refresh-token-reused', { requestId: source.request_id, user_id: userId });
+  logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
   await record({
     ...source,
     ...{ action: 'LOGIN', user_id: userId, resource_id: userId, result: 'FAILURE' },

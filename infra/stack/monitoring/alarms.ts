@@ -95,6 +95,17 @@ const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
     })),
   );
 
+const refusedLogins = 'IF(failed >= 50, 100 * failed / logins, 0)';
+
+/** A refresh token that was used twice raises the alarm by itself: somebody else has it. */
+const loginsOrReuses = ({ logins, failedLogins: failed, refreshes }: LogMetrics) =>
+  refreshes
+    ? {
+        expression: `MAX([FILL(${refusedLogins}, 0), IF(FILL(reused, 0) > 0, 100, 0)])`,
+        usingMetrics: { failed, logins, reused: refreshes.reused },
+      }
+    : { expression: refusedLogins, usingMetrics: { failed, logins } };
+
 const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   {
     name: 'UnwrittenAuditEntries',
@@ -112,12 +123,11 @@ const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   {
     name: 'FailedLogins',
     description:
-      'At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeeded (200): someone is guessing passwords. Other responses are not counted. See the source addresses in the access log.',
+      'At least 50 logins in five minutes were refused (401, 404, 429), and no fewer than succeeded (200): someone is guessing passwords. Other responses are not counted. See the source addresses in the access log. Where sessions are refreshed, a refresh token that came again after its use raises the alarm too: see refresh-token-reused in the log of the function.',
     metric: new MathExpression({
       label: 'Refused logins, percent of refused and successful ones, if 50 or more',
       period,
-      expression: 'IF(failed >= 50, 100 * failed / logins, 0)',
-      usingMetrics: { failed: logMetrics.failedLogins, logins: logMetrics.logins },
+      ...loginsOrReuses(logMetrics),
     }),
     threshold: 50,
   },

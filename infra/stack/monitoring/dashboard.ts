@@ -68,6 +68,9 @@ const tableGraphs = ({ tables }: Watched) => [
 
 const securityGraphs = ({ logMetrics }: Watched) => [
   graph('Logins', [logMetrics.logins, logMetrics.failedLogins]),
+  ...(logMetrics.refreshes
+    ? [graph('Refreshes', [logMetrics.refreshes.made], [logMetrics.refreshes.reused])]
+    : []),
   graph('Audit entries that were not written', [logMetrics.unwrittenAuditEntries]),
 ];
 

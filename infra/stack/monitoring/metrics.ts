@@ -9,7 +9,7 @@ import {
   MetricFilter,
 } from 'aws-cdk-lib/aws-logs';
 import type { TableDefinition } from '../../../lib/dynamodb/tables.ts';
-import { entryNotWritten, noticeNotHandedOver } from '../../../lib/log.ts';
+import { entryNotWritten, noticeNotHandedOver, refreshTokenReused } from '../../../lib/log.ts';
 import { routeKey } from '../../routes.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
@@ -79,6 +79,8 @@ export interface LogMetrics {
   /** Logins that succeeded or were refused. */
   readonly logins: Metric;
   readonly failedLogins: Metric;
+  /** Absent where sessions are not refreshed. */
+  readonly refreshes?: { readonly made: Metric; readonly reused: Metric } | undefined;
   readonly adminsMade: Metric;
   readonly unwrittenAuditEntries: Metric;
   readonly brokenAuditTrails: Metric;
@@ -109,6 +111,9 @@ const outcomes = ['200', ...refusals];
 const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);
 const lostNotice = FilterPattern.allTerms(noticeNotHandedOver);
 
+/** The event that lib/auth/refresh.ts logs. */
+const tokenReused = FilterPattern.allTerms(refreshTokenReused);
+
 /** The event that lib/users/admins.ts logs. */
 const adminMade = FilterPattern.allTerms('admin-made');
 
@@ -136,14 +141,20 @@ export const createLogMetrics = (
   const metric = (metricName: string) =>
     new Metric({ namespace, metricName, statistic: 'Sum', period });
 
-  const login = anyOf(
-    '$.routeKey',
-    functions.filter(isLogin).flatMap(({ definition }) => definition.routes.map(routeKey)),
-  );
-  const loginsWith = (statuses: readonly string[]) =>
-    FilterPattern.all(login, anyOf('$.status', statuses));
-  count('LoginFilter', 'Logins', accessLogs, loginsWith(outcomes));
-  count('FailedLoginFilter', 'FailedLogins', accessLogs, loginsWith(refusals));
+  const answered = ({ definition }: ServiceFunction, statuses: readonly string[]) =>
+    FilterPattern.all(
+      anyOf('$.routeKey', definition.routes.map(routeKey)),
+      anyOf('$.status', statuses),
+    );
+  for (const login of functions.filter(isLogin)) {
+    count('LoginFilter', 'Logins', accessLogs, answered(login, outcomes));
+    count('FailedLoginFilter', 'FailedLogins', accessLogs, answered(login, refusals));
+  }
+  const refresh = functions.find(({ definition }) => definition.name === 'refresh');
+  if (refresh) {
+    count('RefreshFilter', 'Refreshes', accessLogs, answered(refresh, ['200']));
+    count('ReusedTokenFilter', 'ReusedRefreshTokens', refresh.logGroup, tokenReused);
+  }
   for (const { node, logGroup } of functions.filter(writesAudit)) {
     count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, unwrittenAuditEntry);
   }
@@ -158,6 +169,7 @@ export const createLogMetrics = (
   return {
     logins: metric('Logins'),
     failedLogins: metric('FailedLogins'),
+    refreshes: refresh && { made: metric('Refreshes'), reused: metric('ReusedRefreshTokens') },
     adminsMade: metric('AdminsMade'),
     unwrittenAuditEntries: metric('UnwrittenAuditEntries'),
     brokenAuditTrails: metric('BrokenAuditTrails'),

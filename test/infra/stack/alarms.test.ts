@@ -6,7 +6,7 @@ import { functionsOf, idOf, production, resourcesOf, synthesise, target } from '
 const functions = functionsOf();
 
 const alarms = (context = {}) => resourcesOf(synthesise(context), 'AWS::CloudWatch::Alarm');
-const properties = (name: string) => alarms().get(`${name}Alarm`)?.Properties;
+const properties = (name: string, context = {}) => alarms(context).get(`${name}Alarm`)?.Properties;
 
 interface Query {
   readonly Id: string;
@@ -19,8 +19,8 @@ interface Query {
   };
 }
 
-const expression = (name: string) =>
-  (properties(name).Metrics as Query[]).find((query) => query.Expression)?.Expression;
+const expression = (name: string, context = {}) =>
+  (properties(name, context).Metrics as Query[]).find((query) => query.Expression)?.Expression;
 
 /** `metric of dimension values`, one for each metric that an alarm adds up. */
 const watched = (name: string, context = {}) => {
@@ -142,6 +142,20 @@ describe('An alarm', () => {
         'AccessLogs',
         '{ ($.routeKey = "POST /api/login") && (($.status = "401") || ($.status = "404") || ($.status = "429")) }',
       ],
+    ]);
+  });
+
+  it('is raised by one refresh token that came again after its use', () => {
+    const refreshing = { sessions: 'revocable', sessionDays: 90 };
+
+    expect(expression('FailedLogins', refreshing)).toBe(
+      'MAX([FILL(IF(failed >= 50, 100 * failed / logins, 0), 0), IF(FILL(reused, 0) > 0, 100, 0)])',
+    );
+    expect(filters('ReusedRefreshTokens', refreshing)).toEqual([
+      ['RefreshLogs', '"refresh-token-reused"'],
+    ]);
+    expect(filters('Refreshes', refreshing)).toEqual([
+      ['AccessLogs', '{ ($.routeKey = "POST /api/refresh") && ($.status = "200") }'],
     ]);
   });
 });
