@@ -1,7 +1,7 @@
 /**
  * `npm run rehearse`: deploys the service to an emulator of AWS on this machine, tests and operates
  * it there, and takes it down again. `npm run rehearse -- long` also rotates the signing secret
- * under traffic, which takes as long as the new version needs to sign.
+ * under traffic, which takes as long as the new version needs to sign, and seals a longer past.
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -36,12 +36,10 @@ import { requireThat, step } from './step.ts';
 import { readReport, requireSameTests, runSuite, type SuiteResult } from './suite.ts';
 import { withoutTablePermissions, withVariable } from './template.ts';
 import { keepAndTakeOver } from './undo.ts';
-import { emptyRunFolder, runFolder } from './workspace.ts';
+import { emptyRunFolder, isLong, runFolder } from './workspace.ts';
 
 /** Milliseconds for the whole of it, several times what it takes. */
 const timeLimit = 30 * 60_000;
-
-const isLong = process.argv[2] === 'long';
 
 const testDeployed = async (deployment: Deployment, admin: Admin, local: SuiteResult) => {
   const env = {

@@ -12,7 +12,7 @@ import { sealWindow } from './template.ts';
 import { credentials, region } from './workspace.ts';
 
 /** Entries of the past, one a second; its end lies before everything else that was recorded. */
-const pastEntries = 30_000;
+const pastEntries = 6 * Number(sealWindow);
 const pastEnd = Date.now() - 3_600_000;
 
 const writePast = ({ emulator, outputs }: Deployment): Promise<void> => {

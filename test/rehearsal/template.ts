@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isLong } from './workspace.ts';
 
 export interface Resource {
   readonly Type: string;
@@ -60,7 +61,7 @@ const referToSecretsByArn = (template: Template): Template => {
 export const sealInterval = '2';
 
 /** Entries that a sealed window has at most, so that some thousands fill several. */
-export const sealWindow = '5000';
+export const sealWindow = isLong ? '5000' : '1000';
 
 /**
  * All tables, functions and callers share one machine, which may stand still for seconds, and whose

@@ -50,3 +50,6 @@ export const environment: Readonly<Record<string, string>> = {
   CDK_DISABLE_VERSION_CHECK: 'true',
   NO_COLOR: '1',
 };
+
+/** Whether it is `npm run rehearse -- long`. */
+export const isLong = process.argv[2] === 'long';
