@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, expect, it, vi } from 'vitest';
 import { makeLinkToken, resetLink } from '../../lib/reset/store.ts';
+import { updateUser } from '../../lib/users/changes.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { mailSettings } from '../support/mailbox.ts';
 import { counted, holds } from '../support/runs.ts';
@@ -69,6 +70,9 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.constant((life: Life) => life.setPassword()),
   fc.constant((life: Life) => life.reset()),
+  fc
+    .constantFrom('admin' as const, 'user' as const)
+    .map((role) => (life: Life) => updateUser(life.id, { role })),
 );
 
 /** The status of each change of a factor. */
