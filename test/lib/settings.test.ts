@@ -23,6 +23,8 @@ const numbers: readonly [Name, string, number, number, number][] = [
   ['loginFailuresPerAccount', 'LOGIN_FAILURES_PER_ACCOUNT', 0, 1_000_000, 10],
   ['loginFailuresPerAddress', 'LOGIN_FAILURES_PER_ADDRESS', 0, 1_000_000, 1000],
   ['registrationsPerAddress', 'REGISTRATIONS_PER_ADDRESS', 0, 1_000_000, 0],
+  ['sessionDays', 'SESSION_DAYS', 0, 400, 0],
+  ['sessionIdleDays', 'SESSION_IDLE_DAYS', 1, 400, 30],
   ['auditSealInterval', 'AUDIT_SEAL_INTERVAL', 1, 86_400, 300],
   ['auditSealWindow', 'AUDIT_SEAL_WINDOW', 1, 1_000_000, 100_000],
   ['storagePatience', 'STORAGE_PATIENCE', 1, 10, 1],
