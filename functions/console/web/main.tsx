@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { settings } from './api.ts';
 import { Announcer } from './components/notice.tsx';
 import { Screen } from './components/screen.tsx';
-import { href, place } from './router.ts';
+import { href, path } from './router.ts';
 import { Account } from './screens/account.tsx';
 import { Audit } from './screens/audit.tsx';
 import { Seal } from './screens/seal.tsx';
@@ -41,7 +41,7 @@ const signOut = (session: Session): void => {
 };
 
 const Header = ({ session }: { session: Session }) => {
-  const { path } = place.use();
+  const current = path.use();
   return (
     <header class="top">
       <button type="button" class="skip" onClick={skip}>
@@ -53,7 +53,7 @@ const Header = ({ session }: { session: Session }) => {
           <a
             key={screen.path}
             href={href(screen.path)}
-            aria-current={path.startsWith(screen.path) ? 'page' : undefined}
+            aria-current={current.startsWith(screen.path) ? 'page' : undefined}
           >
             {screen.title}
           </a>
@@ -85,11 +85,11 @@ const goToSearch = (event: KeyboardEvent): void => {
 };
 
 const Current = () => {
-  const { path } = place.use();
-  const [, id] = /^\/users\/(\d+)$/.exec(path) ?? [];
-  if (id) return <User key={path} id={Number(id)} />;
-  const Found = screens.find((screen) => screen.path === path)?.Screen ?? NotFound;
-  return <Found key={path} />;
+  const current = path.use();
+  const [, id] = /^\/users\/(\d+)$/.exec(current) ?? [];
+  if (id) return <User key={current} id={Number(id)} />;
+  const Found = screens.find((screen) => screen.path === current)?.Screen ?? NotFound;
+  return <Found key={current} />;
 };
 
 const Console = () => {

@@ -21,7 +21,16 @@ const readPlace = (): Place => {
 /** Where the user is. */
 export const place = createStore(readPlace());
 
-addEventListener('hashchange', () => place.set(readPlace()));
+/**
+ * Its path alone. What draws screens must not be drawn again when only the query changes: Preact
+ * would keep a copy of the screen as it was, with all its elements.
+ */
+export const path = createStore(place.get().path);
+
+addEventListener('hashchange', () => {
+  place.set(readPlace());
+  path.set(place.get().path);
+});
 
 /** The target of a link to another place of the console. */
 export const href = (path: string, query: Query = {}): string => {
@@ -37,7 +46,7 @@ export const go = (path: string, query: Query = {}): void => {
 
 /** Changes the query of the place without a step that Back would undo. */
 export const changeQuery = (changes: Query): void => {
-  const { path, query } = place.get();
-  history.replaceState(null, '', href(path, { ...query, ...changes }));
+  const { query } = place.get();
+  history.replaceState(null, '', href(path.get(), { ...query, ...changes }));
   place.set(readPlace());
 };

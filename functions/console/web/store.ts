@@ -14,6 +14,7 @@ export const createStore = <T>(initial: T): Store<T> => {
   return {
     get: () => value,
     set: (next) => {
+      if (next === value) return;
       value = next;
       for (const listener of listeners) listener(undefined);
     },
