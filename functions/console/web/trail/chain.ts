@@ -82,12 +82,21 @@ export const readKey = async (pem: string): Promise<SealKey> => {
   return { key, fingerprint: hexOf(await sha256(der)) };
 };
 
+/** Of a line of a digest, without its line feed. */
+const maxLength = 2047;
+
 const beginning = '0000-01-01T00:00:00.000Z';
 const day = 86_400_000;
 
 const isTime = (value: unknown): boolean => {
-  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  const time = typeof value === 'string' && value.length === 24 ? Date.parse(value) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString() === value;
+};
+const isDigestName = (value: unknown): boolean => {
+  const [, ...parts] =
+    /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z\.digest\.json$/.exec(String(value)) ?? [];
+  const [year, month, day, hour, minute, second, rest] = parts;
+  return isTime(`${year}-${month}-${day}T${hour}:${minute}:${second}.${rest}Z`);
 };
 const isHash = (value: unknown): boolean => /^[0-9a-f]{64}$/.test(String(value));
 const isNumber = (value: unknown, most = Number.MAX_SAFE_INTEGER): boolean =>
@@ -125,7 +134,9 @@ const hasForm = ({ entries, verified, previous, ...digest }: Digest): boolean =>
     verified === null ||
       ([verified.from, verified.until, verified.at].every(isTime) && isNumber(verified.faults)),
     previous === null ||
-      (isHash(previous.sha256) && /^[0-9a-f]{128}$/.test(String(previous.signature))),
+      (isDigestName(previous.file) &&
+        isHash(previous.sha256) &&
+        /^[0-9a-f]{128}$/.test(String(previous.signature))),
     isHash(digest.key),
   ].every(Boolean);
 
@@ -179,8 +190,8 @@ interface Read extends SeenDigest {
 
 /** A line of a digest; undefined where it does not have the form. */
 const read = async (line: string, key: SealKey['key']): Promise<Read | undefined> => {
-  const [, start, signature] = /^(\{.*),"signature":"([0-9a-f]{128})"\}$/.exec(line) ?? [];
-  const digest = parse(`${start}}`);
+  const [, start, signature] = /^(\{[ -~]*),"signature":"([0-9a-f]{128})"\}$/.exec(line) ?? [];
+  const digest = line.length < maxLength ? parse(`${start}}`) : undefined;
   if (!digest || !signature) return undefined;
   const signed = await sha256(bytesOf(`${start}}`));
   const isSigned = await crypto.subtle.verify({ name: 'Ed25519' }, key, fromHex(signature), signed);

@@ -74,6 +74,16 @@ const cases: readonly (readonly [string, Given, readonly [string, string]])[] = 
     ['', 'is unreadable'],
   ],
   [
+    'a year of six digits',
+    { lines: [await signed(newest, { at: '+012026-11-22T12:00:00.000Z' })] },
+    ['', 'is unreadable'],
+  ],
+  [
+    'another name than that of a digest',
+    { lines: [await signed(newest, { previous: { ...JSON.parse(newest).previous, file: 'x' } })] },
+    ['', 'is unreadable'],
+  ],
+  [
     'another key',
     {
       lines: withSecond(() => ''),
