@@ -1,10 +1,10 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { serviceForThisFile } from '../support/acceptance.ts';
-import { logIn, register, uniqueEmail } from '../support/client.ts';
-import { startBrowser } from './chromium.ts';
-import { openConsole, signIn } from './console.ts';
-import { openPage, violationsIn } from './page.ts';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { startBrowser } from '../chromium.ts';
+import { openConsole, signIn } from '../console.ts';
+import { openPage, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
 const { api, url, admin, adminToken: token } = service;
