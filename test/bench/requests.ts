@@ -59,7 +59,7 @@ const comparisons = {
 };
 
 const measured = functions.filter(({ name }) =>
-  ['users-create', 'users-list', 'profile', 'audit-logs-list', 'login'].includes(name),
+  ['users-create', 'users-list', 'profile', 'audit-logs-list', 'login', 'refresh'].includes(name),
 );
 
 /** Bundles what is measured and loads it; functions read their settings as they load. */
@@ -75,19 +75,24 @@ const load = (folder: string, { environmentOf }: Deployment) => {
   const modules = new Map(bundle(sources, folder).map(({ name, file }) => [name, require(file)]));
   const invoke =
     (name: string, status: number) =>
-    async (event: APIGatewayProxyEventV2): Promise<void> => {
+    async (event: APIGatewayProxyEventV2): Promise<string | undefined> => {
       const { handler }: { handler: Handler } = modules.get(name);
       const answer = await handler(event, {});
       if (answer.statusCode !== status) {
         throw new Error(`${name} answered ${answer.statusCode} ${answer.body}`);
       }
+      return answer.body;
     };
-  /** The same where sessions are revocable, which functions read in their environment each time. */
+  /** The same where sessions are refreshed, which functions read in their environment each time. */
   const invokeRevocable = (name: string, status: number) => {
     const call = invoke(name, status);
-    return async (event: APIGatewayProxyEventV2): Promise<void> => {
-      process.env.SESSIONS = 'revocable';
-      await call(event).finally(() => delete process.env.SESSIONS);
+    return async (event: APIGatewayProxyEventV2): Promise<string | undefined> => {
+      Object.assign(process.env, { SESSIONS: 'revocable', SESSION_DAYS: '90' });
+      try {
+        return await call(event);
+      } finally {
+        for (const name of ['SESSIONS', 'SESSION_DAYS']) delete process.env[name];
+      }
     };
   };
   return { invoke, invokeRevocable, bare: modules.get('bare') as typeof bareCalls };
@@ -132,6 +137,12 @@ const makePairs = async (
   const profile = (bearer: string) => eventOf('GET', '/api/profile', { token: bearer });
   const login = eventOf('POST', '/api/login', { json: person });
   const hash = await bare.hash(person.password, 10);
+  const refreshTokenOf = (body = '{}'): string => JSON.parse(body).refreshToken;
+  let refreshToken = refreshTokenOf(await invokeRevocable('login', 200)(structuredClone(login)));
+  const refresh = async () => {
+    const event = eventOf('POST', '/api/refresh', { json: { refreshToken } });
+    refreshToken = refreshTokenOf(await invokeRevocable('refresh', 200)(event));
+  };
   return [
     {
       ...{ name: 'GET profile / GetItem', target: 1.2, rounds, event: profile(token) },
@@ -142,6 +153,18 @@ const makePairs = async (
       ...{ name: 'GET profile, revocable / BatchGetItem', rounds, event: profile(token) },
       request: invokeRevocable('profile', 200),
       bare: () => bare.batchGetItem(users, ['user#1', 'sessions#1']),
+    },
+    {
+      ...{ name: 'refresh / UpdateItem', target: 1.5, rounds, event: login, request: refresh },
+      bare: () => bare.updateItem(users, 'sessions#bare'),
+    },
+    {
+      // The new token has the role that the stored user has, so that a refresh has to read it.
+      ...{ name: 'refresh / BatchGetItem, UpdateItem', rounds, event: login, request: refresh },
+      bare: async () => {
+        await bare.batchGetItem(users, ['user#1', 'sessions#1']);
+        await bare.updateItem(users, 'sessions#bare');
+      },
     },
     {
       ...{ name: 'audit query of a user / Query', target: 0.9, rounds: rounds / 2 },

@@ -6,6 +6,7 @@ import {
   GetCommand,
   PutCommand,
   QueryCommand,
+  UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { compare, hash } from 'bcryptjs';
 
@@ -18,6 +19,7 @@ const getting = makeClient();
 const batchGetting = makeClient();
 const querying = makeClient();
 const putting = makeClient();
+const updating = makeClient();
 
 export const getItem = (table: string, pk: string) =>
   getting.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
@@ -28,6 +30,18 @@ export const batchGetItem = (table: string, pks: readonly string[]) => {
     new BatchGetCommand({ RequestItems: { [table]: { Keys, ConsistentRead: true } } }),
   );
 };
+
+/** A write of an attribute as long as a session. */
+export const updateItem = (table: string, pk: string) =>
+  updating.send(
+    new UpdateCommand({
+      TableName: table,
+      Key: { pk },
+      UpdateExpression: 'SET #id = :session',
+      ExpressionAttributeNames: { '#id': 'session' },
+      ExpressionAttributeValues: { ':session': { content: 'x'.repeat(400) } },
+    }),
+  );
 
 /** The newest entries of one user. */
 export const query = (table: string, userId: number, limit: number) =>
