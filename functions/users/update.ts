@@ -57,7 +57,7 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
   const kept =
     id === caller
       ? await recordingFaults(change, () =>
-          postponeMove(id, changes, { user: permission?.user, source: sourceOf(request) }),
+          postponeMove(id, changes, { permission, source: sourceOf(request) }),
         )
       : changes;
   const { password, ...rest } = kept;

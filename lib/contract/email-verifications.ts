@@ -43,7 +43,9 @@ const verifyEmailDescription: Describe = (settings) => ({
   summary: 'Verify an address by a mailed link',
   text:
     'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up. A token is valid once, for 30 minutes, until a newer one is mailed. If the link was mailed to a new address, the user has it from then on.' +
-    (settings.sessions === 'revocable' ? ' A new address ends all sessions of the user.' : ''),
+    (settings.sessions === 'revocable'
+      ? ' A new address ends all sessions of the user but the one that asked for it.'
+      : ''),
   bodyExample: {
     token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
     password: 'a long password of her own',

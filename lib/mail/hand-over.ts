@@ -29,6 +29,8 @@ export interface VerificationMessage extends Asked {
   readonly email: string;
   /** The user wants to have the address, and has another one. */
   readonly isNew?: true;
+  /** The id of the session in which the user asked for another address. */
+  readonly session_id?: string | undefined;
 }
 
 export type LinkMessage = ResetMessage | VerificationMessage;

@@ -94,7 +94,7 @@ const claimMail = async (
   const command = new UpdateCommand({
     TableName: config.usersTable,
     Key: linkKey(link.kind, link.user.id),
-    UpdateExpression: `${UpdateExpression}, request_id = :request, mailed = :mails, claim = :claim, claimed_until = :lease REMOVE sent`,
+    UpdateExpression: `${UpdateExpression}, request_id = :request, mailed = :mails, claim = :claim, claimed_until = :lease REMOVE sent${link.sessionId ? '' : ', session_id'}`,
     ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
     ExpressionAttributeValues: {
       ...ExpressionAttributeValues,
@@ -222,7 +222,7 @@ const mailReset = async (message: ResetMessage): Promise<void> => {
 };
 
 const mailVerification = async (message: VerificationMessage): Promise<void> => {
-  const { user_id, email, isNew = false } = message;
+  const { user_id, email, session_id: sessionId, isNew = false } = message;
   const user = await findStoredUser(user_id);
   const isOfUser = user?.email === email;
   // The user has got another address since, or has verified this one.
@@ -232,7 +232,7 @@ const mailVerification = async (message: VerificationMessage): Promise<void> => 
   if (holder && holder.id !== user_id) {
     return mailReset({ ...message, kind: 'reset', isTaken: true });
   }
-  await mailLink(message, { kind: 'verification', user, email }, (token) =>
+  await mailLink(message, { kind: 'verification', user, email, sessionId }, (token) =>
     verificationMail(message, { email, verifyUrl: config.verifyUrl, token }),
   );
 };

@@ -10,7 +10,6 @@ import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { clockSkew, seconds } from '../time.ts';
 import {
-  emailItemKey,
   getItems,
   hour,
   type ItemKey,
@@ -21,9 +20,15 @@ import {
   userKey,
   voidLink,
 } from '../users/items.ts';
-import { endingSessions } from '../users/sessions.ts';
-import { releaseEmail } from '../users/update.ts';
-import { emailKey, isUserId } from '../users/user.ts';
+import {
+  endingSessions,
+  type OwnSession,
+  openSession,
+  sessionsKey,
+  toSessions,
+} from '../users/sessions.ts';
+import { movingEmail, updateWhileAsRead, voidingLink } from '../users/update.ts';
+import { isUserId } from '../users/user.ts';
 
 /** A link to be made: of a user, and mailed to an address. */
 export interface Link {
@@ -31,6 +36,8 @@ export interface Link {
   readonly user: StoredUser;
   /** The address of the user, or another one that the link gives to the user. */
   readonly email: string;
+  /** The id of the session that asked for another address. */
+  readonly sessionId?: string | undefined;
 }
 
 /** The link for a password reset. */
@@ -45,6 +52,8 @@ export interface StoredLink {
   readonly user_state?: string;
   /** The address to which it was mailed. */
   readonly email?: string;
+  /** The session that asked for another address. */
+  readonly session_id?: string;
   /** The request that was mailed last, or is being mailed. */
   readonly request_id?: string;
   /** A new id for each delivery that claims a request. */
@@ -84,15 +93,15 @@ const stateOf = (kind: LinkKind, { email, password_hash }: StoredUser): string =
   digest(JSON.stringify(kind === 'reset' ? [email, password_hash] : [email]));
 
 /** The update that writes a new token, and keeps the mails that the item lists. */
-export const newToken = ({ kind, user, email }: Link, token: string, now: number) => ({
-  UpdateExpression:
-    'SET token_hash = :hash, token_expires_at = :until, user_state = :state, email = :email, expires_at = :end',
+export const newToken = ({ kind, user, email, sessionId }: Link, token: string, now: number) => ({
+  UpdateExpression: `SET token_hash = :hash, token_expires_at = :until, user_state = :state, email = :email, expires_at = :end${sessionId ? ', session_id = :session' : ''}`,
   ExpressionAttributeValues: {
     ':hash': digest(token),
     ':until': now + tokenLifetime,
     ':state': stateOf(kind, user),
     ':email': email,
     ':end': now + hour,
+    ...(sessionId ? { ':session': sessionId } : {}),
   },
 });
 
@@ -116,6 +125,8 @@ export const makeLinkToken = async (
 /** A link with a valid token, and its user as read with it. */
 export interface FoundLink extends Link {
   readonly tokenHash: string;
+  /** The session that asked for another address; null: none, or it has ended since. */
+  readonly session: OwnSession;
 }
 
 /**
@@ -130,14 +141,16 @@ export const findLink = async (
 ): Promise<FoundLink | undefined> => {
   const id = idIn(token);
   if (id === undefined) return undefined;
-  const [link, item] = await getItems([linkKey(kind, id), userKey(id)]);
+  const alongside = kind === 'verification' ? [sessionsKey(id)] : [];
+  const [link, item, sessions] = await getItems([linkKey(kind, id), userKey(id), ...alongside]);
   if (!link || !item) return undefined;
-  const { token_hash, token_expires_at = 0, user_state, email = '' }: StoredLink = link;
+  const { token_hash, token_expires_at = 0, user_state, email = '', session_id }: StoredLink = link;
   const user = toStoredUser(item);
   const isCurrent =
     token_expires_at > seconds(now) && token_expires_at <= farthestEnd(seconds(now));
   const isGood = token_hash === digest(token) && isCurrent && user_state === stateOf(kind, user);
-  return isGood ? { kind, user, email, tokenHash: token_hash } : undefined;
+  const session = openSession(user, toSessions(sessions), session_id, now);
+  return isGood ? { kind, user, email, tokenHash: token_hash, session } : undefined;
 };
 
 /** Uses a token up, on the condition that it is still valid. */
@@ -204,56 +217,27 @@ export const useReset = async (
   return failed.length === 0;
 };
 
-/** The update of a user who proves an address; another one than before ends all sessions. */
-const proving = ({ user, email }: FoundLink) => {
-  const proved = {
-    UpdateExpression: 'SET email_verified = :true',
-    ExpressionAttributeValues: { ...sameAccount.valuesOf(user), ':true': true },
-  };
-  if (email === user.email) return proved;
-  return endingSessions({
-    UpdateExpression: `${proved.UpdateExpression}, email = :email REMOVE made_by`,
-    ExpressionAttributeValues: { ...proved.ExpressionAttributeValues, ':email': email },
-  });
-};
-
-/** Moves the item that keeps the address unique, if the address is not the same in any letter case. */
-const movingEmail = ({ user, email }: FoundLink) => {
-  if (emailKey(email) === emailKey(user.email)) return [];
-  const Put = {
-    TableName: config.usersTable,
-    Item: { ...emailItemKey(email), user_id: user.id },
-    ConditionExpression: 'attribute_not_exists(pk)',
-  };
-  return [{ Put }, releaseEmail(user)];
-};
-
 /**
  * In one transaction uses a token up and marks the address to which it was mailed as proved. If it
- * is another one than before, the user gets it, all sessions end, and the link of a password reset
- * that was mailed to the old one becomes void.
- * @returns false when the token is not valid any more
+ * is another one than before, the user gets it, all sessions end but the one that asked for it, and
+ * the link of a password reset that was mailed to the old one becomes void.
+ * @returns false when the token is not valid any more, or the user has changed
  * @throws {DomainError} EMAIL_REGISTERED when somebody else has taken the address, STORAGE_FAULT
  */
 export const useVerification = async (
   link: FoundLink,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<boolean> => {
-  const { user, email } = link;
-  const [userChanged, linkChanged, taken, ...others] = await transact([
-    {
-      Update: {
-        TableName: config.usersTable,
-        Key: userKey(user.id),
-        ...proving(link),
-        ConditionExpression: sameAccount.ConditionExpression,
-      },
-    },
+  const { user, email, session } = link;
+  const update = { email, email_verified: true };
+  const context = { permission: { user, endsWith: {}, session }, mailsLinks: true };
+  const [linkChanged, userChanged, addressChanged, taken] = await transact([
     usingUp(link, now),
-    ...movingEmail(link),
-    ...(email === user.email ? [] : [{ Update: voidLink('reset', user.id, { now }) }]),
+    { Update: updateWhileAsRead(user, update, context) },
+    ...movingEmail(user, email),
+    ...voidingLink(user, update, context),
   ]);
-  if (userChanged || linkChanged) return false;
+  if (linkChanged || userChanged || addressChanged) return false;
   if (taken) throw new DomainError('EMAIL_REGISTERED');
-  return others.every((reason) => !reason);
+  return true;
 };

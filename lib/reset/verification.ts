@@ -2,14 +2,15 @@
 import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
 import { requirePassword } from '../auth/own-change.ts';
-import { DomainError } from '../errors.ts';
+import { retry } from '../dynamodb/client.ts';
+import { DomainError, namedError } from '../errors.ts';
 import { handOver, noticeChange, type Source, verificationOf } from '../mail/hand-over.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import { changeDetails } from '../users/audit-details.ts';
 import { readUser } from '../users/changes.ts';
-import type { StoredUser } from '../users/items.ts';
 import type { UserChanges } from '../users/schema.ts';
 import { findUserByEmail } from '../users/store.ts';
+import type { Permission } from '../users/update.ts';
 import type { User } from '../users/user.ts';
 import { findLink, useVerification } from './store.ts';
 
@@ -25,7 +26,7 @@ export const requestVerification = async (user: User, source: Source): Promise<v
 /**
  * Takes another address of one's own out of a change, where addresses are verified, and requests the
  * mail with the link by which the user gets it.
- * @param user as read for the change; absent: the user is read
+ * @param permission of the change; absent: the user is read
  * @returns the rest of the change
  * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED unless nobody may know, MAIL_FAULT,
  *   STORAGE_FAULT
@@ -33,18 +34,23 @@ export const requestVerification = async (user: User, source: Source): Promise<v
 export const postponeMove = async (
   id: number,
   changes: UserChanges,
-  { user, source }: { user: StoredUser | undefined; source: Source },
+  { permission, source }: { permission: Permission | undefined; source: Source },
 ): Promise<UserChanges> => {
   const { email, ...rest } = changes;
   if (config.emailVerification === 'off' || email === undefined) return changes;
-  if (email === (user ?? (await readUser(id))).email) return changes;
+  const { user = await readUser(id), session } = permission ?? {};
+  if (email === user.email) return changes;
   if (!hidesAccounts(config)) {
     const { user: holder } = await findUserByEmail(email);
     if (holder && holder.id !== id) throw new DomainError('EMAIL_REGISTERED');
   }
-  await handOver({ ...verificationOf({ id, email }, source), isNew: true });
+  const message = verificationOf({ id, email }, source);
+  await handOver({ ...message, isNew: true, session_id: session?.id });
   return rest;
 };
+
+/** Attempts to use a link, between which others change its user. */
+const maxAttempts = 3;
 
 /**
  * Marks an address as proved by a token, which is valid once, and the password of the account: who
@@ -57,18 +63,23 @@ export const verifyEmail = async (
   source: Source,
 ): Promise<void> => {
   const attempt = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
-  const link = await recordingFaults(attempt, () => findLink('verification', token));
-  if (!link) throw new DomainError('VERIFICATION_TOKEN_INVALID');
-  const { user, email } = link;
-  const { id } = user;
-  const moved = email === user.email ? {} : { email };
-  const { fields, ...values } = changeDetails(user, moved);
-  const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
-  const change = { ...attempt, user_id: id, resource_id: id, details };
-  const isUsed = await recordingFaults(change, async () => {
-    await requirePassword(user, { id, currentPassword: password, sourceIp: source.ip_address });
-    return useVerification(link);
-  });
-  if (!isUsed) throw new DomainError('VERIFICATION_TOKEN_INVALID');
+  const tryToUse = async () => {
+    const link = await recordingFaults(attempt, () => findLink('verification', token));
+    if (!link) throw new DomainError('VERIFICATION_TOKEN_INVALID');
+    const { user, email } = link;
+    const { id } = user;
+    const moved = email === user.email ? {} : { email };
+    const { fields, ...values } = changeDetails(user, moved);
+    const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
+    const change = { ...attempt, user_id: id, resource_id: id, details };
+    const isUsed = await recordingFaults(change, async () => {
+      await requirePassword(user, { id, currentPassword: password, sourceIp: source.ip_address });
+      return useVerification(link);
+    });
+    return isUsed ? { user, moved, change } : undefined;
+  };
+  const used = await retry(tryToUse, { attempts: maxAttempts });
+  if (!used) throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+  const { user, moved, change } = used;
   await Promise.all([record({ ...change, result: 'SUCCESS' }), noticeChange(user, moved, source)]);
 };

@@ -56,7 +56,7 @@ export const makeSessionId = (): string => randomBytes(16).toString('base64url')
 export const isSessionId = (value: unknown): value is string =>
   typeof value === 'string' && /^[\w-]{22}$/.test(value);
 
-const toSessions = (item: Readonly<Record<string, unknown>> = {}): Sessions =>
+export const toSessions = (item: Readonly<Record<string, unknown>> = {}): Sessions =>
   Object.fromEntries(
     Object.entries(item).filter((entry): entry is [string, Session] => isSessionId(entry[0])),
   );
@@ -73,6 +73,18 @@ export const isEnded = (user: StoredUser, session: OwnSession): boolean => {
 
 export const isOver = (user: StoredUser, session: NonNullable<OwnSession>, now: Date): boolean =>
   session.until <= seconds(now) || isEnded(user, session);
+
+/** The session with an id; null: it is not there, or has ended. */
+export const openSession = (
+  user: StoredUser,
+  sessions: Sessions,
+  id: unknown,
+  now: Date,
+): OwnSession => {
+  const stored = isSessionId(id) ? sessions[id] : undefined;
+  const session = stored && { ...stored, id: id as string };
+  return session && !isOver(user, session, now) ? session : null;
+};
 
 /**
  * Reads a user and its sessions by one request.
@@ -103,9 +115,8 @@ export const findBearer = async (
     if (isEnded(user, null)) throw new DomainError('TOKEN_INVALID');
     return { ...user, session: null };
   }
-  const stored = isSessionId(sessionId) ? sessions[sessionId] : undefined;
-  const session = stored && { ...stored, id: sessionId as string };
-  if (!session || isOver(user, session, now)) throw new DomainError('TOKEN_INVALID');
+  const session = openSession(user, sessions, sessionId, now);
+  if (!session) throw new DomainError('TOKEN_INVALID');
   return { ...user, session };
 };
 

@@ -124,7 +124,7 @@ export const whileAsRead = (user: StoredUser, permission: Permission | undefined
 };
 
 /** The update of a user item on the condition that it is still as it was read. */
-const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
+export const updateWhileAsRead = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
   const condition = whileAsRead(user, context.permission);
   const expressions = assignments(user, update, context);
   const changes = endsSessions(user, update, context)
@@ -156,6 +156,17 @@ export const releaseEmail = (user: User) => ({
   },
 });
 
+/** Moves the email item of a user, unless the address is the same in any letter case. */
+export const movingEmail = (user: User, email: string) => {
+  if (emailKey(email) === emailKey(user.email)) return [];
+  const Put = {
+    TableName: config.usersTable,
+    Item: { ...emailItemKey(email), user_id: user.id },
+    ConditionExpression: 'attribute_not_exists(pk)',
+  };
+  return [releaseEmail(user), { Put }];
+};
+
 /**
  * The condition that whoever makes a user an admin is an admin at that instant. For admins who
  * change themselves the condition of the update already says so.
@@ -169,7 +180,7 @@ const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: C
 };
 
 /** Voids the link that was mailed to an address which is given up: the user may take it again. */
-const voidingLink = (
+export const voidingLink = (
   user: User,
   { email = user.email }: UserUpdate,
   { mailsLinks }: ChangeContext,
@@ -231,17 +242,9 @@ const updateWithEmail = async (
   update: UserUpdate & { email: string },
   context: ChangeContext,
 ): Promise<Written> => {
-  const { email } = update;
   const [userChanged, addressChanged, addressTaken, grantorIsNoAdmin] = await transact([
     { Update: updateWhileAsRead(user, update, context) },
-    releaseEmail(user),
-    {
-      Put: {
-        TableName: config.usersTable,
-        Item: { ...emailItemKey(email), user_id: user.id },
-        ConditionExpression: 'attribute_not_exists(pk)',
-      },
-    },
+    ...movingEmail(user, update.email),
     ...requireGrantor(user, update, context),
     ...voidingLink(user, update, context),
   ]);
