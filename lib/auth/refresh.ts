@@ -1,6 +1,6 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 import type { AuditedAction } from '../audit/entry.ts';
-import { record } from '../audit/record.ts';
+import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
 import { logWarning, refreshTokenReused } from '../log.ts';
 import type { StoredUser } from '../users/items.ts';
@@ -25,13 +25,16 @@ type Source = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
 
 /** Ends the session of a token that was used before: somebody else may have it. */
 const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): Promise<void> => {
-  if (!(await endReusedSession(userId, sessionId))) return;
-  logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
-  await record({
+  const reuse = {
     ...source,
-    ...{ action: 'LOGIN', user_id: userId, resource_id: userId, result: 'FAILURE' },
+    action: 'LOGIN',
+    user_id: userId,
+    resource_id: userId,
     details: { reason: 'refresh_token_reused' },
-  });
+  } as const;
+  if (!(await recordingFaults(reuse, () => endReusedSession(userId, sessionId)))) return;
+  logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
+  await record({ ...reuse, result: 'FAILURE' });
 };
 
 /** The user and the sessions as read for a refresh. */

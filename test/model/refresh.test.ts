@@ -1,0 +1,153 @@
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { outcome, refusal } from '../support/acceptance.ts';
+import { type Account, type ApiAnswer, logIn, register, uniqueEmail } from '../support/client.ts';
+import { sessionIn } from '../support/examples.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { overtake } from '../support/proxy.ts';
+import { scan } from '../support/stored-items.ts';
+
+const { proxy, service, admin } = await proxiedServiceForThisFile({
+  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
+});
+const { api, environment } = service;
+
+let user: Account;
+let first: string;
+beforeEach(async () => {
+  user = await register(api);
+  first = user.refreshToken ?? '';
+});
+
+const refresh = (refreshToken: string) => api('POST', '/api/refresh', { json: { refreshToken } });
+const profile = (token: string) => api('GET', '/api/profile', { token });
+const change = (json: object, token: string) =>
+  api('PUT', `/api/users/${user.id}`, { token, json });
+
+/** The token of another session of the user, who is an admin from then on. */
+const enterOtherwise = async (): Promise<string> => {
+  await change({ role: 'admin' }, admin);
+  return logIn(api, user);
+};
+
+const sessions = () => `/api/users/${user.id}/sessions`;
+const [update, transaction] = ['UpdateItem', 'TransactWriteItems'];
+
+/** What happens to a session, and by which operation. @param token of another session */
+type Event = readonly [string, operation: string, act: (token: string) => Promise<ApiAnswer>];
+
+const endings: readonly Event[] = [
+  ['it is logged out', update, () => api('POST', '/api/logout', { token: user.token })],
+  ['all are logged out', update, (token) => api('POST', '/api/logout?scope=all', { token })],
+  [
+    'another one ends it',
+    update,
+    (token) => api('DELETE', `${sessions()}/${sessionIn(user)}`, { token }),
+  ],
+  ['another one ends all others', transaction, (token) => api('DELETE', sessions(), { token })],
+  [
+    'an admin ends all sessions',
+    update,
+    () => api('POST', `/api/users/${user.id}/revocations`, { token: admin }),
+  ],
+  ['another one changes the password', transaction, (token) => change({ password: 'new' }, token)],
+  [
+    'another one changes the address',
+    transaction,
+    (token) => change({ email: uniqueEmail() }, token),
+  ],
+  ['an admin sets the password', update, () => change({ password: 'new' }, admin)],
+  ['its user is no admin any more', update, () => change({ role: 'user' }, admin)],
+  [
+    'its user is deleted',
+    transaction,
+    () => api('DELETE', `/api/users/${user.id}`, { token: admin }),
+  ],
+];
+
+const survivals: readonly Event[] = [
+  ['it changes the password', transaction, () => change({ password: 'new' }, user.token)],
+  ['its user becomes an admin', transaction, () => change({ role: 'admin' }, admin)],
+  ['its user logs in', update, () => api('POST', '/api/login', { json: user })],
+];
+
+const storedSessions = async () => {
+  const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
+  return items.find(({ pk }) => pk === `sessions#${user.id}`);
+};
+
+const invalid = refusal(401, 'Invalid refresh token');
+
+/** @param answer of a refresh */
+const expectNoSession = async ({ body }: ApiAnswer) => {
+  for (const token of [user.token, body.token ?? user.token]) {
+    expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
+  }
+  for (const token of [body.refreshToken ?? first, first]) {
+    expect(outcome(await refresh(token))).toEqual(invalid);
+  }
+  // DynamoDB never deletes an item without that attribute.
+  expect((await storedSessions()) ?? { expires_at: 0 }).toHaveProperty('expires_at');
+};
+
+/** The proxy holds the first write back, so that the second overtakes it between read and write. */
+describe('The session of a refresh', () => {
+  const held = () => refresh(first);
+
+  it.each(endings)('is over once %s', async (_, __, end) => {
+    expect((await end(await enterOtherwise())).status).toBeLessThan(300);
+
+    await expectNoSession(await refresh(first));
+  });
+
+  it.each(endings)('is over when %s before the refresh is written', async (_, __, end) => {
+    const other = await enterOtherwise();
+
+    const [answer, { status }] = await overtake(proxy, update, held, () => end(other));
+
+    expect(status).toBeLessThan(300);
+    await expectNoSession(answer);
+  });
+
+  it.each(endings)('is over when %s by a write that it overtakes', async (_, operation, end) => {
+    const other = await enterOtherwise();
+
+    const [{ status }, answer] = await overtake(proxy, operation, () => end(other), held);
+
+    expect([status < 300, answer.status]).toEqual([true, 200]);
+    await expectNoSession(answer);
+  });
+
+  it.each(endings)('is over when %s before the reuse of a token ends it', async (_, __, end) => {
+    const other = await enterOtherwise();
+    const { refreshToken } = (await refresh(first)).body;
+    expect((await refresh(refreshToken)).status).toBe(200);
+
+    const [answer] = await overtake(proxy, transaction, held, () => end(other));
+
+    expect(outcome(answer)).toEqual(invalid);
+    await expectNoSession(answer);
+  });
+
+  it.each(survivals)('goes on when %s before the refresh is written', async (_, __, act) => {
+    const [answer, { status }] = await overtake(proxy, update, held, () => act(''));
+    const { token, refreshToken } = answer.body;
+
+    expect([status, (await profile(token)).status]).toEqual([200, 200]);
+    expect((await refresh(refreshToken)).status).toBe(200);
+  });
+
+  it.each(survivals)('goes on when %s by a write that it overtakes', async (_, operation, act) => {
+    const [{ status }, answer] = await overtake(proxy, operation, () => act(''), held);
+    const { token, refreshToken } = answer.body;
+
+    expect([status, (await profile(token)).status]).toEqual([200, 200]);
+    expect((await refresh(refreshToken)).status).toBe(200);
+  });
+
+  it('is the same for two requests with one token that overtake each other', async () => {
+    const [slow, fast] = await overtake(proxy, update, held, held);
+
+    expect([slow.status, slow.body.refreshToken]).toEqual([200, fast.body.refreshToken]);
+  });
+});
