@@ -1,62 +1,201 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
-import { uniqueEmail } from '../support/client.ts';
+import { type ApiAnswer, logIn } from '../support/client.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
-import { mailedToken, verificationSettings } from '../support/verification.ts';
+import { signToken } from '../support/tokens.ts';
+import {
+  mailedToken,
+  type NewAccount,
+  newAccount,
+  sendRegistration,
+  verificationSettings,
+  verify,
+} from '../support/verification.ts';
 import { startBrowser } from './chromium.ts';
 
 /** The web app, on an origin of its own. */
-const app = createServer((_, response) =>
-  response.setHeader('content-type', 'text/html').end(html()),
-);
+const app = createServer(({ url = '' }, response) => {
+  const type = url.endsWith('.js') ? 'text/javascript' : 'text/html';
+  response.setHeader('content-type', type).end(files()[url] ?? html);
+});
 app.listen(0, 'localhost');
 await once(app, 'listening');
 afterAll(() => app.close());
-const verifyUrl = `http://localhost:${(app.address() as AddressInfo).port}/verify`;
+const origin = `http://localhost:${(app.address() as AddressInfo).port}`;
+const verifyUrl = `${origin}/verify`;
 
 const service = await mailingServiceForThisFile({
   ...verificationSettings.required,
-  VERIFY_URL: verifyUrl,
+  ...{ VERIFY_URL: verifyUrl, SELF_DELETION: 'on' },
+  ...{ SESSIONS: 'revocable', SESSION_DAYS: '90' },
 });
 const browser = await startBrowser();
 afterAll(() => browser.close());
 
-const html = (): string => `<!doctype html><title>App</title><script>
-const token = new URLSearchParams(location.hash.slice(1)).get('token');
-const send = async (method, path, json) => {
-  const headers = { 'Content-Type': 'application/json' };
-  const response = await fetch(${JSON.stringify(service.url)} + path, { method, headers, body: JSON.stringify(json) });
-  return [response.status, response.headers.get('Error-Code')];
+/** Seconds. */
+const day = 24 * 60 * 60;
+
+/** The code of functions/CLIENTS.md that calls a path. */
+const example = (path: string): string => {
+  const text = readFileSync('functions/CLIENTS.md', 'utf8');
+  const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const block = blocks.find((each) => each.includes(`3000${path}'`));
+  if (!block) throw new Error(`functions/CLIENTS.md does not call ${path}`);
+  return block.replace('http://localhost:3000', service.url);
 };
+
+const files = (): Readonly<Record<string, string>> => ({
+  '/verify.js': example('/api/password-resets').replace('password-resets', 'email-verifications'),
+  '/refresh.js': `${example('/api/refresh')}
+    function load() { return JSON.parse(localStorage.getItem('tokens')); }
+    export function save(tokens) { localStorage.setItem('tokens', JSON.stringify(tokens)); }`,
+});
+
+const html = `<!doctype html><title>App</title><script type="module">
+import { setPassword as verify } from './verify.js';
+import { call, save } from './refresh.js';
+const seen = async (response) => [response.status, JSON.parse((await response.text()) || null)];
+const send = async (...request) => seen(await fetch(...request));
+Object.assign(window, { verify, save, send, call: async (...request) => seen(await call(...request)) });
 </script>`;
+
+/** Has a page call one of its functions. @returns what it returns, or the message that it throws */
+const run = (page: Page, name: string, ...args: readonly unknown[]) =>
+  page
+    .evaluate(`${name}(${args.map((each) => JSON.stringify(each)).join(', ')})`)
+    .catch((error: Error) => error.message.split('\n')[0]);
+
+/** Has a page make a request: `send` without a token, `call` with that of its session. */
+const ask = (page: Page, how: 'send' | 'call', method: string, path: string, json?: object) => {
+  const body = json && {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(json),
+  };
+  return run(page, how, service.url + path, { method, ...body }) as Promise<
+    [number, ApiAnswer['body']]
+  >;
+};
+
+const profile = (page: Page) => ask(page, 'call', 'GET', '/api/profile');
+
+const enter = async (page: Page, account: NewAccount) => {
+  const [, tokens] = await ask(page, 'send', 'POST', '/api/login', account);
+  await run(page, 'save', tokens);
+};
+
+/** Opens the app, in which a new user logs in. */
+const openApp = async () => {
+  const account = newAccount();
+  await sendRegistration(service.api, account);
+  await verify(service.api, await mailedToken(service, account.email), account.password);
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(origin);
+  await enter(page, account);
+  const [, { data }] = await profile(page);
+  return { page, account, id: Number(data.id) };
+};
+
+const kept = async (page: Page) =>
+  JSON.parse(await page.evaluate(`localStorage.getItem('tokens')`));
+
+/** Lets two days pass for the token that a page has. */
+const outliveToken = async (page: Page) => {
+  const { token, refreshToken } = await kept(page);
+  const { iat = 0, exp = 0, ...claims } = decodeJwt(token);
+  const before = { ...claims, iat: iat - 2 * day, exp: exp - 2 * day };
+  const expired = signToken(before, service.jwtSecret, decodeProtectedHeader(token));
+  await run(page, 'save', { token: expired, refreshToken });
+};
+
+/** Holds requests of pages to a path back until there is a number of them. */
+const gather = async (page: Page, path: string, count: number) => {
+  const { promise: gathered, resolve } = Promise.withResolvers<void>();
+  let held = 0;
+  await page.context().route(service.url + path, async (route) => {
+    held += 1;
+    if (held === count) resolve();
+    await gathered;
+    await route.continue();
+  });
+};
 
 it('A page of another origin registers a user, who verifies the address by the mailed link', async () => {
   const page = await browser.newPage();
-  const send = (method: string, path: string, json: string) =>
-    page.evaluate(`send('${method}', '${path}', ${json})`).catch((error: Error) => error.message);
-  const account = { name: 'Ada', email: uniqueEmail(), password: 'a long password' };
-  const json = JSON.stringify(account);
+  const account = newAccount();
+  await page.goto(origin);
 
-  await page.goto(new URL('/', verifyUrl).href);
-  const registered = await send('POST', '/api/auth/register', json);
-  const early = await send('POST', '/api/login', json);
+  const [registered] = await ask(page, 'send', 'POST', '/api/auth/register', account);
+  const [early] = await ask(page, 'send', 'POST', '/api/login', account);
   const link = `${verifyUrl}#token=${await mailedToken(service, account.email)}`;
   await page.goto(link);
   // A program that scans mails opens the link too, and uses nothing up.
   await page.goto('about:blank');
   await page.goto(link);
-  const confirmation = (password: string) => `{ token, password: ${JSON.stringify(password)} }`;
-  const wrong = await send('PUT', '/api/email-verifications', confirmation('wrong'));
-  const verified = await send('PUT', '/api/email-verifications', confirmation(account.password));
-  const later = await send('POST', '/api/login', json);
+  const address = page.url();
+  const wrong = await run(page, 'verify', 'wrong');
+  const verified = await run(page, 'verify', account.password);
+  const [later] = await ask(page, 'send', 'POST', '/api/login', account);
 
-  expect([registered, early, wrong, verified, later]).toEqual([
-    [201, null],
-    [403, 'EMAIL_NOT_VERIFIED'],
-    [403, 'CURRENT_PASSWORD_WRONG'],
-    [204, null],
-    [200, null],
+  expect([registered, early, later]).toEqual([201, 403, 200]);
+  expect([wrong, verified]).toEqual(['Current password is wrong', undefined]);
+  expect(address).toBe(verifyUrl);
+});
+
+it('A page of another origin stays logged in past the life of a token, in two tabs that refresh at once', async () => {
+  const { page, id } = await openApp();
+  const tab = await page.context().newPage();
+  await tab.goto(origin);
+  const { refreshToken: first } = await kept(page);
+
+  await outliveToken(page);
+  await gather(page, '/api/refresh', 2);
+  const both = await Promise.all([profile(page), profile(tab)]);
+  const { refreshToken: second } = await kept(tab);
+  await page.context().unrouteAll();
+  const alone: number[] = [];
+  // The other tab has not seen the refresh tokens of the two before.
+  for (const one of [page, page, tab]) {
+    await outliveToken(one);
+    const [status] = await profile(one);
+    alone.push(status);
+  }
+
+  expect(both).toMatchObject([
+    [200, { data: { id } }],
+    [200, { data: { id } }],
   ]);
+  expect(second).not.toBe(first);
+  expect(alone).toEqual([200, 200, 200]);
+  expect((await kept(page)).refreshToken).not.toBe(second);
+});
+
+it('A page of another origin ends another session, changes the password and goes on, and deletes the account', async () => {
+  const { page, account, id } = await openApp();
+  const { api } = service;
+  const statusOf = async (token: string) => (await api('GET', '/api/profile', { token })).status;
+  const phone = await logIn(api, account);
+
+  const [, { data: sessions }] = await ask(page, 'call', 'GET', `/api/users/${id}/sessions`);
+  const other = sessions.find(({ current }: { current: boolean }) => !current);
+  const [ended] = await ask(page, 'call', 'DELETE', `/api/users/${id}/sessions/${other.id}`);
+  const phoneStatus = await statusOf(phone);
+  const tablet = await logIn(api, account);
+  const password = 'another long password';
+  const [changed] = await ask(page, 'call', 'PUT', `/api/users/${id}`, { password });
+  const tabletStatus = await statusOf(tablet);
+  await outliveToken(page);
+  const [refreshed] = await profile(page);
+  const deletion = { currentPassword: password };
+  const [deleted] = await ask(page, 'call', 'POST', '/api/account-deletions', deletion);
+
+  expect(sessions).toHaveLength(2);
+  expect([ended, changed, refreshed, deleted]).toEqual([204, 200, 200, 204]);
+  expect([phoneStatus, tabletStatus]).toEqual([401, 401]);
+  expect(await profile(page)).toContain('Log in again');
+  expect((await ask(page, 'send', 'POST', '/api/login', account))[0]).toBe(404);
 });
