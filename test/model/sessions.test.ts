@@ -1,15 +1,19 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { describe, it } from 'vitest';
+import { describe, inject, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import { register, uniqueEmail } from '../support/client.ts';
+import { sessionIn } from '../support/examples.ts';
 import { mailSettings } from '../support/mailbox.ts';
 import { plantLinkToken } from '../support/reset-tokens.ts';
 import { counted, holds } from '../support/runs.ts';
+import { ageSessions } from '../support/stored-items.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
   SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   CURRENT_PASSWORD: 'required',
   SELF_DELETION: 'on',
   LOGIN_FAILURES_PER_ACCOUNT: '0',
@@ -23,32 +27,54 @@ const call = counted(
 
 const passwords = ['one', 'other'];
 const password = fc.constantFrom(...passwords);
-/** Which of the tokens that there are. */
-const token = fc.nat(5);
+/** Which of the clients, or of the sessions, that there are. */
+const client = fc.nat(7);
 
 const command = fc.oneof(
   fc.record({ kind: fc.constant('login' as const), password }),
-  fc.record({ kind: fc.constant('profile' as const), token }),
-  fc.record({ kind: fc.constant('logout' as const), token, all: fc.boolean() }),
-  fc.record({ kind: fc.constant('change' as const), token, current: password, password }),
-  fc.record({ kind: fc.constant('leave' as const), token, current: password }),
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('refresh' as const), client, isLost: fc.boolean() }),
+  },
+  fc.record({ kind: fc.constantFrom('profile', 'list', 'end others' as const), client }),
+  fc.record({ kind: fc.constant('end' as const), client, session: client }),
+  fc.record({ kind: fc.constant('logout' as const), client, all: fc.boolean() }),
+  fc.record({ kind: fc.constant('change' as const), client, current: password, password }),
+  fc.record({ kind: fc.constant('leave' as const), client, current: password }),
   fc.record({ kind: fc.constant('set' as const), password }),
-  fc.record({ kind: fc.constant('ask' as const) }),
+  fc.record({ kind: fc.constantFrom('ask', 'wait') }),
   fc.record({ kind: fc.constant('reset' as const), link: fc.nat(5), password }),
   fc.record({ kind: fc.constant('move' as const), back: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'revoke', 'delete') }),
 );
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
 
+interface Session {
+  readonly id: string;
+  readonly isOpen: boolean;
+  /** How many of its refresh tokens were used. */
+  readonly used: number;
+  /** Whether the last one was used more than ten minutes ago. */
+  readonly isOld: boolean;
+}
+
+/** What a client keeps of a login or of a refresh. */
+interface Client {
+  readonly token: string;
+  readonly refreshToken: string;
+  /** Which session it is of, and how many refresh tokens were used before its own. */
+  readonly session: number;
+  readonly place: number;
+}
+
 /** What there is, as the model has it. */
 interface State {
   readonly password: string;
   readonly role: string;
   readonly isThere: boolean;
-  /** One for each session, open or not. */
-  readonly tokens: readonly string[];
-  /** The tokens whose sessions have not ended. */
-  readonly open: readonly string[];
+  readonly sessions: readonly Session[];
+  /** One for each response with tokens that was not lost. */
+  readonly clients: readonly Client[];
   /** The addresses that the user has had, the last one its own. */
   readonly emails: readonly string[];
   /** The tokens of its links, and the one that is good. */
@@ -56,36 +82,60 @@ interface State {
   readonly goodLink?: string | undefined;
 }
 
-const chosen = ({ tokens }: State, which: number) => tokens[which % tokens.length] ?? '';
+const chosen = <T>(all: readonly T[], which: number) => all[which % all.length] as T;
 
-/** Whether a token opens anything. */
-const isGood = ({ isThere, open }: State, used: string) => isThere && open.includes(used);
+/** The client of a command, its session, and whether that opens anything. */
+const clientOf = ({ isThere, sessions, clients }: State, which: number) => {
+  const used = chosen(clients, which);
+  const session = sessions[used.session] as Session;
+  return { ...used, session, isGood: isThere && session.isOpen };
+};
 
 type Expected = readonly [status: number, after: State];
 
-/** A change that ends all sessions but that of a token, if there is one. */
-const changes = (state: State, changed: Partial<State>, kept?: string): State => ({
+const withSession = (state: State, { id }: Session, changed: Partial<Session>): State => ({
   ...state,
-  ...changed,
-  open: state.open.filter((each) => each === kept),
+  sessions: state.sessions.map((each) => (each.id === id ? { ...each, ...changed } : each)),
 });
 
+/** A change that ends all sessions but one, if there is one. */
+const changes = (state: State, changed: Partial<State>, kept?: Session): State => ({
+  ...state,
+  ...changed,
+  sessions: state.sessions.map((each) =>
+    each.id === kept?.id ? each : { ...each, isOpen: false },
+  ),
+});
+
+const afterRefresh = (state: State, which: number): Expected => {
+  const { isGood, session, place } = clientOf(state, which);
+  const { used, isOld } = session;
+  if (!isGood) return [401, state];
+  if (place === used) return [200, withSession(state, session, { used: used + 1, isOld: false })];
+  if (place === used - 1 && !isOld) return [200, state];
+  return [401, withSession(state, session, { isOpen: false })];
+};
+
 const afterLogout = (state: State, which: number, all: boolean): Expected => {
-  const used = chosen(state, which);
+  const { isGood, session } = clientOf(state, which);
   if (!state.isThere) return [204, state];
-  if (!isGood(state, used)) return [401, state];
-  if (all) return [204, changes(state, {})];
-  return [204, { ...state, open: state.open.filter((each) => each !== used) }];
+  if (!isGood) return [401, state];
+  return [204, all ? changes(state, {}) : withSession(state, session, { isOpen: false })];
+};
+
+const afterEnd = (state: State, which: number): Expected => {
+  const session = chosen(state.sessions, which);
+  return [session.isOpen ? 204 : 404, withSession(state, session, { isOpen: false })];
 };
 
 const afterRole = (state: State, role: string): State =>
   role === 'user' && state.role === 'admin' ? changes(state, { role }) : { ...state, role };
 
 /** A password that is set voids the links of before. */
-const withPassword = (state: State, password: string, kept?: string): State =>
+const withPassword = (state: State, password: string, kept?: Session): State =>
   changes(state, { password, goodLink: undefined }, kept);
 
-const chosenLink = ({ links }: State, which: number) => links[which % links.length] ?? '1.x';
+const chosenLink = ({ links }: State, which: number) => chosen(links, which) ?? '1.x';
 
 const afterReset = (state: State, which: number, password: string): Expected => {
   const link = chosenLink(state, which);
@@ -127,16 +177,31 @@ const afterLogin = (state: State, password: string): Expected => {
   return [state.isThere ? status : 404, state];
 };
 
+/** What becomes of what a client does with its token. */
+const ofClient = (state: State, asked: Extract<Command, { client: number }>): Expected => {
+  const { isGood, session } = clientOf(state, asked.client);
+  if (!isGood) return [401, state];
+  if ('current' in asked && asked.current !== state.password) return [403, state];
+  switch (asked.kind) {
+    case 'end others':
+      return [204, changes(state, {}, session)];
+    case 'end':
+      return afterEnd(state, asked.session);
+    case 'leave':
+      return [204, { ...state, isThere: false }];
+    case 'change':
+      return [200, withPassword(state, asked.password, session)];
+    default:
+      return [200, state];
+  }
+};
+
 const outcomeOf = (state: State, asked: Command): Expected => {
   if (asked.kind === 'login') return afterLogin(state, asked.password);
   if (asked.kind === 'reset') return afterReset(state, asked.link, asked.password);
-  if (!('token' in asked)) return ofAdmin(state, asked);
-  if (asked.kind === 'logout') return afterLogout(state, asked.token, asked.all);
-  if (!isGood(state, chosen(state, asked.token))) return [401, state];
-  if (asked.kind === 'profile') return [200, state];
-  if (asked.current !== state.password) return [403, state];
-  if (asked.kind === 'leave') return [204, { ...state, isThere: false }];
-  return [200, withPassword(state, asked.password, chosen(state, asked.token))];
+  if (asked.kind === 'refresh') return afterRefresh(state, asked.client);
+  if (asked.kind === 'logout') return afterLogout(state, asked.client, asked.all);
+  return 'client' in asked ? ofClient(state, asked) : ofAdmin(state, asked);
 };
 
 const rolesOf: Readonly<Record<string, object>> = {
@@ -153,8 +218,8 @@ const requestOf = (
   after: State,
 ): Parameters<typeof service.api> => {
   const user = `/api/users/${id}`;
-  const bearer = 'token' in asked ? chosen(state, asked.token) : adminToken;
-  const options = bearer ? { token: bearer } : {};
+  const used = 'client' in asked ? clientOf(state, asked.client) : undefined;
+  const options = { token: used?.token ?? adminToken };
   switch (asked.kind) {
     case 'login':
       return [
@@ -168,6 +233,14 @@ const requestOf = (
     }
     case 'move':
       return ['PUT', user, { ...options, json: { email: after.emails.at(-1) } }];
+    case 'refresh':
+      return ['POST', '/api/refresh', { json: { refreshToken: used?.refreshToken } }];
+    case 'list':
+      return ['GET', `${user}/sessions`, options];
+    case 'end others':
+      return ['DELETE', `${user}/sessions`, options];
+    case 'end':
+      return ['DELETE', `${user}/sessions/${chosen(state.sessions, asked.session).id}`, options];
     case 'profile':
       return ['GET', '/api/profile', options];
     case 'logout':
@@ -191,10 +264,43 @@ const requestOf = (
   }
 };
 
-const withToken = (state: State, { status, body }: ApiAnswer): State => {
-  if (status !== 200 || !body.token) return state;
-  const { token: fresh } = body;
-  return { ...state, tokens: [...state.tokens, fresh], open: [...state.open, fresh] };
+type Tokens = Pick<Client, 'token' | 'refreshToken'>;
+
+const withLogin = (state: State, tokens: Tokens): State => ({
+  ...state,
+  sessions: [...state.sessions, { id: sessionIn(tokens), isOpen: true, used: 0, isOld: false }],
+  clients: [...state.clients, { ...tokens, session: state.sessions.length, place: 0 }],
+});
+
+/** @throws {Error} when the new tokens are of another session, or not those of the first response */
+const withRefresh = (state: State, which: number, { token, refreshToken }: Tokens): State => {
+  const { session: index } = chosen(state.clients, which);
+  const { id, used } = state.sessions[index] as Session;
+  const same = state.clients.find(({ session, place }) => session === index && place === used);
+  if (sessionIn({ token }) !== id) throw new Error('The tokens are of another session');
+  if (same && same.refreshToken !== refreshToken) throw new Error('There are two newest tokens');
+  const client = { token, refreshToken, session: index, place: used };
+  return { ...state, clients: [...state.clients, client] };
+};
+
+/** @throws {Error} when the list does not have the open sessions, or another is the client’s own */
+const checkList = (state: State, which: number, data: { id: string; current: boolean }[]) => {
+  const { session } = clientOf(state, which);
+  const open = state.sessions.filter(({ isOpen }) => isOpen);
+  const listed = open.map(({ id }) => ({ id, current: id === session.id }));
+  const byId = (a: { id: string }, b: { id: string }) => a.id.localeCompare(b.id);
+  const shown = data.map(({ id, current }) => ({ id, current }));
+  if (!isDeepStrictEqual(shown.toSorted(byId), listed.toSorted(byId))) {
+    throw new Error(`Listed are ${JSON.stringify(shown)}, not ${JSON.stringify(listed)}`);
+  }
+};
+
+const withAnswer = (state: State, asked: Command, { status, body }: ApiAnswer): State => {
+  if (status !== 200) return state;
+  if (asked.kind === 'login') return withLogin(state, body);
+  if (asked.kind === 'refresh' && !asked.isLost) return withRefresh(state, asked.client, body);
+  if (asked.kind === 'list') checkList(state, asked.client, body.data);
+  return state;
 };
 
 /** A link is made, where there is a user, without a mail. */
@@ -204,29 +310,40 @@ const withLink = async (state: State, id: number): Promise<State> => {
   return { ...state, links: [...state.links, link], goodLink: link };
 };
 
+/** Eleven minutes pass. */
+const wait = async (state: State, id: number): Promise<State> => {
+  await ageSessions(inject('engine'), service.environment.USERS_TABLE ?? '', id, 11 * 60_000);
+  return { ...state, sessions: state.sessions.map((each) => ({ ...each, isOld: true })) };
+};
+
 /** Sends a command. @returns what there is then @throws {Error} when the model says otherwise */
 const follow = async (state: State, id: number, asked: Command): Promise<State> => {
   if (asked.kind === 'ask') return withLink(state, id);
+  if (asked.kind === 'wait') return wait(state, id);
   const [status, after] = outcomeOf(state, asked);
   const answer = await call(requestOf(state, id, asked, after));
   if (answer.status !== status) {
     throw new Error(`${JSON.stringify(asked)}: ${answer.status}, not ${status}`);
   }
-  return withToken(after, answer);
+  return withAnswer(after, asked, answer);
 };
 
 describe('The sessions of a user, and the links that reset its password, behave like a model', () => {
   it('whatever ends them, in whatever order', async () => {
     const run = async (commands: readonly Command[]) => {
       const account = await register(service.api, { password: 'one' });
-      let state: State = {
-        ...{ password: 'one', role: 'user', isThere: true },
-        ...{ tokens: [account.token], open: [account.token], emails: [account.email], links: [] },
-      };
-      for (const asked of commands) state = await follow(state, account.id, asked);
+      const { id, token, refreshToken = '' } = account;
+      const nothing = { sessions: [], clients: [], links: [], emails: [account.email] };
+      const before = { ...nothing, password: 'one', role: 'user', isThere: true };
+      let state = withLogin(before, { token, refreshToken });
+      for (const asked of commands) state = await follow(state, id, asked);
+      for (const client of state.clients.keys()) {
+        state = await follow(state, id, { kind: 'profile', client });
+        state = await follow(state, id, { kind: 'refresh', client, isLost: false });
+      }
     };
 
-    const commands = fc.array(command, { minLength: 1, maxLength: 25, size: 'max' });
-    await holds(80, fc.asyncProperty(commands, run));
+    const commands = fc.array(command, { minLength: 1, maxLength: 40, size: 'max' });
+    await holds(120, fc.asyncProperty(commands, run));
   });
 });

@@ -1,6 +1,6 @@
 /** Looks into the tables themselves, past the service. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, GetCommand, PutCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
 import { emailKey } from '../../lib/users/user.ts';
 
@@ -61,6 +61,24 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
     return key !== 'counter' && !/^(attempts|audit-read|reset|sessions)#/.test(key);
   };
   return items.filter(isBroken);
+};
+
+/** Lets the last use of each session of a user be so many milliseconds earlier. */
+export const ageSessions = async (
+  endpoint: string,
+  TableName: string,
+  id: number,
+  milliseconds: number,
+): Promise<void> => {
+  const client = engineClient(endpoint);
+  const Key = { pk: `sessions#${id}` };
+  const { Item } = await client.send(new GetCommand({ TableName, Key, ConsistentRead: true }));
+  if (!Item) return;
+  const aged = Object.entries(Item).map(([name, value]) => [
+    name,
+    value.used ? { ...value, used: value.used - milliseconds } : value,
+  ]);
+  await client.send(new PutCommand({ TableName, Item: Object.fromEntries(aged) }));
 };
 
 export const usersIn = (items: readonly Item[]): readonly Item[] =>
