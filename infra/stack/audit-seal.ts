@@ -106,12 +106,13 @@ interface Kept {
 
 /** What the sealer, and the function that shows the seal, may do. */
 const readingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
+  // Every read names the version that it wants, for which s3:GetObject is not needed.
   new PolicyStatement({
-    actions: ['s3:GetObject', 's3:GetObjectVersion'],
+    actions: ['s3:GetObjectVersion'],
     resources: [bucket.arnForObjects(`${prefix}*`)],
   }),
-  // Without it S3 says of an object that is not there that it may not be read. It has no condition,
-  // as a read of an object bears no prefix to compare.
+  // Without it S3 says of an object that has left that it may not be read. It has no condition, as a
+  // read of an object bears no prefix to compare.
   new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
   new PolicyStatement({
     actions: ['s3:ListBucketVersions'],

@@ -1,4 +1,7 @@
-/** A bucket of S3 with versions, and an Ed25519 key of KMS, on loopback: what the seal uses of them. */
+/**
+ * A bucket of S3 with versions, and an Ed25519 key of KMS, on loopback: what the seal uses of them. It
+ * refuses what the functions of the seal have no permission for (infra/stack/audit-seal.ts).
+ */
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -94,9 +97,9 @@ const serveObject = async (
   }
   const versions = objects.get(key) ?? [];
   const wanted = searchParams.get('versionId');
-  const found = wanted ? versions.find(({ id }) => id === wanted) : versions.at(-1);
+  if (!wanted) return fail(response, 403, 'AccessDenied');
+  const found = versions.find(({ id }) => id === wanted);
   if (found?.content) return response.end(found.content);
-  if (!wanted) return fail(response, 404, 'NoSuchKey');
   return found ? fail(response, 405, 'MethodNotAllowed') : fail(response, 404, 'NoSuchVersion');
 };
 
@@ -161,6 +164,9 @@ export const startAwsArchive = async (): Promise<AwsArchive> => {
       return response.end(JSON.stringify(serveKey(pair, body)));
     }
     if (!url.searchParams.has('versions')) return serveObject(objects, incoming, response, url);
+    if (url.searchParams.get('prefix') !== 'audit-archive/') {
+      return fail(response, 403, 'AccessDenied');
+    }
     response.setHeader('content-type', 'application/xml');
     return response.end(listXml(objects, url));
   }).listen(0, '127.0.0.1');

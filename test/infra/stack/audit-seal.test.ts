@@ -181,7 +181,6 @@ describe('The sealer', () => {
       ['Allow xray:PutTelemetryRecords on *', undefined],
       ['Allow dynamodb:Query on AuditTable/index/by_created_at', undefined],
       ['Allow dynamodb:BatchGetItem on AuditTable', undefined],
-      ['Allow s3:GetObject on AuditArchive/audit-archive/*', undefined],
       ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
       ['Allow s3:ListBucket on AuditArchive', undefined],
       [
@@ -246,7 +245,6 @@ describe('The function that shows the seal', () => {
         ['Allow xray:PutTelemetryRecords on *', undefined],
         ['Allow dynamodb:BatchGetItem on UsersTable', undefined],
         ['Allow secretsmanager:GetSecretValue on SigningSecret', undefined],
-        ['Allow s3:GetObject on AuditArchive/audit-archive/*', undefined],
         ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
         ['Allow s3:ListBucket on AuditArchive', undefined],
         [
