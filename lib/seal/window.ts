@@ -39,7 +39,7 @@ export const openLateEntries = () => {
   const { change, has, rows, close } = openScratch(`
     CREATE TABLE sealed (id TEXT PRIMARY KEY) WITHOUT ROWID;
     CREATE TABLE late (id TEXT PRIMARY KEY, created_at TEXT, line TEXT) WITHOUT ROWID;
-    CREATE TABLE replayed (id INTEGER PRIMARY KEY, hash TEXT)`);
+    CREATE TABLE replayed (id INTEGER, hash TEXT, PRIMARY KEY (id, hash)) WITHOUT ROWID`);
   const noteSealed = change('INSERT OR IGNORE INTO sealed VALUES (?)');
   const isSealed = has('sealed WHERE id = ?');
   const insert = change('INSERT OR REPLACE INTO late VALUES (?, ?, ?)');
@@ -47,7 +47,7 @@ export const openLateEntries = () => {
   const all = rows('SELECT * FROM late ORDER BY line');
   const sealAll = change('INSERT OR IGNORE INTO sealed SELECT id FROM late');
   const empty = [change('DELETE FROM late'), change('DELETE FROM replayed')];
-  const listed = rows('SELECT * FROM replayed WHERE id > ? ORDER BY id LIMIT 100');
+  const listed = rows('SELECT DISTINCT id FROM replayed WHERE id > ? ORDER BY id LIMIT 100');
   return {
     noteSealed: (id: unknown) => noteSealed(idText(id)),
     /** @returns the length of its line in characters; 0 when the entry is sealed already */
@@ -59,15 +59,16 @@ export const openLateEntries = () => {
       return line.length;
     },
     /** Notes that an entry is listed as replayed. @param id @param hash of its line */
-    replay: change('INSERT OR REPLACE INTO replayed VALUES (?, ?)'),
-    /** Ids and hashes of listed entries, in batches. */
-    *replayed(): Generator<ReadonlyMap<number, string>> {
-      for (let after = -Number.MAX_SAFE_INTEGER; ; ) {
-        const found = [...listed(after)].map(({ id, hash }) => [Number(id), String(hash)] as const);
+    replay: change('INSERT OR IGNORE INTO replayed VALUES (?, ?)'),
+    isReplayed: has('replayed WHERE id = ? AND hash = ?'),
+    /** Ids of listed entries, in batches. */
+    *replayed(): Generator<readonly string[]> {
+      for (let after = '-1'; ; ) {
+        const found = [...listed(after)].map(({ id }) => String(id));
         const last = found.at(-1);
-        if (!last) return;
-        yield new Map(found);
-        [after] = last;
+        if (last === undefined) return;
+        yield found;
+        after = last;
       }
     },
     *inOrder(): Generator<{ created_at: unknown; line: string }> {
@@ -176,9 +177,9 @@ const takeLate = async (run: Run, room: Room): Promise<void> => {
 
 /** Adds entries that replays list, if they are unchanged since. */
 const addReplayed = async ({ source, late }: Run, from: string): Promise<void> => {
-  for (const hashes of late.replayed()) {
-    for (const item of await source.byIds([...hashes.keys()].map(String))) {
-      const isSame = hashes.get(Number(item.id)) === hashOf(item);
+  for (const ids of late.replayed()) {
+    for (const item of await source.byIds(ids)) {
+      const isSame = late.isReplayed(idText(item.id), hashOf(item));
       if (isSame && isTime(item.created_at) && item.created_at < from) late.add(item);
     }
   }

@@ -4,7 +4,7 @@ import { faultName } from '../../../lib/errors.ts';
 import { BrokenTrail, linesOf, notAsSealed, readEntriesFile } from '../../../lib/seal/archive.ts';
 import { digestName, entriesName } from '../../../lib/seal/digest.ts';
 import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
-import { sha256 } from '../../../lib/seal/line.ts';
+import { hashOf, sha256 } from '../../../lib/seal/line.ts';
 import { readTrail } from '../../../lib/seal/read.ts';
 import { sealWindows } from '../../../lib/seal/sealer.ts';
 import { forge, makeTrail, sealedTrail, type Trail } from '../../support/sealed-trail.ts';
@@ -149,6 +149,22 @@ describe('An entry that a replay lists', () => {
     expect(await sealed()).toEqual([]);
     await seal();
     expect(await sealed()).toEqual([[id, false]]);
+  });
+
+  it.each([
+    ['before', ['0'.repeat(64), '']],
+    ['after', ['', '0'.repeat(64)]],
+  ])('is sealed where the replay lists another hash of it %s the right one', async (_, others) => {
+    const { trail, seal } = await sealedTrail(2);
+    const id = trail.add({}, trail.now - 30 * minute);
+    const right = hashOf(trail.source.items.get(id) ?? {});
+    const entries = others.map((other) => ({ id, sha256: other || right }));
+    trail.add({ action: 'CREATE', resource: 'audit-logs', details: { entries } });
+
+    await seal();
+    await seal();
+
+    expect(await sealedBy(trail)).toContainEqual([id, true]);
   });
 
   it('is not sealed where it is not what the replay wrote', async () => {
