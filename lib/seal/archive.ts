@@ -195,12 +195,53 @@ export const findNewest = async (
   return { newest: undefined, skipped };
 };
 
+/** Pipes bytes or text into a stream, with their errors. @returns the stream */
+export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error): unknown }>(
+  source: AsyncIterable<string | Uint8Array>,
+  stream: T,
+): T => {
+  const readable = Readable.from(source);
+  readable.once('error', (error) => stream.destroy(error));
+  return readable.pipe(stream);
+};
+
+/** Whether an error means that a file holds no gzip of lines. */
+const isOfContent = (error: unknown): boolean =>
+  error instanceof SyntaxError ||
+  (error instanceof Error &&
+    /^(Z_|ERR_ENCODING_)/.test(String((error as { code?: unknown }).code)));
+
+/** Reads the lines of a file of entries, with only a part of them in memory. */
+export async function* linesOf(content: Spool): AsyncGenerator<SealedLine> {
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+  const gunzip = createGunzip();
+  let rest = '';
+  for await (const part of piped(content.read(), gunzip)) {
+    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) yield readLine(line);
+  }
+  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
+  // Zeros after the gzip are skipped without an error.
+  if (gunzip.bytesWritten !== content.size) throw new SyntaxError('More follows the gzip');
+}
+
 /** Bytes: an item of DynamoDB (400 KB) with each character escaped. */
 const longestLine = 6 * 409_600;
 
+const holdsLines = async (content: Spool): Promise<boolean> => {
+  try {
+    for await (const _ of linesOf(content));
+    return true;
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+    return false;
+  }
+};
+
 /**
  * Reads the file of a window's entries, which the caller closes.
- * @returns undefined when its hash is not the one in the digest
+ * @returns undefined when its hash is not the one in the digest, or it is no gzip of lines to its end
  */
 export const readEntriesFile = async (
   archive: Archive,
@@ -208,7 +249,8 @@ export const readEntriesFile = async (
 ): Promise<Spool | undefined> => {
   const most = 1024 + entries.count * longestLine;
   const content = await readIfThere(bytesOf(archive, entries.file, most), spool);
-  if (content?.sha256.toString('hex') === entries.sha256) return content;
+  const isSame = content?.sha256.toString('hex') === entries.sha256;
+  if (isSame && (await holdsLines(content))) return content;
   await content?.close();
   return undefined;
 };
@@ -220,6 +262,11 @@ export interface StoredWindow {
   readonly digest: ReadDigest;
   /** The file of its entries; absent when it is not as it was sealed, or is not wanted. */
   readonly content?: Spool | undefined;
+}
+
+/** Reads the lines of a window; none without its entries. */
+export async function* linesIn({ content }: StoredWindow): AsyncGenerator<SealedLine> {
+  if (content) yield* linesOf(content);
 }
 
 /** How many digests, and entries, are requested at once, because a remote store takes its time. */
@@ -266,35 +313,4 @@ export async function* readWindows(
       rest = rest.slice(fitting);
     }
   }
-}
-
-/** Pipes bytes or text into a stream, with their errors. @returns the stream */
-export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error): unknown }>(
-  source: AsyncIterable<string | Uint8Array>,
-  stream: T,
-): T => {
-  const readable = Readable.from(source);
-  readable.once('error', (error) => stream.destroy(error));
-  return readable.pipe(stream);
-};
-
-/** Whether an error means that a file holds no valid gzip or JSON. */
-export const isOfContent = (error: unknown): boolean =>
-  error instanceof SyntaxError ||
-  (error instanceof Error &&
-    /^(Z_|ERR_ENCODING_)/.test(String((error as { code?: unknown }).code)));
-
-/** Reads the lines of a file of entries, with only a part of them in memory. */
-export async function* linesOf(content: Spool): AsyncGenerator<SealedLine> {
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
-  const gunzip = createGunzip();
-  let rest = '';
-  for await (const part of piped(content.read(), gunzip)) {
-    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield readLine(line);
-  }
-  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
-  // Zeros after the gzip are skipped without an error.
-  if (gunzip.bytesWritten !== content.size) throw new SyntaxError('More follows the gzip');
 }

@@ -1,7 +1,7 @@
 /** Reads entries out of the archive, and checks each file while it is read. */
 import {
   BrokenTrail,
-  linesOf,
+  linesIn,
   listWindows,
   notAsSealed,
   readWindows,
@@ -59,8 +59,8 @@ async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
  *   it; errors of the archive
  */
 export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
-  for await (const { name, content } of followWindows(reading)) {
-    const window = timeInName(name);
-    for await (const line of content ? linesOf(content) : []) yield { ...line, window };
+  for await (const stored of followWindows(reading)) {
+    const window = timeInName(stored.name);
+    for await (const line of linesIn(stored)) yield { ...line, window };
   }
 }

@@ -1,7 +1,7 @@
 /** Verifies an archive by itself and with the table (lib/seal/README.md, Verification). */
 import {
-  isOfContent,
   type Listing,
+  linesIn,
   linesOf,
   listWindows,
   readWindows,
@@ -129,19 +129,15 @@ async function* checkWindow(
   const { chain, comparison } = state;
   if (typeof digest === 'string') return 0;
   await comparison.skipTo(digest.from);
-  try {
-    if (content) {
-      const checked = yield* checkLines(state, digest, content);
-      yield* contradictions(digest, checked);
-      yield* comparison.finishWindow(digest.until);
-      yield* comparison.flush();
-      return checked.tally.count - checked.again;
-    }
-  } catch (error) {
-    if (!isOfContent(error)) throw error;
+  if (!content) {
+    chain.skipEntries(digest);
+    return digest.entries.count;
   }
-  chain.skipEntries(digest);
-  return digest.entries.count;
+  const checked = yield* checkLines(state, digest, content);
+  yield* contradictions(digest, checked);
+  yield* comparison.finishWindow(digest.until);
+  yield* comparison.flush();
+  return checked.tally.count - checked.again;
 }
 
 /**
@@ -160,25 +156,11 @@ const readOn = async (
   for await (const window of readWindows(verification, digests, isWanted)) {
     for (const _ of chain.step(window));
     chain.expectEntries(window, isWanted);
-    for await (const line of lateLines(window)) notes.match(line);
+    for await (const line of linesIn(window)) notes.match(line);
   }
   chain.end();
   return true;
 };
-
-/** Reads the late lines of a window, as far as possible. */
-async function* lateLines({ content }: StoredWindow): AsyncGenerator<SealedLine> {
-  for await (const line of readableLines(content)) if (line.late) yield line;
-}
-
-/** Reads the lines of a file, as far as possible. */
-async function* readableLines(content: StoredWindow['content']): AsyncGenerator<SealedLine> {
-  try {
-    if (content) yield* linesOf(content);
-  } catch (error) {
-    if (!isOfContent(error)) throw error;
-  }
-}
 
 /** Counts entries that were sealed late in one window and in order in another. */
 const countTwice = async (
@@ -191,8 +173,8 @@ const countTwice = async (
     notes.hasLateBetween(begins[i] ?? '', begins[i + 1] ?? endOfTime),
   );
   let twice = 0;
-  for await (const { content } of readWindows(verification, withLate)) {
-    for await (const { id, late } of readableLines(content)) {
+  for await (const window of readWindows(verification, withLate)) {
+    for await (const { id, late } of linesIn(window)) {
       if (!late && notes.isLate(id)) twice += 1;
     }
   }

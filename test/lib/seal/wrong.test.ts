@@ -77,6 +77,23 @@ describe('A digest that the key signed', () => {
   });
 });
 
+describe('A file of entries that is not lines to its end', () => {
+  it('is not compared at all, so that nothing is said of entries but what the gap leaves open', async () => {
+    const { trail, digest, lines } = await sealed();
+    const [first = '', ...rest] = lines;
+    const file = gzipSync([markLate(first), ...rest, '{'].join('\n'));
+    const hash = sha256(file).toString('hex');
+    const name = entriesName(digest.from, hash);
+    trail.archive.files.set(name, file);
+    await sign(trail, digest, { entries: { ...digest.entries, file: name, sha256: hash } });
+
+    const { findings } = await verifyOf(trail);
+
+    const kinds = ['unreadable', 'unclear', 'unclear', 'unclear'];
+    expect(findings.map(({ kind }) => kind)).toEqual(kinds);
+  });
+});
+
 describe('A setting of the archive’s days that was changed', () => {
   /** Sixty days of windows, of which those before the last thirty have left. */
   const shortened = async () => {
