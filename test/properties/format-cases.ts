@@ -2,8 +2,11 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type { AuditEntry } from '../../lib/audit/entry.ts';
+import { indexKeys } from '../../lib/audit/store.ts';
 import { digestName, entriesName, type SignedDigest } from '../../lib/seal/digest.ts';
-import { hashOf, type Item, sha256 } from '../../lib/seal/line.ts';
+import { localSigner, makeKey } from '../../lib/seal/folder.ts';
+import { hashOf, type Item, indexKeyNames, sha256 } from '../../lib/seal/line.ts';
 import { findStart, sealFrom, sealWindows } from '../../lib/seal/sealer.ts';
 import { digestsOf, makeTrail, type Trail } from '../support/sealed-trail.ts';
 import { copy, sound } from './tampering.ts';
@@ -86,7 +89,10 @@ const makeInterrupted = async (): Promise<Trail> => {
 
 export interface FormatCase {
   readonly title: string;
+  /** But for index keys. */
   readonly isIntact: boolean;
+  /** Whether index keys are wrong. */
+  readonly isHidden?: boolean;
   readonly trail: Trail;
   readonly change?: (trail: Trail) => Promise<void> | void;
   /** What is done to the folder of the archive. @param digests names, in order */
@@ -166,6 +172,13 @@ const replacedEntries = Object.entries(inPlace).flatMap(([what, put]) =>
   ),
 );
 
+/** An item with the index keys that its fields make. */
+const withKeys = (item: Item): Item => {
+  const others = Object.entries(item).filter(([name]) => !indexKeyNames.includes(name));
+  const entry = { user_id: null, resource_id: null, ...item } as unknown as AuditEntry;
+  return { ...Object.fromEntries(others), ...indexKeys(entry) };
+};
+
 /** @param at milliseconds @param fields of an entry that the table has besides, unsealed */
 const entry = (
   title: string,
@@ -178,10 +191,9 @@ const entry = (
   change: ({ source }: Trail) => {
     const made = makeTrail();
     const id = made.add({}, at);
-    source.items.set(id, { ...made.source.items.get(id), ...fields });
+    source.items.set(id, withKeys({ ...made.source.items.get(id), ...fields }));
   },
 });
-const elsewhere = (created_at: unknown): Item => ({ created_at, created_at_id: `${created_at}#1` });
 
 /** A replay of now that lists an entry of before. @param listing what it says of the entry's line */
 const replay = (
@@ -209,9 +221,29 @@ const withoutFirst = (each: FormatCase, what: string): FormatCase => ({
     rmSync(join(folder, what === 'entries' ? name : first));
   },
 });
-const times = ['2000-01-01T00:00:00.000Z', '2000', '2025-02-30', 7, null].map((each) => ({
-  ...{ title: JSON.stringify(each), fields: elsewhere(each) },
+const times = ['2000-01-01T00:00:00.000Z', '2000', '2025-02-30', 7, null].map((created_at) => ({
+  ...{ title: JSON.stringify(created_at), fields: { created_at } },
+  isHidden: typeof created_at !== 'string',
 }));
+
+/** @param change of an entry of now, with its keys */
+const keys = (title: string, isRight: boolean, change: (item: Item) => Item): FormatCase => ({
+  ...{ title: `index keys of an entry with ${title}`, isIntact: true, isHidden: !isRight },
+  trail: sound,
+  change: ({ source }) => {
+    const made = makeTrail();
+    const id = made.add({ user_id: 2, resource_id: 2, result: 'FAILURE' }, sound.now);
+    source.items.set(id, change(made.source.items.get(id) ?? {}));
+  },
+});
+const without = (item: Item, name: string): Item =>
+  Object.fromEntries(Object.entries(item).filter(([each]) => each !== name));
+const shown = (title: string, isIntact: boolean, put: (path: string) => void): FormatCase => ({
+  ...{ title: `a public key in the archive that is ${title}`, isIntact, trail: kept },
+  onDisk: (folder) => put(join(folder, 'public-key.pem')),
+});
+const pemOf = ({ publicKey }: Trail['signer']) =>
+  publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
 export const formatCases: readonly FormatCase[] = [
   { title: 'no change', isIntact: true, trail: kept },
@@ -335,13 +367,13 @@ export const formatCases: readonly FormatCase[] = [
       symlinkSync(join(folder, 'elsewhere'), join(folder, name));
     },
   },
-  ...times.flatMap(({ title, fields }) => [
+  ...times.flatMap(({ title, fields, isHidden }) => [
     entry(`of ${title}`, false, sound.now - 60_000, fields),
-    withoutFirst(entry(`of ${title}`, true, sound.now - 60_000, fields), 'digest'),
-    withoutFirst(
-      entry(`of ${title}`, title.startsWith('"2'), sound.now - 60_000, fields),
-      'entries',
-    ),
+    {
+      ...withoutFirst(entry(`of ${title}`, true, sound.now - 60_000, fields), 'digest'),
+      isHidden,
+    },
+    withoutFirst(entry(`of ${title}`, !isHidden, sound.now - 60_000, fields), 'entries'),
   ]),
   entry('of a minute ago', true, sound.now - 60_000),
   entry('of a minute ahead', true, sound.now + 60_000),
@@ -365,6 +397,39 @@ export const formatCases: readonly FormatCase[] = [
   replay('another hash', false, (id) => JSON.stringify([{ id, sha256: '0'.repeat(64) }])),
   ...replaced,
   ...replacedEntries,
+  keys('nothing changed', true, (item) => item),
+  ...indexKeyNames.map((name) => keys(`no ${name}`, false, (item) => without(item, name))),
+  ...indexKeyNames.map((name) =>
+    keys(`another ${name}`, false, (item) => ({ ...item, [name]: `${item[name]}x` })),
+  ),
+  keys('a key of another type', false, (item) => ({ ...item, shard: Number(item.shard) })),
+  ...(
+    [
+      { user_id: null },
+      { resource_id: null },
+      { resource_id: '' },
+      { result: 'SUCCESS' },
+      { user_id: -1 },
+    ] as const
+  ).flatMap((fields) => [
+    keys(`those of ${JSON.stringify(fields)}`, false, (item) => ({ ...item, ...fields })),
+    keys(`${JSON.stringify(fields)} and its keys`, true, (item) =>
+      withKeys({ ...item, ...fields }),
+    ),
+  ]),
+  ...['user_id', 'resource_id'].map((name) =>
+    keys(`no ${name}`, true, (item) => withKeys(without(item, name))),
+  ),
+  ...[{ user_id: '2' }, { user_id: { N: '1.5' } }, { action: 7 }, { resource_id: 2 }].map(
+    (fields) =>
+      keys(`${JSON.stringify(fields)}`, false, (item) => withKeys({ ...item, ...fields })),
+  ),
+  shown('not there', false, (path) => rmSync(path)),
+  shown('no key', false, (path) => writeFileSync(path, '{}\n')),
+  shown('another one', false, (path) => writeFileSync(path, pemOf(localSigner(makeKey())))),
+  shown('written in another way', true, (path) =>
+    writeFileSync(path, `\n${pemOf(kept.signer).replace(/(\w{20})\n/, '$1\n')}\n`),
+  ),
 ];
 
 /** A trail of its own, to be changed. */

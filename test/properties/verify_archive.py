@@ -1,12 +1,11 @@
 """Verifies copies of the archive of the audit trail. Written by lib/seal/README.md alone.
 
-Usage: verify_archive.py PUBLIC_KEY TIME FOLDER...
+Usage: verify_archive.py [--running] PUBLIC_KEY TIME FOLDER...
 
-Prints one line for each FOLDER: `intact`, or the first thing that is wrong. PUBLIC_KEY is a PEM file
-that the caller trusts; TIME is the verifier's clock, in seconds since 1970. Each FOLDER is a copy of an
-archive with a file table.ndjson: the lines (never `late`) of all entries of the table, in any order.
-Index keys, recency and public-key.pem (points 5 to 7 of Verification) are not checked.
-
+Prints one line for each FOLDER: `intact`, or the first thing that is wrong; index keys are checked last.
+PUBLIC_KEY is a PEM file that the caller trusts; TIME is the verifier's clock, in seconds since 1970.
+With --running the service is said to run, so that its newest digest must be recent. Each FOLDER is a
+copy of an archive with a file items.ndjson: the items of the table in DynamoDB's own JSON.
 """
 import base64
 import datetime
@@ -125,24 +124,13 @@ def written(value):
 class Line:
     """A line: its bytes without `late`, whether it is late, and its members."""
 
-    def __init__(self, raw):
-        try:
-            entry = parse(raw.decode('utf-8'))
-            if not isinstance(entry, dict) or not isinstance(entry.get('beside'), dict):
-                raise ValueError('no object with beside')
-            beside = entry['beside']
-            if INDEX_KEYS.union(FIELDS).intersection(beside):
-                raise ValueError('beside has what must not be there')
-            members = [quoted(name) + ':' + written(entry[name]) for name in FIELDS if name in entry]
-            members.append('"beside":{' + ','.join(quoted(name) + ':' + written(beside[name])
-                                                   for name in sorted(beside, key=units)) + '}')
-            text = '{' + ','.join(members)
-            self.late = entry.get('late') is True
-            if (text + (',"late":true}' if self.late else '}')).encode('utf-8') != raw:
-                raise ValueError('written otherwise than it must be')
-        except (ValueError, RecursionError) as error:
-            raise Unreadable('a line is not of the form: ' + (str(error) or 'nested too deeply'))
-        self.bytes = (text + '}').encode('utf-8')
+    def __init__(self, entry):
+        beside = entry['beside']
+        members = [quoted(name) + ':' + written(entry[name]) for name in FIELDS if name in entry]
+        members.append('"beside":{' + ','.join(quoted(name) + ':' + written(beside[name])
+                                               for name in sorted(beside, key=units)) + '}')
+        self.bytes = ('{' + ','.join(members) + '}').encode('utf-8')
+        self.late = entry.get('late') is True
         self.entry = entry
         self.id = written(entry.get('id'))
         self.created = milliseconds(entry.get('created_at'))
@@ -160,6 +148,72 @@ class Line:
         details = entry.get('details') if isinstance(entry.get('details'), str) else ''
         found = re.findall(r'\{"id":(0|[1-9][0-9]{0,15}),"sha256":"([0-9a-f]{64})"\}', details)
         return {(int(number), sha256) for number, sha256 in found if int(number) <= SAFE}
+
+
+def read_line(raw):
+    try:
+        entry = parse(raw.decode('utf-8'))
+        if not isinstance(entry, dict) or not isinstance(entry.get('beside'), dict):
+            raise ValueError('no object with beside')
+        if INDEX_KEYS.union(FIELDS).intersection(entry['beside']):
+            raise ValueError('beside has what must not be there')
+        line = Line(entry)
+        if (line.bytes[:-1] + b',"late":true}' if line.late else line.bytes) != raw:
+            raise ValueError('written otherwise than it must be')
+        return line
+    except (ValueError, RecursionError) as error:
+        raise Unreadable('a line is not of the form: ' + (str(error) or 'nested too deeply'))
+
+
+# Items of the table
+
+def stored(value):
+    """A value in DynamoDB's own JSON, as a line has it within L and M."""
+    (kind, content), = value.items()
+    if kind in ('SS', 'NS', 'BS'):
+        content = sorted(content, key=units)
+    elif kind == 'L':
+        content = list(map(stored, content))
+    elif kind == 'M':
+        content = {name: stored(member) for name, member in content.items()}
+    return {kind: content}
+
+
+def native(name, value):
+    """An attribute as a line has it."""
+    if name == '__proto__' or 'NULL' in value:
+        return None
+    if 'S' in value:
+        return value['S']
+    try:
+        return plain_integer(value['N'])
+    except (KeyError, ValueError):
+        return stored(value)
+
+
+def line_of(item):
+    entry = {name: native(name, item[name]) for name in FIELDS if name in item}
+    entry['beside'] = {name: native(name, value) for name, value in item.items()
+                       if name not in INDEX_KEYS.union(FIELDS)}
+    return Line(entry)
+
+
+def index_keys(entry):
+    """The index keys that the fields of an entry make, or None where they can make none."""
+    number, created_at, action = (entry.get(name) for name in ('id', 'created_at', 'action'))
+    user, resource = entry.get('user_id'), entry.get('resource_id')
+    if not (is_integer(number) and number >= 0 and isinstance(created_at, str) and isinstance(action, str)
+            and (user is None or is_integer(user)) and (resource is None or isinstance(resource, str))):
+        return None
+    shard = str(number % 8)
+    keys = {'shard': shard, 'created_at_id': '%s#%016d' % (created_at, number), 'action_shard': action + '#' + shard}
+    if user is not None:
+        keys.update(user_key=str(user), user_action='%d#%s' % (user, action))
+    if resource:
+        keys['resource_key'] = resource
+    if entry.get('result') == 'FAILURE':
+        keys['failure_shard'] = shard
+    return {name: {'S': key} for name, key in keys.items()}
 
 
 # Files
@@ -252,6 +306,7 @@ class Digest:
         self.entries, self.previous = members['entries'], members['previous']
         self.begin, self.until, self.at = (milliseconds(members[name]) for name in ('from', 'until', 'at'))
         self.archive = members['archive_days'] * DAY
+        self.interval = members['interval']
         self.grace = min(members['interval'], 60) * 1000
         self.reread = max(6 * members['interval'], 60) * 1000
 
@@ -275,7 +330,7 @@ class Digest:
         need(hashlib.sha256(content).hexdigest() == self.entries['sha256'], 'the file has another sha256', Unreadable)
         text = unzip(content)
         need(text == b'' or text.endswith(b'\n'), 'the last line is not ended', Unreadable)
-        lines = [Line(raw) for raw in text.split(b'\n')[:-1]]
+        lines = [read_line(raw) for raw in text.split(b'\n')[:-1]]
         late = [line for line in lines if line.late]
         timely = lines[:len(lines) - len(late)]
         need(len(lines) == self.entries['count'], 'count is wrong')
@@ -333,22 +388,34 @@ def read_chain(folder, key, now):
 
 
 def read_table(folder):
-    table = {}
-    lines = read(os.path.join(folder, 'table.ndjson')).split(b'\n')
-    for raw in lines[:-1] if not lines[-1] else lines:
-        line = Line(raw)
-        need(not line.late and line.id not in table, 'late, or twice: entry ' + line.id)
+    """The lines of the table, by their ids, and the ids of items whose index keys are wrong."""
+    table, hidden = {}, []
+    for raw in read(os.path.join(folder, 'items.ndjson')).splitlines():
+        item = json.loads(raw)
+        line = line_of(item)
+        need(line.id not in table, 'items.ndjson: twice: entry ' + line.id)
         table[line.id] = line
-    return table
+        if index_keys(line.entry) != {name: value for name, value in item.items() if name in INDEX_KEYS}:
+            hidden.append(line.id)
+    return table, hidden
 
 
-def verify(folder, key, now):
-    digests, left, gaps = read_chain(folder, key, now)
+def verify_shown_key(folder, key):
     try:
-        table = read_table(folder)
-    except Wrong as error:
-        raise Wrong('table.ndjson: %s' % error)
+        shown = serialization.load_pem_public_key(read(os.path.join(folder, 'public-key.pem')))
+    except (Unreadable, OSError, ValueError):
+        raise Wrong('public-key.pem: not there, or no public key')
+    need(isinstance(shown, Ed25519PublicKey) and shown.public_bytes_raw() == key.public_bytes_raw(),
+         'public-key.pem: another key')
+
+
+def verify(folder, key, now, is_running):
+    digests, left, gaps = read_chain(folder, key, now)
+    verify_shown_key(folder, key)
+    table, hidden = read_table(folder)
     newest, sealed = digests[-1], set()
+    allowed = max(3 * newest.interval * 1000 + newest.grace, 300000)
+    need(not is_running or newest.until >= now - allowed, 'sealing has stopped, or digests were taken away')
     for digest in digests:
         try:
             lines = digest.lines()
@@ -390,11 +457,14 @@ def verify(folder, key, now):
         if any(gap.may_hold_late and time < text_of(gap.end) for gap in gaps):
             continue  # Unproven.
         raise Wrong('entry %s: inserted, it was not sealed' % line.id)
+    need(not hidden, 'index keys of entry %s' % ' '.join(hidden[:1]))
 
 
 def main(arguments):
+    is_running = arguments[:1] == ['--running']
+    arguments = arguments[is_running:]
     if len(arguments) < 2 or not re.fullmatch(r'[0-9]{1,12}(\.[0-9]{1,9})?', arguments[1]):
-        sys.exit('Usage: verify_archive.py PUBLIC_KEY TIME FOLDER...')
+        sys.exit('Usage: verify_archive.py [--running] PUBLIC_KEY TIME FOLDER...')
     with open(arguments[0], 'rb') as file:
         key = serialization.load_pem_public_key(file.read())
     if not isinstance(key, Ed25519PublicKey):
@@ -403,7 +473,7 @@ def main(arguments):
     now = int(seconds) * 1000 + int((fraction + '000')[:3])
     for folder in arguments[2:]:
         try:
-            verify(folder, key, now)
+            verify(folder, key, now, is_running)
             result = 'intact'
         except Wrong as error:
             result = str(error)
