@@ -144,7 +144,9 @@ for (const size of sizes) {
   for (const action of ['seal', 'verify'] as const) {
     const taken = await measure(action, size, { folder, table });
     const { elapsed, time, live, resident, temporary, findings = [], entries = size } = taken;
-    const columns = [elapsed, time, live, resident, temporary].map((c) => c.toFixed(1).padStart(11));
+    const columns = [elapsed, time, live, resident, temporary].map((c) =>
+      c.toFixed(1).padStart(11),
+    );
     console.log([String(size).padEnd(11), action.padEnd(8), ...columns].join(' '));
     if (findings.length > 0 || entries !== size) faults.push(`${size}: not intact`);
     const least = smallest.get(action) ?? taken;
