@@ -553,7 +553,7 @@ export const prepareSubject = async (
   await registrationMailed(environment, user.id);
   const account = example?.isAdmin ? await promote(api, admin, user) : user;
   if (example?.takesToken) {
-    const linkToken = await plantLinkToken(environment, account.id, example.takesToken);
+    const linkToken = await plantLinkToken(environment, account.id, { kind: example.takesToken });
     return { account, admin, memoryId: 0, linkToken };
   }
   if (example && !example.definition.inMemory) return { account, admin, memoryId: 0 };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { makeLinkToken } from '../../lib/reset/store.ts';
-import { getItem, type LinkKind, linkKey } from '../../lib/users/items.ts';
+import { type Link, makeLinkToken } from '../../lib/reset/store.ts';
+import { getItem, linkKey } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -24,16 +24,16 @@ const inTurn = <T>(environment: Environment, work: () => Promise<T>): Promise<T>
   return result;
 };
 
-/** Makes a link of a user of a service without a mail. @returns its token */
+/** Makes a link of a user of a service without a mail, by default a reset. @returns its token */
 export const plantLinkToken = (
   environment: Environment,
   id: number,
-  kind: LinkKind = 'reset',
+  link: Partial<Omit<Link, 'user'>> = {},
 ): Promise<string> =>
   inTurn(environment, async () => {
     const user = await findStoredUser(id);
     if (!user) throw new Error(`There is no user ${id}`);
-    return makeLinkToken({ kind, user, email: user.email });
+    return makeLinkToken({ kind: 'reset', user, email: user.email, ...link });
   });
 
 /** Times to look for a mail, and milliseconds between them: far more than one takes. */
