@@ -1,6 +1,7 @@
 /** Archives of which the document of the seal says whether they are intact, with whoever has the key. */
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
 import { indexKeys } from '../../lib/audit/store.ts';
@@ -140,7 +141,12 @@ const stray = (name: string, isIntact: boolean): FormatCase => ({
 /** Puts something else in the place of a file. */
 const inPlace = {
   'a folder': (path: string) => mkdirSync(path),
+  'an empty file': (path: string) => writeFileSync(path, ''),
+  'a named pipe': (path: string) => execFileSync('mkfifo', [path]),
   'a link to itself': (path: string) => symlinkSync(path, path),
+  'a link to nothing': (path: string) => symlinkSync(`${path}.nothing`, path),
+  'a link to a folder': (path: string) => symlinkSync(dirname(path), path),
+  'a link to zeros without end': (path: string) => symlinkSync('/dev/zero', path),
   nothing: () => {},
   'another text': (path: string) => writeFileSync(path, '{}\n'),
 };
@@ -360,13 +366,13 @@ export const formatCases: readonly FormatCase[] = [
     ...{ title: 'a folder of another name', isIntact: true, trail: kept },
     onDisk: (folder) => mkdirSync(join(folder, 'sub')),
   },
-  {
-    ...{ title: 'a link in place of a digest, to its file', isIntact: true, trail: kept },
-    onDisk: (folder, [name = '']) => {
+  ...[symlinkSync, linkSync].map((link) => ({
+    ...{ title: `a ${link.name} in place of a digest, to its file`, isIntact: true, trail: kept },
+    onDisk: (folder: string, [name = '']: readonly string[]) => {
       renameSync(join(folder, name), join(folder, 'elsewhere'));
-      symlinkSync(join(folder, 'elsewhere'), join(folder, name));
+      link(join(folder, 'elsewhere'), join(folder, name));
     },
-  },
+  })),
   ...times.flatMap(({ title, fields, isHidden }) => [
     entry(`of ${title}`, false, sound.now - 60_000, fields),
     {
