@@ -2,17 +2,18 @@
  * `npm run bench:login`: whether the time of a refused login tells a known address, or one that was
  * imported with a hash of a lower cost, from an unknown one while LOGIN_ANSWERS is uniform, what
  * each asks of the engine, and for how long the event loop is held up while 20 logins hash at once;
- * and whether the time of a registration tells a taken address from a free one, where
- * EMAIL_VERIFICATION is required besides.
+ * and whether the time of a registration, or of a change of one's own address, tells a taken address
+ * from a free one, where EMAIL_VERIFICATION is required besides.
  * On dynoxide, in memory; SAMPLES (400) of each kind at BCRYPT_COST (10) and IMPORTED_COST (6). A
  * lower cost and more samples show what the hash's own variation hides.
  */
 import { randomUUID } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { decodeJwt } from 'jose';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { type Engine, startEngine } from '../../infra/local/engine.ts';
-import { type ApiClient, apiClient } from '../support/client.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { type EngineProxy, startProxy } from '../support/proxy.ts';
 import { startServiceProcess } from '../support/service-process.ts';
@@ -121,37 +122,40 @@ const printTimes = (times: Record<Kind, number[]>): void => {
 const takenOrFree = ['free', 'taken'] as const;
 type Address = (typeof takenOrFree)[number];
 
-/** Milliseconds after a registration in which its mail is sent. */
+/** Milliseconds after a request in which its mail is sent. */
 const pause = 30;
 
-const register = async (api: ApiClient, address: Address): Promise<number> => {
+/** Sends a request that names an address. */
+type Send = (email: string) => Promise<ApiAnswer>;
+
+const take = async (send: Send, address: Address): Promise<number> => {
   const email = address === 'taken' ? known.email : emails.unknown();
   const begun = performance.now();
-  const { status } = await api('POST', '/api/auth/register', { json: { ...known, email } });
+  const { status } = await send(email);
   const took = performance.now() - begun;
-  if (status !== 201) throw new Error(`Registration answered ${status}`);
+  if (status >= 300) throw new Error(`A request with an address answered ${status}`);
   await sleep(pause);
   return took;
 };
 
-/** Times of registrations, one after the other, in a random order. */
-const measureRegistrations = async (api: ApiClient): Promise<Record<Address, number[]>> => {
+/** Times of requests, one after the other, with addresses of either kind in a random order. */
+const measureAddresses = async (send: Send): Promise<Record<Address, number[]>> => {
   const times: Record<Address, number[]> = { free: [], taken: [] };
   for (let i = 0; i < warmUp + samples; i += 1) {
     const order = Math.random() < 0.5 ? takenOrFree : takenOrFree.toReversed();
     for (const address of order) {
-      const took = await register(api, address);
+      const took = await take(send, address);
       if (i >= warmUp) times[address].push(took);
     }
   }
   return times;
 };
 
-const printRegistrations = (times: Record<Address, number[]>): void => {
+const printAddresses = (what: string, times: Record<Address, number[]>): void => {
   const { p, auc } = mannWhitney(times.free, times.taken);
   const [free, taken] = [summarise(times.free), summarise(times.taken)];
   console.log(
-    `Registrations: medians ${free.p50.toFixed(2)} ms (free), ${taken.p50.toFixed(2)} ms (taken); ` +
+    `${what}: medians ${free.p50.toFixed(2)} ms (free), ${taken.p50.toFixed(2)} ms (taken); ` +
       `Mann-Whitney of ${samples} each: p ${p.toFixed(3)}, AUC ${auc.toFixed(3)}`,
   );
 };
@@ -210,9 +214,9 @@ try {
   console.log(
     `Refused logins, LOGIN_ANSWERS=uniform, BCRYPT_COST=${settings.BCRYPT_COST}, imported at ${importedCost}`,
   );
-  await withService(
+  const { token } = await withService(
     engine.endpoint,
-    (api) => api('POST', '/api/auth/register', { json: imported }),
+    async (api) => (await api('POST', '/api/auth/register', { json: imported })).body,
     { BCRYPT_COST: importedCost },
   );
   const times = await withService(engine.endpoint, async (api) => {
@@ -220,8 +224,15 @@ try {
     return measure(api);
   });
   printTimes(times);
-  const registrations = await withService(engine.endpoint, measureRegistrations, verified);
-  printRegistrations(registrations);
+  const measureBoth = async (api: ApiClient) => {
+    const register: Send = (email) =>
+      api('POST', '/api/auth/register', { json: { ...known, email } });
+    printAddresses('Registrations', await measureAddresses(register));
+    const path = `/api/users/${decodeJwt(token).id}`;
+    const change: Send = (email) => api('PUT', path, { token, json: { email } });
+    printAddresses('Changes of one’s own address', await measureAddresses(change));
+  };
+  await withService(engine.endpoint, measureBoth, verified);
   await printRequests(engine);
   await printDelay(engine);
 } finally {
