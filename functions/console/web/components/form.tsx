@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Action } from '../loading.ts';
 import { FailureNotice, useCountdown } from './notice.tsx';
 
@@ -121,11 +121,11 @@ interface FormProps {
 export const Form = ({ action, failed, submit, children, ...rest }: FormProps) => {
   const wait = useCountdown(action.failure?.mayRetryAt ?? 0);
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // A dialog may go on with another form.
     form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();
   }, []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     form.current?.querySelector<HTMLInputElement>('[aria-invalid]')?.focus();
   }, [action.failure]);
   return (

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { Field, Form, PasswordField } from '../components/form.tsx';
 import { Notice } from '../components/notice.tsx';
@@ -45,7 +45,7 @@ export const SignIn = () => {
   const [code, setCode] = useState('');
   const [asksCode, setAsksCode] = useState(false);
   const form = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = 'Sign in · Accounts console';
     const inputs = [...(form.current?.querySelectorAll('input') ?? [])];
     inputs.find(({ value }) => value === '')?.focus();
