@@ -1,4 +1,4 @@
-/** The console with as long a trail as a year may leave. */
+/** The console with as many users, and as long a trail, as some years leave. */
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
@@ -6,6 +6,7 @@ import { toItem } from '../../lib/audit/store.ts';
 import { startBrowser } from '../browser/chromium.ts';
 import { openConsole } from '../browser/console.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
+import { register } from '../support/client.ts';
 import { writeBatches } from '../support/write-batches.ts';
 
 const service = await serviceForThisFile();
@@ -32,6 +33,41 @@ const leave = (count: number, apart: number) => {
   return writeBatches(inject('engine'), service.environment.AUDIT_TABLE ?? '', items);
 };
 
+const registerMany = async (count: number) => {
+  let left = count;
+  const work = async () => {
+    for (; left > 0; left -= 1) await register(service.api);
+  };
+  await Promise.all(Array.from({ length: 4 }, work));
+};
+
+/** Milliseconds that the network takes for each request, as a slow one does. */
+const latency = 150;
+
+/** Within the page: the time from the next click, choice or scrolling to another table, as a multiple of what the requests took. */
+const watch = `{
+  const text = () => document.querySelector('main tbody')?.innerText;
+  const before = text();
+  const events = ['click', 'change', 'scroll'];
+  window.answered = new Promise((resolve) => {
+    const begin = () => {
+      for (const event of events) removeEventListener(event, begin, true);
+      const begun = performance.now();
+      const look = () => {
+        if (!text() || text() === before) return requestAnimationFrame(look);
+        const took = performance.now() - begun;
+        const requests = performance.getEntriesByType('resource').filter((entry) => entry.startTime >= begun);
+        const begins = Math.min(...requests.map((entry) => entry.startTime));
+        const ends = Math.max(...requests.map((entry) => entry.responseEnd));
+        resolve(took / (ends - begins));
+      };
+      look();
+    };
+    for (const event of events) addEventListener(event, begin, true);
+  });
+  undefined;
+}`;
+
 /** Bytes that the page's script holds, and its nodes. */
 const memoryOf = async (debugging: CDPSession) => {
   for (let times = 0; times < 3; times += 1) await debugging.send('HeapProfiler.collectGarbage');
@@ -42,8 +78,46 @@ const memoryOf = async (debugging: CDPSession) => {
 
 const rowsOf = (page: Page) => page.locator('main tbody tr').count();
 
-describe('With a trail of 100,000 entries, the console', () => {
-  beforeAll(() => leave(100_000, 1000), 10 * minutes);
+describe('With 10,000 users and 100,000 entries, the console', () => {
+  beforeAll(async () => {
+    await registerMany(10_000);
+    await leave(100_000, 1000);
+  }, 10 * minutes);
+
+  it(
+    'answers each click within twice the time of its requests',
+    async () => {
+      const { page } = await openConsole(browser, service, '#/users');
+      const debugging = await page.context().newCDPSession(page);
+      const network = { offline: false, latency, downloadThroughput: -1, uploadThroughput: -1 };
+      await debugging.send('Network.enable');
+      await debugging.send('Network.emulateNetworkConditions', network);
+      const link = (name: string) => page.getByRole('link', { name, exact: true });
+      const select = (name: string, option: string) => page.getByLabel(name).selectOption(option);
+      const clicks: Readonly<Record<string, () => Promise<unknown>>> = {
+        'more users': () => page.evaluate('scrollTo(0, document.body.scrollHeight)'),
+        'the newest users': () => select('Order', 'Newest first'),
+        'a user': () => page.locator('main tbody').getByRole('link').first().click(),
+        'the trail': () => link('Audit').click(),
+        'failures alone': () => select('Result', 'Failure'),
+        'the oldest entries': () => select('Order', 'Oldest first'),
+        'a bar': () => page.getByRole('toolbar').getByRole('button').last().click(),
+      };
+
+      const times: Record<string, number> = {};
+      for (const [name, click] of Object.entries(clicks)) {
+        await page.locator('main tbody tr').first().waitFor();
+        await page.evaluate(watch);
+        await click();
+        times[name] = Number(await page.evaluate('window.answered'));
+        await page.waitForLoadState('networkidle');
+      }
+
+      const slow = Object.entries(times).filter(([, time]) => !(time < 2));
+      expect(slow, JSON.stringify(times)).toEqual([]);
+    },
+    10 * minutes,
+  );
 
   it(
     'takes no more memory after 500 rounds of following than after 50',
