@@ -33,7 +33,13 @@ import {
   variant,
 } from './stack.ts';
 import { requireThat, step } from './step.ts';
-import { readReport, requireSameTests, runSuite, type SuiteResult } from './suite.ts';
+import {
+  readReport,
+  requireSameTests,
+  runConsoleTests,
+  runSuite,
+  type SuiteResult,
+} from './suite.ts';
 import { withoutTablePermissions, withVariable } from './template.ts';
 import { keepAndTakeOver } from './undo.ts';
 import { emptyRunFolder, isLong, runFolder } from './workspace.ts';
@@ -49,9 +55,20 @@ const testDeployed = async (deployment: Deployment, admin: Admin, local: SuiteRe
     ADMIN_PASSWORD: admin.password,
     JWT_SECRET: await readSigningSecret(deployment),
   };
-  const deployed = await runSuite('tests-deployed', env);
-  requireSameTests(local, deployed);
-  return deployed;
+  await step(
+    'Run the acceptance tests against the deployed service',
+    async () => {
+      const deployed = await runSuite('tests-deployed', env);
+      requireSameTests(local, deployed);
+      return deployed;
+    },
+    ({ passed, skipped }) => `${passed} passed, ${skipped} skipped, as locally`,
+  );
+  await step(
+    'Open the deployed console in a browser',
+    () => runConsoleTests(env),
+    (passed) => `${passed} passed`,
+  );
 };
 
 const rotate = (deployment: Deployment, admin: Admin) =>
@@ -126,11 +143,7 @@ const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void>
     ({ outputs }) => outputs.ApiUrl ?? '',
   );
   const admin = await step('Create the first admin', () => createAdmin(deployment));
-  await step(
-    'Run the acceptance tests against the deployed service',
-    () => testDeployed(deployment, admin, local),
-    ({ passed, skipped }) => `${passed} passed, ${skipped} skipped, as locally`,
-  );
+  await testDeployed(deployment, admin, local);
   await rehearsePast(deployment, admin);
   if (isLong) await rotate(deployment, admin);
   await redeploy(deployment, first, admin);

@@ -23,6 +23,12 @@ const acceptanceTests = 'test/functions/';
 /** Files at a time: a request to the emulator is waiting more than work. */
 const filesAtOnce = 3;
 
+/** The console's tests that need no setting. */
+const consoleTests = 'test/browser/console/';
+
+const vitest = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  run('vitest', ['run', '--config', 'test/vitest.config.ts', ...args], { env, timeout: 600_000 });
+
 /**
  * What a report says of the acceptance tests.
  * @param name of the report in .reports
@@ -50,10 +56,23 @@ export const runSuite = async (
   name: string,
   env: Readonly<Record<string, string>>,
 ): Promise<SuiteResult> => {
-  const config = ['--config', 'test/vitest.config.ts', '--project', 'service'];
-  const args = ['run', ...config, `--maxWorkers=${filesAtOnce}`, acceptanceTests];
-  await run('vitest', args, { env: { ...env, REPORT: name }, timeout: 600_000 });
+  const args = ['--project', 'service', `--maxWorkers=${filesAtOnce}`, acceptanceTests];
+  await vitest(args, { ...env, REPORT: name });
   return readReport(name);
+};
+
+/**
+ * Opens the deployed console by the tests of the local one.
+ * @param env where the service is deployed
+ * @returns how many tests passed
+ * @throws {Error} when a test fails
+ */
+export const runConsoleTests = async (env: Readonly<Record<string, string>>): Promise<number> => {
+  const name = 'browser-deployed';
+  // One file at a time: each is about the newest users and entries.
+  await vitest(['--project', 'browser', '--maxWorkers=1', consoleTests], { ...env, REPORT: name });
+  const report: Report = JSON.parse(readFileSync(join(root, `.reports/${name}.json`), 'utf8'));
+  return report.testResults.flatMap(({ assertionResults }) => assertionResults).length;
 };
 
 /** @throws {Error} when the deployed service passed other tests than the local one, or fewer */
