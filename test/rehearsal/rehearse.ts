@@ -130,11 +130,12 @@ const takeDown = async (emulator: Emulator, assembly: Assembly, before: readonly
   return deployed.length;
 };
 
-const rehearseOn = async (emulator: Emulator, local: SuiteResult): Promise<void> => {
+const rehearseOn = async (
+  emulator: Emulator,
+  first: Assembly,
+  local: SuiteResult,
+): Promise<void> => {
   setDefaultCACertificates([...getCACertificates(), readFileSync(certificateFile, 'utf8')]);
-  const first = await step('Synthesise the stack and bundle its functions', () =>
-    synthesise('first', development),
-  );
   await step('Bootstrap the account', () => bootstrap(first, emulator.env));
   const before = await takeInventory(emulator);
   const deployment = await step(
@@ -165,10 +166,14 @@ const rehearse = async (): Promise<void> => {
     : await step('Run the acceptance tests against the local service', () =>
         runSuite('tests-acceptance', {}),
       );
-  await step('Install the emulator', installEmulator, (name) => name);
+  const [first] = await step(
+    'Synthesise the stack, bundle its functions, and install the emulator',
+    () => Promise.all([synthesise('first', development), installEmulator()]),
+    ([, name]) => name,
+  );
   const emulator = await step('Start the emulator', startEmulator);
   try {
-    await rehearseOn(emulator, local);
+    await rehearseOn(emulator, first, local);
   } finally {
     await emulator.stop();
   }
