@@ -4,6 +4,7 @@ import {
   corsOrigins,
   settings as libSettings,
   parseSetting,
+  requirement,
   ruleOf,
   type ServiceVariable,
   type Setting,
@@ -174,7 +175,7 @@ const requireConsistent = (values: Given): void => {
   const settings = Object.entries(deploymentSettings) as [Name, DeploymentSetting][];
   for (const [name, { requires, atMost }] of settings) {
     if (requires && !isAtDefault(name, values) && isAtDefault(requires as Name, values)) {
-      throw new SettingError(requires, `must be given together with ${name}`);
+      throw new SettingError(name, requirement(requires, deploymentSettings[requires as Name]));
     }
     if (atMost && Number(values[name]) > Number(values[atMost])) {
       throw new SettingError(name, `must not be above ${atMost}, which is ${values[atMost]}`);

@@ -339,17 +339,21 @@ export const valuesIn = <C extends Catalogue>(env: Environment, catalogue: C): V
 const isAtDefault = (env: Environment, setting: VariableSetting): boolean =>
   (env[setting.variable] || setting.default) === setting.default;
 
+/** Says that another setting is required, completing a sentence that begins with one's name. */
+export const requirement = (name: string, { default: value }: Setting): string =>
+  value ? `requires that ${name} is not ${value}` : `requires ${name}`;
+
 /**
  * Checks in the environment of a whole service that no setting is there without another one that it
  * requires. A function has the settings that it reads, and no others.
- * @throws {ConfigError} naming the setting that is missing
+ * @throws {ConfigError} naming both
  */
 export const requireTogether = (env: Environment): void => {
   const all: Catalogue = serviceSettings;
   for (const { requires, ...setting } of Object.values(all)) {
     const required = requires && all[requires];
     if (required && !isAtDefault(env, setting) && isAtDefault(env, required)) {
-      throw new ConfigError(required.variable, `must be set together with ${setting.variable}`);
+      throw new ConfigError(setting.variable, requirement(required.variable, required));
     }
   }
 };

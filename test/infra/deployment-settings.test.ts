@@ -74,7 +74,7 @@ describe('readDeploymentSettings', () => {
   it.each([
     [{ passwordMinlength: 20 }, 'Setting passwordMinlength is unknown'],
     [{ passwordMinLength: 256 }, 'Setting passwordMinLength must be a whole number from 1 to 255'],
-    [{ domainName: 'a.example' }, 'Setting certificateArn must be given together with domainName'],
+    [{ domainName: 'a.example' }, 'Setting domainName requires certificateArn'],
   ])('refuses %o in infra/production.json', (file, message) => {
     expect(() => readDeploymentSettings({ stage: 'production' }, file)).toThrow(message);
   });
@@ -201,7 +201,7 @@ describe('readDeploymentSettings', () => {
     for (const [given, value] of Object.entries(pair)) {
       const missing = Object.keys(pair).find((name) => name !== given);
       expect(() => readDeploymentSettings({ [given]: value })).toThrow(
-        `Setting ${missing} must be given together with ${given}`,
+        `Setting ${given} requires ${missing}`,
       );
     }
   });

@@ -191,10 +191,11 @@ describe('A setting of mails', () => {
   const check = (env: Record<string, string>) => refusalOf(() => requireTogether(env));
 
   it.each([
-    [{ MAIL_FROM }, 'RESET_URL must be set together with MAIL_FROM'],
-    [{ RESET_URL }, 'MAIL_FROM must be set together with RESET_URL'],
-    [{ EMAIL_VERIFICATION: 'on' }, 'VERIFY_URL must be set together with EMAIL_VERIFICATION'],
-    [{ VERIFY_URL: RESET_URL }, 'RESET_URL must be set together with VERIFY_URL'],
+    [{ MAIL_FROM }, 'MAIL_FROM requires RESET_URL'],
+    [{ RESET_URL }, 'RESET_URL requires MAIL_FROM'],
+    [{ EMAIL_VERIFICATION: 'on' }, 'EMAIL_VERIFICATION requires VERIFY_URL'],
+    [{ VERIFY_URL: RESET_URL }, 'VERIFY_URL requires RESET_URL'],
+    [{ SESSION_DAYS: '90' }, 'SESSION_DAYS requires that SESSIONS is not stateless'],
   ])('requires others: %o is refused for a whole service', (env, message) => {
     expect(check(env)).toBe(`Environment variable ${message}`);
   });

@@ -142,7 +142,7 @@ describe('The settings of one machine', () => {
   it.each([
     [{ PORT: 'http' }, 'PORT must be a whole number from 0 to 65535'],
     [{ CORS_ORIGINS: 'localhost:3000' }, 'CORS_ORIGINS must be * or a comma-separated list'],
-    [{ MAIL_FROM: 'a@example.com' }, 'RESET_URL must be set together with MAIL_FROM'],
+    [{ MAIL_FROM: 'a@example.com' }, 'MAIL_FROM requires RESET_URL'],
     [{ AUDIT_RETENTION_DAYS: '30', DATA_DIR: 'memory' }, 'must be 0 with DATA_DIR=memory'],
     [
       { AUDIT_RETENTION_DAYS: '60', AUDIT_ARCHIVE_DAYS: '59' },
