@@ -260,13 +260,13 @@ export interface StoredWindow {
   /** Of its digest. */
   readonly name: string;
   readonly digest: ReadDigest;
-  /** The file of its entries; absent when it is not as it was sealed, or is not wanted. */
-  readonly content?: Spool | undefined;
+  /** The file of its entries; absent where it is not wanted. */
+  readonly content?: Spool | 'unreadable';
 }
 
-/** Reads the lines of a window; none without its entries. */
+/** Reads the lines of a window, if its file was wanted and can be read. */
 export async function* linesIn({ content }: StoredWindow): AsyncGenerator<SealedLine> {
-  if (content) yield* linesOf(content);
+  if (typeof content === 'object') yield* linesOf(content);
 }
 
 /** How many digests, and entries, are requested at once, because a remote store takes its time. */
@@ -282,6 +282,10 @@ const fittingOf = (windows: readonly StoredWindow[]): number => {
   return over < 0 ? windows.length : Math.max(1, over);
 };
 
+const close = async ({ content }: StoredWindow): Promise<void> => {
+  if (typeof content === 'object') await content.close();
+};
+
 /**
  * Reads windows one after another; the file of entries is open until the next one is asked for.
  * @param names of their digests
@@ -295,7 +299,8 @@ export async function* readWindows(
   const withContent = async (window: StoredWindow): Promise<StoredWindow> => {
     const { digest } = window;
     if (typeof digest === 'string' || !isWanted(digest)) return window;
-    return { ...window, content: await readEntriesFile(trail.archive, digest) };
+    const content = await readEntriesFile(trail.archive, digest);
+    return { ...window, content: content ?? 'unreadable' };
   };
   for (let at = 0; at < names.length; at += readAhead.digests) {
     const some = names.slice(at, at + readAhead.digests);
@@ -308,7 +313,7 @@ export async function* readWindows(
       try {
         yield* windows;
       } finally {
-        for (const { content } of windows) await content?.close();
+        await Promise.all(windows.map(close));
       }
       rest = rest.slice(fitting);
     }

@@ -35,7 +35,7 @@ export class Chain {
   private open: Gap | undefined;
   /** The ends of windows with altered files, by their beginnings. */
   private readonly altered = new Map<string, string>();
-  private readonly now: number;
+  readonly now: number;
   private readonly key: string;
   private readonly start: string | undefined;
 
@@ -52,7 +52,7 @@ export class Chain {
   }
 
   /** Follows the chain to the next window, and reports what is wrong with its digest. */
-  *step({ name, digest }: StoredWindow): Generator<Finding> {
+  *step({ name, digest, content }: StoredWindow): Generator<Finding> {
     this.windows += 1;
     if (typeof digest === 'string') {
       this.skip({ kind: digest, subject: name });
@@ -67,6 +67,7 @@ export class Chain {
     this.newest = digest;
     if (this.altered.has(digest.from)) this.altered.set(digest.from, digest.until);
     this.allowLeaving(digest, Date.parse(digest.at));
+    if (content === 'unreadable') this.skipEntries(digest);
   }
 
   /** Whether a digest continues the one before, as far as that is there. */
@@ -98,17 +99,9 @@ export class Chain {
   }
 
   /** Records that the entries of a window cannot be read. */
-  skipEntries({ from, until, entries }: SignedDigest): void {
+  private skipEntries({ from, until, entries }: SignedDigest): void {
     const findings = [{ kind: 'unreadable', subject: entries.file } as const];
     this.gaps.push({ from, until, mayHoldLate: entries.late > 0, findings });
-  }
-
-  /** Records that the entries of a window cannot be read, if they are wanted. */
-  expectEntries(
-    { digest, content }: StoredWindow,
-    isWanted: (digest: SignedDigest) => boolean,
-  ): void {
-    if (typeof digest === 'object' && !content && isWanted(digest)) this.skipEntries(digest);
   }
 
   private allowLeaving({ archive_days }: SignedDigest, at: number): void {

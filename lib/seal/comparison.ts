@@ -68,41 +68,30 @@ export class Comparison {
     unsealedSince: undefined as string | undefined,
   };
   private pending: { readonly line: SealedLine; readonly window: string }[] = [];
-  private readonly take: ReturnType<typeof inOrder>;
-  private readonly source: EntrySource;
-  /** Whether there is a table to compare with. */
-  private readonly isThere: boolean;
-  private readonly notes: Notes;
-  private readonly chain: Chain;
-  private readonly now: number;
-  /** Whether a scan has noted the entries that the index by time does not show where they belong. */
-  private readonly isScanned: boolean;
-  private readonly since: string;
   /** The next run of the sealer seals entries from this time on. */
   private awaited = beginning;
+  private readonly notes: Notes;
+  private readonly chain: Chain;
   private readonly verification: Verification;
+  private readonly source: EntrySource;
+  private readonly since: string;
+  private readonly now: number;
+  private readonly take: ReturnType<typeof inOrder>;
 
   constructor(verification: Verification, notes: Notes, chain: Chain) {
-    const {
-      source = noTable,
-      since = beginning,
-      until = endOfTime,
-      now = Date.now(),
-      scan = false,
-    } = verification;
-    this.verification = verification;
-    this.source = source;
-    this.isThere = source !== noTable;
+    const { source = noTable, since = beginning, until = endOfTime } = verification;
     this.notes = notes;
     this.chain = chain;
-    this.now = now;
-    this.isScanned = scan;
+    this.verification = verification;
+    this.source = source;
     this.since = since;
+    this.now = chain.now;
     this.take = inOrder(source.between(since, until));
   }
 
   /** Scans the table: notes entries that the index by time does not show, and reports wrong keys. */
-  async *scan({ since = '', until = endOfTime, progress }: Verification): Findings {
+  async *scan(): Findings {
+    const { since = '', until = endOfTime, progress } = this.verification;
     let count = 0;
     for await (const item of this.source.all()) {
       count += 1;
@@ -117,12 +106,12 @@ export class Comparison {
 
   /** Reports wrong index keys of an entry, unless a scan has reported them. */
   private *checkKeys(item: Item): Generator<Finding> {
-    if (!this.isScanned) yield* wrongKeysOf(item);
+    if (!this.verification.scan) yield* wrongKeysOf(item);
   }
 
-  /** Whether a scan has noted an entry of the index. */
+  /** Whether a scan has noted an entry that the index by time does not show where it belongs. */
   private isNoted(item: Item): boolean {
-    return this.isScanned && !isInPlace(item);
+    return this.verification.scan === true && !isInPlace(item);
   }
 
   private *note(item: Item): Generator<Finding> {
@@ -150,7 +139,7 @@ export class Comparison {
 
   /** Compares a line that is in order with the next entries of the table. */
   async *compare(line: SealedLine, key: string, window: string): Findings {
-    if (!this.isThere) return;
+    if (this.source === noTable) return;
     for (let item = await this.take(key, true); item; item = await this.take(key, true)) {
       if (keyOf(item) !== key) {
         yield* this.note(item);
@@ -166,7 +155,7 @@ export class Comparison {
 
   /** Compares a line with the table by its id; lines are looked up in batches. */
   async *lookUp(line: SealedLine, window: string): Findings {
-    if (this.isThere) this.pending.push({ line, window });
+    if (this.source !== noTable) this.pending.push({ line, window });
     if (this.pending.length === batchSize) yield* this.flush();
   }
 
@@ -262,7 +251,7 @@ export class Comparison {
   /** Notes what the next run of the sealer will seal: from which time on, and which replayed entries. */
   async noteAwaited(): Promise<void> {
     const { newest } = this.chain;
-    if (newest && this.isThere) {
+    if (newest && this.source !== noTable) {
       const { since } = await readAgainAfter(newest, this.verification);
       // A run that closes several windows may end before it has caught up.
       this.awaited = since < newest.until ? since : newest.until;

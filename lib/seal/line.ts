@@ -11,11 +11,11 @@ export type Item = Readonly<Record<string, unknown>>;
 export const idText = (id: unknown): string =>
   typeof id === 'string' ? id : (JSON.stringify(id) ?? 'absent');
 
-/** An id as the number that is the key of the table, in text; undefined when it is no number. */
 /** The text in place of a time; empty where there is none. */
 export const timeTextOf = ({ created_at }: Item): string =>
   typeof created_at === 'string' ? created_at : '';
 
+/** An id as the number that is the key of the table, in text; undefined when it is no number. */
 export const numberOf = (id: unknown): string | undefined => {
   if (typeof id === 'number') return String(id);
   const { N } = (id ?? {}) as { N?: unknown };
@@ -66,7 +66,9 @@ export const lineOf = (item: Item): string => {
   return `${fields}${comma}"beside":${objectOf(item, names.sort())}}`;
 };
 
-export const hashOf = (item: Item): string => sha256(lineOf(item)).toString('hex');
+export const hashOfLine = (line: string): string => sha256(line).toString('hex');
+
+export const hashOf = (item: Item): string => hashOfLine(lineOf(item));
 
 const lateEnd = ',"late":true}';
 

@@ -1,5 +1,5 @@
 /** Notes of a verification about what is out of order. They are kept on the disk, as they may be many. */
-import { hashOf, type Item, idText, type SealedLine, sha256, timeTextOf } from './line.ts';
+import { hashOf, hashOfLine, type Item, idText, type SealedLine, timeTextOf } from './line.ts';
 import { openScratch } from './spool.ts';
 
 /** The part of an entry of the table that is kept for the comparison. */
@@ -15,8 +15,6 @@ export const seenIn = (item: Item): Seen => ({
   created_at: timeTextOf(item),
   hash: hashOf(item),
 });
-
-const hashOfLine = (line: string): string => sha256(line).toString('hex');
 
 const tables = `
   CREATE TABLE unmatched (id TEXT PRIMARY KEY, created_at TEXT, hash TEXT) WITHOUT ROWID;
