@@ -63,18 +63,6 @@ describe('An entry of the table that no window has', () => {
     expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1 });
   });
 
-  it.each(['', '~', '2026-11-22T12:07:30Z', '2026-11-22T12:07:30.000Z (a comment)'])(
-    'is inserted where its time is %j, which the service does not write',
-    async (created_at) => {
-      const trail = await sealed();
-
-      const id = forge(trail, created_at);
-
-      const findings = [entryIs('inserted', trail, id)];
-      expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1, unproven: 0 });
-    },
-  );
-
   it('is inserted where its id is no whole number, and looked for by that', async () => {
     const trail = await sealed();
     const id = forge(trail, iso(trail.now - 20 * minute));
@@ -101,10 +89,10 @@ describe('An entry of the table that no window has', () => {
 
 describe('An entry of the past that a replay lists which is not sealed yet', () => {
   /** An entry, and that of a replay which lists it, so many milliseconds from now. */
-  const listed = async ({ sha256 = '', later = 0 }) => {
+  const listed = async (later: number) => {
     const trail = await sealed();
     const id = trail.add({}, trail.now - 20 * minute);
-    const entry = { id, sha256: sha256 || hashOf(trail.source.items.get(id) ?? {}) };
+    const entry = { id, sha256: hashOf(trail.source.items.get(id) ?? {}) };
     const replay = trail.add(
       { action: 'CREATE', resource: 'audit-logs', details: { entries: [entry] } },
       trail.now + later,
@@ -112,14 +100,8 @@ describe('An entry of the past that a replay lists which is not sealed yet', () 
     return { trail, id, replay };
   };
 
-  it('is not sealed yet either', async () => {
-    const { trail } = await listed({});
-
-    expect(await verifyOf(trail)).toMatchObject({ findings: [], unsealed: 3 });
-  });
-
   it('is sealed by the next run where the index shows the entry of the replay late', async () => {
-    const { trail } = await listed({ later: -3 * minute });
+    const { trail } = await listed(-3 * minute);
     expect(await verifyOf(trail)).toMatchObject({ findings: [], unsealed: 3 });
 
     trail.now += minute;
@@ -129,15 +111,8 @@ describe('An entry of the past that a replay lists which is not sealed yet', () 
     expect([findings.filter(isFault), unsealed]).toEqual([[], 0]);
   });
 
-  it('is inserted where it is not what the replay lists', async () => {
-    const { trail, id } = await listed({ sha256: 'another' });
-
-    const findings = [entryIs('inserted', trail, id)];
-    expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 2 });
-  });
-
   it('is inserted where the replay is of a time to come', async () => {
-    const { trail, id, replay } = await listed({ later: 2 * minute });
+    const { trail, id, replay } = await listed(2 * minute);
 
     const findings = [entryIs('inserted', trail, replay), entryIs('inserted', trail, id)];
     expect(await verifyOf(trail)).toMatchObject({ findings, unsealed: 1 });

@@ -2,12 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   type Item,
   idText,
-  indexKeyNames,
   lineOf,
   markLate,
   readLine,
   replayedBy,
-  wrongIndexKeys,
 } from '../../../lib/seal/line.ts';
 
 describe('The line of an entry', () => {
@@ -77,41 +75,8 @@ describe('The entries that an entry lists as replayed', () => {
   it.each([
     ['another action', { ...listing(listed), action: 'UPDATE' }],
     ['another resource', { ...listing(listed), resource: 'users' }],
-    ['no details', { ...replay, details: null }],
     ['details that are no text', { ...replay, details: { entries: listed } }],
-    ['details that are no JSON', { ...replay, details: '{' }],
-    ['details without a list', listing(undefined)],
-    ['details with something else for a list', listing({ filter: 1 })],
-    ['details that are null', { ...replay, details: 'null' }],
-    ['a list of nothing', listing([null])],
   ])('are none of an entry with %s', (_, item) => {
     expect(replayedBy(item)).toEqual([]);
-  });
-});
-
-describe('The index keys of an entry', () => {
-  const sound: Item = {
-    ...{ id: 115218841600, user_id: 2, action: 'LOGIN', resource_id: '2', result: 'SUCCESS' },
-    ...{ created_at: '2026-11-22T12:07:31.482Z', shard: '0', action_shard: 'LOGIN#0' },
-    ...{ created_at_id: '2026-11-22T12:07:31.482Z#0000115218841600', user_key: '2' },
-    ...{ user_action: '2#LOGIN', resource_key: '2' },
-  };
-  const without = (...names: string[]): Item =>
-    Object.fromEntries(Object.entries(sound).filter(([name]) => !names.includes(name)));
-
-  it.each<[string, Item, readonly string[]]>([
-    ['are right as its fields make them', sound, []],
-    ['are right without a user', without('user_id', 'user_key', 'user_action'), []],
-    ['are right without a resource', { ...without('resource_key'), resource_id: null }, []],
-    ['are wrong where one is missing', without('user_key'), ['user_key']],
-    ['are wrong where one is too many', { ...sound, failure_shard: '0' }, ['failure_shard']],
-    ['are all wrong of an id below 0', { ...sound, id: -8 }, indexKeyNames],
-    ['are all wrong without an action', without('action'), indexKeyNames],
-    ['are all wrong where the action is a number', { ...sound, action: 1 }, indexKeyNames],
-    ['are all wrong where the user is a text', { ...sound, user_id: '2' }, indexKeyNames],
-    ['are all wrong where the resource is a number', { ...sound, resource_id: 2 }, indexKeyNames],
-    ['are all wrong where the time is null', { ...sound, created_at: null }, indexKeyNames],
-  ])('%s', (_, item, wrong) => {
-    expect(wrongIndexKeys(item)).toEqual(wrong);
   });
 });

@@ -130,28 +130,4 @@ describe('A digest', () => {
     const at = new Date(trail.now).toISOString();
     expect(digestsOf(trail)).toMatchObject([{ at, archive_days: 400, verified: null }]);
   });
-
-  it('stays short whatever an entry has for its time, and names no time of another form', async () => {
-    const trail = withEntries([0]);
-    const [id = 0] = trail.source.items.keys();
-    for (const created_at of ['x'.repeat(70_000), '2026-02-30T00:00:00.000Z', 7, null]) {
-      trail.source.items.set(id, { ...trail.source.items.get(id), created_at });
-      await seal(trail);
-      trail.now += minute;
-    }
-    trail.source.items.delete(id);
-
-    await seal(trail);
-
-    const lengths = [...trail.archive.files]
-      .filter(([name]) => name.endsWith('.json'))
-      .map(([, { length }]) => length);
-    expect(Math.max(...lengths)).toBeLessThan(1500);
-    expect(digestsOf(trail)[0]?.entries).toMatchObject({
-      count: 1,
-      late: 1,
-      oldest: null,
-      newest: null,
-    });
-  });
 });

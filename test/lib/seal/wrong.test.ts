@@ -55,26 +55,6 @@ describe('A digest that the key signed', () => {
       { kind: 'wrong', subject: digestName(digest.from), before: expect.stringContaining(before) },
     ]);
   });
-
-  it.each([
-    ['are out of order', ([a = '', ...rest]: string[]) => [...rest, a]],
-    ['are there twice', ([a = '', ...rest]: string[]) => [a, a, ...rest]],
-    ['come after late ones', ([a = '', ...rest]: string[]) => [markLate(a), ...rest]],
-  ])('is wrong where lines %s', async (_, change) => {
-    const { trail, digest, lines } = await sealed();
-    const changed = change(lines);
-    const file = gzipSync(changed.map((line) => `${line}\n`).join(''));
-    const hash = sha256(file).toString('hex');
-    const name = entriesName(digest.from, hash);
-    const late = changed.filter((line) => line.endsWith('"late":true}')).length;
-    const entries = { ...digest.entries, file: name, sha256: hash, count: changed.length, late };
-    trail.archive.files.set(name, file);
-    await sign(trail, digest, { entries });
-
-    expect(await faultsOf(trail)).toEqual([
-      { kind: 'wrong', subject: name, before: 'lines are not in order, or one is there twice' },
-    ]);
-  });
 });
 
 describe('A file of entries that is not lines to its end', () => {
