@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../support/client.ts';
+import { everySetting } from '../support/every-setting.ts';
 import { exampleRequests } from '../support/examples.ts';
-import { mailSettings, startMailbox, tokenIn } from '../support/mailbox.ts';
+import { startMailbox, tokenIn } from '../support/mailbox.ts';
 import { faults } from '../support/proxy.ts';
 import { callEverything, lastingFaults, type Run, startRun } from './run.ts';
 import { leaksIn } from './search.ts';
@@ -44,16 +45,17 @@ describe('A run of the service', () => {
   });
 });
 
-describe('A run with mails', () => {
-  it('leaves no token of a link in output, tables or responses, whatever fails', async () => {
+describe('A run with every setting', () => {
+  it('leaves no secret and no token of a link in output, tables or responses, whatever fails', async () => {
     const mailbox = await startMailbox();
     onTestFinished(mailbox.stop);
-    const settings = { ...mailSettings, ...mailbox.environment, SESSIONS: 'revocable' };
+    const settings = { ...everySetting, ...mailbox.environment };
     const run = await startRun({ ...settings, LOGIN_FAILURES_PER_ADDRESS: '0' });
     const { email } = run.subject.account;
 
     const statuses = await callEverything(run);
-    const links = (await mailbox.mailsTo(email)).filter(({ text }) => text.includes('#token='));
+    await mailbox.mailsTo(email, 2);
+    const links = mailbox.mails.filter(({ text }) => text.includes('#token='));
     mailbox.fail(400, 500, 400, 500);
     for (const fault of lastingFaults) {
       run.proxy.impose({ fault });
@@ -62,8 +64,9 @@ describe('A run with mails', () => {
     run.proxy.impose();
     const places = await run.end();
 
-    expect(statuses).toContain(204);
-    expect(links).toHaveLength(1);
+    expect(statuses.filter((status) => status >= 500)).toEqual([]);
+    expect(statuses.filter((status) => status === 204).length).toBeGreaterThan(10);
+    expect(links.length).toBeGreaterThan(20);
     expect(places['the output']).toContain('mail-not-sent');
     const mailed = links.map((mail) => ({ kind: 'token', value: tokenIn(mail) }));
     expect(run.secrets.some(({ value }) => value === run.subject.linkToken)).toBe(true);

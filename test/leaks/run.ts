@@ -15,7 +15,10 @@ import { scan, usersIn } from '../support/stored-items.ts';
 import { claimsWith, now, signToken } from '../support/tokens.ts';
 import type { Places, Secret } from './search.ts';
 
-const secretFields = ['password', 'token', 'secret', 'apiKey', 'creditCard'];
+const secretFields = [
+  ...['password', 'currentPassword', 'token', 'refreshToken', 'code'],
+  ...['secret', 'apiKey', 'creditCard'],
+];
 
 export interface Run {
   readonly service: TestService;
@@ -48,8 +51,9 @@ export const startRun = async (
     for (const [, value] of typed) remember('password', value);
     remember('token', options.token);
     const answer = await service.api(method, path, options);
-    const { token, ...rest } = answer.body ?? {};
-    remember('token', token);
+    const { token, refreshToken, secret, uri: _, recoveryCodes = [], ...rest } = answer.body ?? {};
+    for (const given of [token, refreshToken]) remember('token', given);
+    for (const given of [secret, ...recoveryCodes]) remember('secret', given);
     answers.push(JSON.stringify([rest, [...answer.headers]]));
     return answer;
   };
@@ -136,9 +140,20 @@ export const callEverything = async ({
   await ask('GET', '/api/admin/audit-logs?action=SHRED', { token: admin });
   await ask('GET', '/api/nowhere', { token });
   const { email } = subject.account;
-  if (subject.linkToken) await ask('POST', '/api/password-resets', { json: { email } });
+  if (subject.linkToken) {
+    await ask('POST', '/api/password-resets', { json: { email } });
+    const wrong = { currentPassword: distinctive(), email: uniqueEmail() };
+    await ask('PUT', `/api/users/${subject.account.id}`, { token, json: wrong });
+    await ask('POST', '/api/account-deletions', { token, json: wrong });
+    await ask('POST', '/api/refresh', { json: { refreshToken: `${registered?.refreshToken}x` } });
+    const json = { token: subject.linkToken, password: distinctive() };
+    await ask('PUT', '/api/email-verifications', { json });
+  }
+  // Where sessions are revocable, an example may end that of its subject.
+  const isOwn = service.environment.SESSIONS === 'revocable' && registered?.token;
   for (const example of exampleRequestsOf(service.environment)) {
-    await sendExample(ask, example, subject);
+    const own = isOwn ? await prepareSubject({ ...service, api: call }, admin, example) : subject;
+    await sendExample(ask, example, own);
   }
   return statuses;
 };
