@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { refreshTokenReused } from '../../lib/log.ts';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { type Account, type ApiAnswer, logIn, register, uniqueEmail } from '../support/client.ts';
 import { sessionIn } from '../support/examples.ts';
@@ -149,5 +150,19 @@ describe('The session of a refresh', () => {
     const [slow, fast] = await overtake(proxy, update, held, held);
 
     expect([slow.status, slow.body.refreshToken]).toEqual([200, fast.body.refreshToken]);
+  });
+
+  it('is ended once, and logged once, by two requests with a token that was used', async () => {
+    const { refreshToken } = (await refresh(first)).body;
+    expect((await refresh(refreshToken)).status).toBe(200);
+
+    const answers = await overtake(proxy, transaction, held, held);
+
+    expect(answers.map(outcome)).toEqual([invalid, invalid]);
+    const logged = service
+      .output()
+      .split('\n')
+      .filter((line) => line.includes(refreshTokenReused));
+    expect(logged.filter((line) => JSON.parse(line).user_id === user.id)).toHaveLength(1);
   });
 });
