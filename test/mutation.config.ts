@@ -4,7 +4,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const all = [
   'test/{functions,lib}/**/*.test.ts',
   'test/settings/**/*.settings.test.ts',
-  'test/properties/audit-{query,retention,seal,tampering}.test.ts',
+  'test/properties/audit-{query,retention,seal,tampering,verifiers}.test.ts',
 ];
 
 /** What is fast and near comes first: the first test that fails ends the trial of a mutant. */

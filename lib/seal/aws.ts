@@ -39,9 +39,6 @@ const versionsIn = (listed: ListObjectVersionsCommandOutput): readonly Version[]
   ].sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
 };
 
-/** Pages of a list: far more than an archive has. */
-const maxPages = 1_000_000;
-
 /** Lists all versions from a key on, in the order of keys; the first version of a key comes last. */
 async function* listVersions(
   client: S3Client,
@@ -52,15 +49,15 @@ async function* listVersions(
   const before = String.fromCharCode(from.charCodeAt(from.length - 1) - 1);
   let KeyMarker: string | undefined = `${from.slice(0, -1)}${before}`;
   let VersionIdMarker: string | undefined;
-  for (let page = 0; page < maxPages; page += 1) {
+  let listed: ListObjectVersionsCommandOutput;
+  do {
     const markers = { KeyMarker, ...(VersionIdMarker ? { VersionIdMarker } : {}) };
     const command = new ListObjectVersionsCommand({ Bucket, Prefix: archivePrefix, ...markers });
-    const listed: ListObjectVersionsCommandOutput = await client.send(command);
+    listed = await client.send(command);
     for (const version of versionsIn(listed)) if (version.key >= from) yield version;
-    if (!listed.IsTruncated) return;
     KeyMarker = listed.NextKeyMarker;
     VersionIdMarker = listed.NextVersionIdMarker;
-  }
+  } while (listed.IsTruncated);
 }
 
 /** A file with its first version, which is absent when only delete markers are left. */

@@ -19,30 +19,21 @@ const number = (most = Number.MAX_SAFE_INTEGER) =>
 /** The fields of a digest, in the order in which they are written. */
 const form = v.object({
   format: v.literal(2),
-  /** The window: created_at from (inclusive) until (exclusive). */
   from: time,
   until: time,
-  /** When the run of the sealer began that closed the window. */
   at: time,
-  /** Seconds from one window to the next, by the setting of the sealer. */
   interval: v.pipe(number(86_400), v.minValue(1)),
-  /** Days for which the files of this window are kept; 0: for ever. */
   archive_days: number(36_500),
   entries: v.object({
     file: v.string(),
     sha256: hash,
     count: number(),
-    /** How many of them are out of order: not of this window, or not where the index has them. */
     late: number(),
-    /** created_at of the oldest and the newest that has a time of the form; null without one. */
     oldest: v.nullable(time),
     newest: v.nullable(time),
   }),
-  /** The last part of the trail that the sealer has checked; null before the first check. */
   verified: v.nullable(v.object({ from: time, until: time, at: time, faults: number() })),
-  /** The digest before; null in the first one. */
   previous: v.nullable(v.object({ file: digestFile, sha256: hash, signature })),
-  /** SHA-256 of the public key (SPKI, DER). */
   key: hash,
 });
 

@@ -105,9 +105,8 @@ export const findStart = async (
 };
 
 /**
- * Finds what the run after a digest reads again: from six intervals before the run that closed its
- * window, or from the beginning of the window that contains that time, because a clock that ran ahead
- * may have closed it. The first window, which may be the whole past, is not read again as a whole.
+ * Finds the time that the run after a digest reads again (lib/seal/README.md, Windows). The first window
+ * may be the whole past, and is not read again as a whole.
  * @returns the beginning of that time, and the digests that end after it, newest first
  */
 export const readAgainAfter = async (

@@ -61,21 +61,17 @@ const sortKey = byCreatedAt.sortKey.name;
 /** Items of a page: the pages of all shards are in memory at once. */
 const pageSize = 500;
 
-/** Ends a loop without progress: far more pages than the largest table has. */
-const maxPages = 10_000_000;
-
 type Page = Pick<ScanCommandOutput, 'Items' | 'LastEvaluatedKey'>;
 type Start = Pick<ScanCommandInput, 'ExclusiveStartKey'>;
 
 /** Reads all pages. @param read reads one page */
 async function* itemsOf(read: (start: Start) => Promise<Page>): AsyncGenerator<Item> {
   let ExclusiveStartKey: Start['ExclusiveStartKey'];
-  for (let page = 0; page < maxPages; page += 1) {
+  do {
     const { Items = [], LastEvaluatedKey } = await read({ ExclusiveStartKey });
     for (const item of Items) yield nativeItem(item);
-    if (!LastEvaluatedKey) return;
     ExclusiveStartKey = LastEvaluatedKey;
-  }
+  } while (ExclusiveStartKey);
 }
 
 const readShard = (shard: string, from: string, until: string): AsyncGenerator<Item> => {
