@@ -14,7 +14,8 @@ import { pythonProgram } from '../support/python.ts';
 import { counted, seed } from '../support/runs.ts';
 import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
 import { formatCases, trailOf } from './format-cases.ts';
-import { copy, sound, withAll, withEntries, withFiles } from './tampering.ts';
+import { tamperedCases } from './tampered-cases.ts';
+import { copy, sound, withAll, withEntries, withFiles, withKey } from './tampering.ts';
 
 const day = 86_400_000;
 
@@ -48,8 +49,8 @@ const write = (trail: Trail, name: string): string => {
 
 /** Trails to which something was done, from the seed of all properties. */
 const tampered = async (): Promise<readonly Trail[]> => {
-  const deeds = fc.array(fc.oneof(...withEntries, ...withFiles, ...withAll), { maxLength: 2 });
-  const all = fc.sample(deeds, { seed, numRuns: 150 });
+  const any = fc.oneof(...withEntries, ...withFiles, ...withAll, ...withKey);
+  const all = fc.sample(fc.array(any, { maxLength: 2 }), { seed, numRuns: 150 });
   return Promise.all(
     all.map(async (some) => {
       const trail = copy(sound);
@@ -125,21 +126,24 @@ const verifyHere = async (
   return faults.length > 0 ? 'hidden' : 'intact';
 };
 
-it('Both verifiers say of each case of the document’s rules whether it is intact', async () => {
+it.each([
+  ['the document’s rules', formatCases],
+  ['tampering', tamperedCases],
+])('Both verifiers say of each case of %s whether it is intact', async (kind, cases) => {
   const ours: Record<string, Verdict> = {};
   const folders: string[] = [];
-  for (const [i, each] of formatCases.entries()) {
+  for (const [i, each] of cases.entries()) {
     const trail = await trailOf(each);
-    const path = write(trail, `case-${i}`);
+    const path = write(trail, `${kind} ${i}`);
     each.onDisk?.(path, [...trail.archive.files.keys()].filter(isDigestName).sort());
     ours[each.title] = await verifyHere(trail, path);
     folders.push(path);
   }
   const verdicts = verifyInPython(folders);
-  const theirs = Object.fromEntries(formatCases.map(({ title }, i) => [title, verdicts[i]]));
+  const theirs = Object.fromEntries(cases.map(({ title }, i) => [title, verdicts[i]]));
 
   const expected = Object.fromEntries(
-    formatCases.map(({ title, isIntact, isHidden }) => {
+    cases.map(({ title, isIntact, isHidden }) => {
       const verdict = isHidden ? 'hidden' : 'intact';
       return [title, isIntact ? verdict : 'broken'];
     }),

@@ -179,7 +179,7 @@ const replacedEntries = Object.entries(inPlace).flatMap(([what, put]) =>
 );
 
 /** An item with the index keys that its fields make. */
-const withKeys = (item: Item): Item => {
+export const withKeys = (item: Item): Item => {
   const others = Object.entries(item).filter(([name]) => !indexKeyNames.includes(name));
   const entry = { user_id: null, resource_id: null, ...item } as unknown as AuditEntry;
   return { ...Object.fromEntries(others), ...indexKeys(entry) };
@@ -248,7 +248,7 @@ const shown = (title: string, isIntact: boolean, put: (path: string) => void): F
   ...{ title: `a public key in the archive that is ${title}`, isIntact, trail: kept },
   onDisk: (folder) => put(join(folder, 'public-key.pem')),
 });
-const pemOf = ({ publicKey }: Trail['signer']) =>
+export const pemOf = ({ publicKey }: Trail['signer']) =>
   publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
 export const formatCases: readonly FormatCase[] = [
