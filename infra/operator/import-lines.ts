@@ -104,10 +104,13 @@ const required = (body: Fields, name: string): unknown => {
 const parseGivenHash = (body: Fields): string =>
   body.password_hash === null ? unmatchableHash() : parseHash(required(body, 'password_hash'));
 
-/** An address counts as proved in the other system, unless the line says that it is not. */
+/**
+ * An address counts as proved in the other system, unless the line says that it is not. Null is
+ * refused: it may mean that nobody knows.
+ */
 const parseVerified = (value: unknown): boolean => {
-  if (value === undefined || value === null || value === true) return true;
-  if (value === false) return false;
+  if (value === undefined) return true;
+  if (typeof value === 'boolean') return value;
   throw invalidField('email_verified', 'must be true or false');
 };
 

@@ -22,7 +22,7 @@ const commonOptions = {
   help: { type: 'boolean', help: 'print this help' },
 } as const satisfies Readonly<Record<string, CommandOption>>;
 
-const optionColumn = 18;
+const optionColumn = 20;
 
 const describeOption = ([name, { value, help }]: [string, CommandOption]): string => {
   const shown = name === 'local' ? `--local[=${value}]` : `--${name}${value ? ` ${value}` : ''}`;
