@@ -24,7 +24,8 @@ const spellings = (value: string): readonly string[] => {
 
 /** The parts of a token or of a hash that are enough to do harm. */
 const partsOf = ({ kind, value }: Secret): readonly string[] => {
-  if (kind === 'token') return [value, value.split('.').at(-1) ?? value];
+  // A signature, or the secret of a refresh token without its tag.
+  if (kind === 'token') return [value, (value.split('.').at(-1) ?? value).slice(0, 43)];
   if (kind === 'hash') return [value, value.slice(-31)];
   return [value];
 };

@@ -135,6 +135,24 @@ describe('A session that is refreshed', () => {
     expect(outcome(await refresh(refreshToken))).toEqual(invalid);
   });
 
+  it('goes on although it was unused for longest, of as many as a user can have', async () => {
+    const headers = { 'user-agent': 'x'.repeat(120) };
+    const logins = new Map<string, { token: string; refreshToken: string }>();
+    for (let login = 0; login < 80; login += 1) {
+      pass(1);
+      const { body } = await api('POST', '/api/login', { json: user, headers });
+      logins.set(sessionIn(body), body);
+    }
+    const { token } = [...logins.values()].at(-1) ?? user;
+    const { body } = await api('GET', `/api/users/${user.id}/sessions`, { token });
+    const oldest = logins.get(body.data.at(-1).id);
+
+    const next = await refreshed(oldest?.refreshToken ?? '');
+
+    expect(body.data.length).toBeLessThan(80);
+    expect((await profile(next.token)).status).toBe(200);
+  });
+
   it('ends after SESSION_DAYS, however often it is refreshed, and its last token with it', async () => {
     let tokens = { token: user.token, refreshToken: first };
     for (const days of [25, 25, 25, 14.9]) {
