@@ -38,7 +38,23 @@ export const openPage = async (
 const schemes = ['light', 'dark'] as const;
 const widths = [360, 1280] as const;
 
-/** @returns what axe-core finds wrong with a page as it is, light and dark, narrow and wide */
+/** Within the page: what reaches out of a narrow window when the text has twice its size. */
+const overflow = `(() => {
+  const root = document.documentElement;
+  root.style.fontSize = '187.5%';
+  const outside = [...document.querySelectorAll('body *')].filter((element) => {
+    const { right, width } = element.getBoundingClientRect();
+    return width > 1 && right > innerWidth + 1 && !element.closest('thead, pre, [role=toolbar]');
+  });
+  const found = root.scrollWidth > innerWidth ? outside.map((element) => element.outerHTML) : [];
+  root.style.fontSize = '';
+  return found.slice(0, 3).map((html) => 'overflow: ' + html.slice(0, 120));
+})()`;
+
+/**
+ * @returns what axe-core finds wrong with a page as it is, light and dark, narrow and wide, and what
+ * overflows where the window is narrow and the text large
+ */
 export const violationsIn = async (page: Page): Promise<readonly string[]> => {
   // The policy of the page forbids scripts of others; the debugger may run them.
   const debugging = await page.context().newCDPSession(page);
@@ -61,5 +77,8 @@ export const violationsIn = async (page: Page): Promise<readonly string[]> => {
       );
     }
   }
+  await page.setViewportSize({ width: Math.min(...widths), height: 800 });
+  found.push(...(await evaluate(overflow)));
+  await page.setViewportSize({ width: Math.max(...widths), height: 800 });
   return found;
 };
