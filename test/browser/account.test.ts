@@ -2,12 +2,17 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
-import { factorSettings } from '../support/second-factor.ts';
+import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { startBrowser } from './chromium.ts';
 import { openConsole } from './console.ts';
 import { violationsIn } from './page.ts';
 
-const service = await serviceForThisFile(factorSettings);
+const service = await serviceForThisFile({
+  ...mailSettings,
+  SESSIONS: 'revocable',
+  EMAIL_VERIFICATION: 'on',
+  VERIFY_URL: verifyUrl,
+});
 const { api, url, adminToken } = service;
 const browser = await startBrowser();
 afterAll(() => browser.close());
@@ -26,7 +31,7 @@ const registerAdmin = async () => {
 };
 
 describe('Sessions in the console', () => {
-  it('are shown with their user, and ended one by one or all at once', async () => {
+  it('are shown with their user, and ended one by one, all at once, or by a new password', async () => {
     const user = await register(api);
     const tokens = [await logIn(api, user), await logIn(api, user)];
     const { page, complaints } = await openConsole(browser, service, `#/users/${user.id}`);
@@ -37,7 +42,15 @@ describe('Sessions in the console', () => {
     await ends.first().click();
     await expect.poll(() => ends.count()).toBe(2);
     await button(page, 'End all').click();
-    await page.getByText('Nobody is signed in with this account.').waitFor();
+    const nobody = page.getByText('Nobody is signed in with this account.');
+    await nobody.waitFor();
+    await logIn(api, user);
+    await page.reload();
+    await ends.waitFor();
+    await button(page, 'Set a password').click();
+    await page.getByLabel('New password').fill('another password');
+    await button(page, 'Set the password').click();
+    await nobody.waitFor();
 
     expect(await Promise.all([...tokens, user.token].map(profile))).toEqual([401, 401, 401]);
     expect(complaints).toEqual([]);
@@ -56,4 +69,18 @@ describe('Sessions in the console', () => {
     expect(await profile(token)).toBe(401);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
+});
+
+it('One’s own account says which address is not verified, and that a new one counts with its link', async () => {
+  const user = await registerAdmin();
+  const { page } = await openConsole(browser, { url, admin: user }, '#/account');
+  await page.getByText('Not verified').waitFor();
+
+  await page.getByLabel('Email address').fill('another@example.org');
+  await button(page, 'Save the changes').click();
+  await page
+    .getByText('The address changes when the link mailed to another@example.org is used.')
+    .waitFor();
+
+  expect(await page.getByLabel('Email address').inputValue()).toBe(user.email);
 });

@@ -57,6 +57,12 @@ export const endSession = (): void => {
   signedIn.set({ session, isOver: true, notice: 'Your session is over. Sign in again to go on.' });
 };
 
+/** The user has another address than the token says, and signs in by that. */
+export const renameSession = (email: string): void => {
+  const { session, ...rest } = signedIn.get();
+  if (session) signedIn.set({ ...rest, session: { ...session, email } });
+};
+
 /** Forgets the user with all that the console showed. */
 export const forgetSession = (notice?: string): void => {
   sessionStorage.removeItem(key);

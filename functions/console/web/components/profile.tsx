@@ -1,10 +1,10 @@
-/** What users may change of themselves, and admins of everybody. */
+/** A user: what users may change of themselves, and admins of everybody. */
 import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import type { User, UserChanges } from '../contract.d.ts';
 import { counted } from '../format.ts';
-import { useAction } from '../loading.ts';
-import { signedIn } from '../session.ts';
+import { useAction, useLoad } from '../loading.ts';
+import { renameSession, signedIn } from '../session.ts';
 import { Field, Form, PasswordField } from './form.tsx';
 import { tell } from './notice.tsx';
 
@@ -13,6 +13,24 @@ export const changeUser = (id: number, body: UserChanges): Promise<User> =>
   send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
 
 export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;
+
+/**
+ * Loads a user.
+ * @returns with it `changed`, to be called with the user after a change, and `changes`, their number:
+ * a change may have ended sessions
+ */
+export const useUser = (id: number) => {
+  const { update, ...loaded } = useLoad(`user ${id}`, () =>
+    send(api.GET('/api/users/{id}', { params: { path: { id } } })),
+  );
+  const [changes, setChanges] = useState(0);
+  const changed = (user: User) => {
+    update(() => user);
+    setChanges((before) => before + 1);
+    if (isOwn(user)) renameSession(user.email);
+  };
+  return { ...loaded, changes, changed };
+};
 
 /** Whether users who change their own password or address must type their current password. */
 const asksPassword = (user: User) => settings.currentPassword === 'required' && isOwn(user);
@@ -27,7 +45,7 @@ const CurrentPassword = (props: CurrentPasswordProps) => (
 );
 
 /** The form for a name and an address. */
-export const ProfileForm = ({ user, update }: { user: User; update: (user: User) => void }) => {
+export const ProfileForm = ({ user, changed }: Pick<PasswordFormProps, 'user' | 'changed'>) => {
   const [name, setName] = useState(user.name);
   const [email, setEmail] = useState(user.email);
   const [currentPassword, setCurrentPassword] = useState('');
@@ -37,12 +55,17 @@ export const ProfileForm = ({ user, update }: { user: User; update: (user: User)
     ...(email === user.email ? {} : { email, ...(asks ? { currentPassword } : {}) }),
   };
   const action = useAction(async () => {
-    const changed = await changeUser(user.id, changes);
-    update(changed);
-    setName(changed.name);
-    setEmail(changed.email);
+    const answered = await changeUser(user.id, changes);
+    changed(answered);
+    setName(answered.name);
+    setEmail(answered.email);
     setCurrentPassword('');
-    tell('The changes are saved.');
+    const waits = email !== user.email && answered.email === user.email;
+    tell(
+      waits
+        ? `The address changes when the link mailed to ${email} is used.`
+        : 'The changes are saved.',
+    );
   });
   const { faults = {} } = action.failure ?? {};
   const input = { required: true, autoComplete: 'off' } as const;
@@ -77,21 +100,24 @@ const consequenceOf = (user: User): string => {
 
 interface PasswordFormProps {
   readonly user: User;
-  readonly done?: () => void;
+  readonly changed: (user: User) => void;
   readonly cancel?: () => void;
 }
 
 /** The form for a new password. */
-export const PasswordForm = ({ user, done, cancel }: PasswordFormProps) => {
+export const PasswordForm = ({ user, changed, cancel }: PasswordFormProps) => {
   const [password, setPassword] = useState('');
   const [currentPassword, setCurrentPassword] = useState('');
   const asks = asksPassword(user);
   const action = useAction(async () => {
-    await changeUser(user.id, { password, ...(asks ? { currentPassword } : {}) });
+    const answered = await changeUser(user.id, {
+      password,
+      ...(asks ? { currentPassword } : {}),
+    });
     setPassword('');
     setCurrentPassword('');
     tell(`The password of ${user.name} is set.`);
-    done?.();
+    changed(answered);
   });
   return (
     <Form action={action} failed="No password was set" submit="Set the password" cancel={cancel}>

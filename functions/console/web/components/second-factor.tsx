@@ -220,8 +220,8 @@ const Enabled = ({ left, renewed, removed }: EnabledProps) => {
   );
 };
 
-/** The second factor of whoever is signed in. */
-export const OwnFactor = () => {
+/** The second factor of whoever is signed in. A change of it ends the other sessions. */
+export const OwnFactor = ({ changed }: { changed: () => void }) => {
   const { data, failure, isBusy, reload } = useLoad('own factor', () =>
     send(api.GET('/api/second-factor')),
   );
@@ -231,6 +231,7 @@ export const OwnFactor = () => {
     setEnrolment(undefined);
     setCodes(fresh);
     reload();
+    changed();
   };
   if (codes) return <RecoveryCodes codes={codes} done={() => setCodes(undefined)} />;
   if (enrolment) return <Confirm {...enrolment} done={show} />;
@@ -249,6 +250,7 @@ export const OwnFactor = () => {
   const removed = () => {
     tell('The second factor is removed.');
     reload();
+    changed();
   };
   return <Enabled left={data.recovery_codes_left} renewed={show} removed={removed} />;
 };

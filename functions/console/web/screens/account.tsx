@@ -1,19 +1,16 @@
-import { api, send, settings } from '../api.ts';
+import { settings } from '../api.ts';
 import { Busy, FailureNotice } from '../components/notice.tsx';
-import { PasswordForm, ProfileForm } from '../components/profile.tsx';
+import { PasswordForm, ProfileForm, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { OwnFactor } from '../components/second-factor.tsx';
 import { Sessions } from '../components/sessions.tsx';
-import { useLoad } from '../loading.ts';
 import { signedIn } from '../session.ts';
 import { UserFacts } from './user.tsx';
 
 /** The account of whoever is signed in. */
 export const Account = () => {
   const id = signedIn.use().session?.id ?? 0;
-  const { data, failure, isBusy, reload, update } = useLoad(`account ${id}`, () =>
-    send(api.GET('/api/users/{id}', { params: { path: { id } } })),
-  );
+  const { data, failure, isBusy, reload, changes, changed } = useUser(id);
   return (
     <Screen title="My account">
       <FailureNotice what="Your account could not be loaded" failure={failure} retry={reload} />
@@ -23,18 +20,18 @@ export const Account = () => {
           <UserFacts user={data} />
           <div class="columns">
             <Card title="Profile">
-              <ProfileForm user={data} update={(user) => update(() => user)} />
+              <ProfileForm user={data} changed={changed} />
             </Card>
             <Card title="Password">
-              <PasswordForm user={data} />
+              <PasswordForm user={data} changed={changed} />
             </Card>
             {settings.secondFactor !== 'off' && (
               <Card title="Second factor">
-                <OwnFactor />
+                <OwnFactor changed={() => changed(data)} />
               </Card>
             )}
           </div>
-          <Sessions id={id} />
+          <Sessions key={changes} id={id} />
         </>
       )}
     </Screen>

@@ -4,7 +4,7 @@ import { api, Failure, send, settings } from '../api.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Field, Form } from '../components/form.tsx';
 import { Busy, FailureNotice, tell } from '../components/notice.tsx';
-import { changeUser, isOwn, PasswordForm, ProfileForm } from '../components/profile.tsx';
+import { changeUser, isOwn, PasswordForm, ProfileForm, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Sessions } from '../components/sessions.tsx';
 import { CopyButton, Time } from '../components/text.tsx';
@@ -14,14 +14,14 @@ import { counted } from '../format.ts';
 import { useAction, useLoad } from '../loading.ts';
 import { go, href } from '../router.ts';
 import { forgetSession } from '../session.ts';
-import { RoleBadge } from './users.tsx';
+import { Address, RoleBadge } from './users.tsx';
 
 interface UserProps {
   readonly user: UserData;
 }
 
 interface DialogProps extends UserProps {
-  readonly update: (user: UserData) => void;
+  readonly changed: (user: UserData) => void;
   readonly close: () => void;
 }
 
@@ -30,7 +30,7 @@ export const UserFacts = ({ user }: UserProps) => (
   <p class="facts">
     <RoleBadge role={user.role} />
     <span>
-      {user.email} <CopyButton text={user.email} label="Copy the address" />
+      <Address user={user} /> <CopyButton text={user.email} label="Copy the address" />
     </span>
     <span>Id {user.id}</span>
     <span>
@@ -44,13 +44,13 @@ const roleEnds =
     ? 'All sessions of the user end now.'
     : 'A token that was given before keeps the role until it expires, within a day.';
 
-const ChangeRole = ({ user, update, close }: DialogProps) => {
+const ChangeRole = ({ user, changed, close }: DialogProps) => {
   const role = user.role === 'admin' ? 'user' : 'admin';
   const action = useAction(async () => {
-    const changed = await changeUser(user.id, { role });
+    const answered = await changeUser(user.id, { role });
     tell(`${user.name} is ${role === 'admin' ? 'an admin' : 'no admin any more'}.`);
     if (isOwn(user)) return forgetSession('You are no admin any more.');
-    update(changed);
+    changed(answered);
     close();
   });
   return (
@@ -78,9 +78,16 @@ const ChangeRole = ({ user, update, close }: DialogProps) => {
   );
 };
 
-const SetPassword = ({ user, close }: DialogProps) => (
+const SetPassword = ({ user, changed, close }: DialogProps) => (
   <Dialog title={`Set a password for ${user.name}`} close={close}>
-    <PasswordForm user={user} done={close} cancel={close} />
+    <PasswordForm
+      user={user}
+      changed={(answered) => {
+        changed(answered);
+        close();
+      }}
+      cancel={close}
+    />
   </Dialog>
 );
 
@@ -144,7 +151,7 @@ const DeleteUser = ({ user, close }: DialogProps) => {
   );
 };
 
-const RemoveFactor = ({ user, close }: DialogProps) => {
+const RemoveFactor = ({ user, changed, close }: DialogProps) => {
   const params = { path: { id: user.id } };
   const { data, failure, reload } = useLoad(`factor ${user.id}`, () =>
     send(api.GET('/api/users/{id}/second-factor', { params })),
@@ -152,6 +159,7 @@ const RemoveFactor = ({ user, close }: DialogProps) => {
   const action = useAction(async () => {
     await send(api.DELETE('/api/users/{id}/second-factor', { params }));
     tell(`${user.name} signs in without a code.`);
+    changed(user);
     close();
   });
   return (
@@ -265,10 +273,7 @@ const Deeds = (props: Omit<DialogProps, 'close'>) => {
 
 /** A user, with all that an admin can do to it. */
 export const User = ({ id }: { id: number }) => {
-  const { data, failure, isBusy, reload, update } = useLoad(`user ${id}`, () =>
-    send(api.GET('/api/users/{id}', { params: { path: { id } } })),
-  );
-  const replace = (user: UserData) => update(() => user);
+  const { data, failure, isBusy, reload, changes, changed } = useUser(id);
   const isMissing = failure?.status === 404;
   return (
     <Screen title={data?.name ?? `User ${id}`}>
@@ -286,11 +291,11 @@ export const User = ({ id }: { id: number }) => {
           <UserFacts user={data} />
           <div class="columns">
             <Card title="Profile">
-              <ProfileForm user={data} update={replace} />
+              <ProfileForm user={data} changed={changed} />
             </Card>
-            <Deeds user={data} update={replace} />
+            <Deeds user={data} changed={changed} />
           </div>
-          <Sessions key={`${data.role}`} id={id} />
+          <Sessions key={changes} id={id} />
         </>
       )}
       <UserTrail id={id} />

@@ -17,11 +17,18 @@ type Order = 'asc' | 'desc';
 
 const columns: readonly Column<User>[] = [
   { title: 'Name', cell: ({ id, name }) => <a href={href(`/users/${id}`)}>{name}</a> },
-  { title: 'Email', cell: ({ email }) => email },
+  { title: 'Email', cell: (user) => <Address user={user} /> },
   { title: 'Role', cell: ({ role }) => <RoleBadge role={role} /> },
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} isDay /> },
   { title: 'Id', cell: ({ id }) => id, class: 'number' },
 ];
+
+/** An address; where addresses are verified, it says of one that is not. */
+export const Address = ({ user: { email, email_verified: isVerified } }: { user: User }) => (
+  <span>
+    {email} {isVerified === false && <Badge>Not verified</Badge>}
+  </span>
+);
 
 export const RoleBadge = ({ role }: Pick<User, 'role'>) =>
   role === 'admin' ? <Badge kind="strong">Admin</Badge> : <Badge>User</Badge>;
