@@ -43,6 +43,11 @@ const refreshed = async (refreshToken: string) => {
 };
 const profile = (token: string) => api('GET', '/api/profile', { token });
 const writes = () => proxy.requests.filter((request) => request.writes > 0);
+/** The item that has the sessions of the user. */
+const storedSessions = async () => {
+  const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
+  return items.find(({ pk }) => pk === `sessions#${user.id}`) ?? {};
+};
 const change = (json: object, token: string) =>
   api('PUT', `/api/users/${user.id}`, { token, json });
 
@@ -102,8 +107,7 @@ describe('POST /api/refresh', () => {
     [
       'the hash that the table holds',
       async () => {
-        const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
-        const item = items.find(({ pk }) => pk === `sessions#${user.id}`) ?? {};
+        const item = await storedSessions();
         const { refresh: kept } = item[sessionIn(user)] as { refresh: { newest: string } };
         return first.replace(/.{43}(.{22})$/, `${kept.newest}$1`);
       },
@@ -133,6 +137,20 @@ describe('A session that is refreshed', () => {
     pass(30 * day);
 
     expect(outcome(await refresh(refreshToken))).toEqual(invalid);
+  });
+
+  it('stays in the table for as long as any session of its user lasts', async () => {
+    let refreshToken = first;
+    for (const days of [25, 0, 25, 0, 25, 0]) {
+      pass(days * day);
+      // At last this session ends before the one that begins here.
+      if (days === 0) await api('POST', '/api/login', { json: user });
+      ({ refreshToken } = await refreshed(refreshToken));
+
+      const { pk: _, expires_at, ...sessions } = await storedSessions();
+      const ends = Object.values(sessions).map((session) => (session as { until: number }).until);
+      expect(expires_at).toBeGreaterThanOrEqual(Math.max(...ends));
+    }
   });
 
   it('goes on although it was unused for longest, of as many as a user can have', async () => {
