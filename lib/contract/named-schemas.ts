@@ -135,6 +135,14 @@ export const secondFactorEnrolment = v.object({
 
 export const recoveryCodes = v.object({ recoveryCodes: v.array(v.string()) });
 
+/** An empty one is as none. */
+const optionalCode = v.exactOptional(
+  v.pipe(
+    v.string(),
+    v.description('Required of users who have a second factor: of the app, or a recovery code.'),
+  ),
+);
+
 /** The body of a login, with the code where there are second factors. */
 export const credentialsUnder = ({ secondFactor: setting }: ServiceValues) =>
   setting === 'off' ? credentials : credentialsWithCode;
@@ -142,7 +150,7 @@ export const credentialsUnder = ({ secondFactor: setting }: ServiceValues) =>
 const accountDeletion = v.object(passwordConfirmation.entries);
 const accountDeletionWithCode = v.object({
   ...passwordConfirmation.entries,
-  code: v.exactOptional(codeConfirmation.entries.code),
+  code: optionalCode,
 });
 
 /** The body of a deletion of one's own account, with the code where there are second factors. */
@@ -159,7 +167,7 @@ export const usersUnder = ({ emailVerification: setting }: ServiceValues) =>
 
 const credentialsWithCode = v.object({
   ...credentials.entries,
-  code: v.exactOptional(codeConfirmation.entries.code),
+  code: optionalCode,
 });
 
 const ownUserChanges = v.pipe(
