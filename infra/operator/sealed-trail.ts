@@ -128,7 +128,7 @@ export const findSealedTrail = async (
 /** The fingerprint of the public key in the folder of an archive, or why there is none. */
 const shownKey = (folder: string): string => {
   try {
-    return fingerprintOf(createPublicKey(readFileSync(join(folder, publicKeyName))));
+    return fingerprintOf(parsePublicKey(readFileSync(join(folder, publicKeyName)), publicKeyName));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'not there' : 'no public key';
   }

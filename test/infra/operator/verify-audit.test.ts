@@ -250,6 +250,11 @@ describe('verify-audit', () => {
     ['is not there', undefined, 'it is not there'],
     ['is no key', 'x', 'it is no public key'],
     [
+      'is the private one',
+      readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8'),
+      'it is no public key',
+    ],
+    [
       'is another one',
       localSigner(makeKey()).publicKey.export({ type: 'spki', format: 'pem' }),
       'it is [0-9a-f]{64}',
