@@ -30,19 +30,25 @@ const hostile = Object.entries({
 } satisfies Record<string, Fault>);
 
 describe.each(hostile)('When the store %s, the console', (_, fault) => {
-  it('says that users could not be loaded, and loads them when asked again', async () => {
-    const { page } = await openConsole(browser, service, '#/account');
-    await page.getByLabel('Name').waitFor();
+  it.each([
+    ['Users', 'users'],
+    ['Audit', 'entries'],
+  ])(
+    'says on the screen %s that %s could not be loaded, and loads them when asked again',
+    async (screen, rows) => {
+      const { page } = await openConsole(browser, service, '#/account');
+      await page.getByLabel('Name').waitFor();
 
-    proxy.impose({ fault });
-    await page.getByRole('link', { name: 'Users' }).click();
-    await page.getByText('The users could not be loaded.').waitFor();
-    proxy.impose();
-    await button(page, 'Try again').click();
-    await page.locator('tbody tr').first().waitFor();
+      proxy.impose({ fault });
+      await page.getByRole('link', { name: screen, exact: true }).click();
+      await page.getByText(`The ${rows} could not be loaded.`).waitFor();
+      proxy.impose();
+      await button(page, 'Try again').click();
+      await page.locator('tbody tr').first().waitFor();
 
-    expect(await page.getByText('could not be loaded').count()).toBe(0);
-  });
+      expect(await page.getByText('could not be loaded').count()).toBe(0);
+    },
+  );
 
   it('says that a user was not created, keeps what was typed, and creates one user', async () => {
     const email = uniqueEmail();
