@@ -91,7 +91,12 @@ export const serviceSettings = {
     requires: 'sessions',
   },
   /** Days without a refresh after which a session ends, where it can be refreshed. */
-  sessionIdleDays: { variable: 'SESSION_IDLE_DAYS', allowed: { from: 1, to: 400 }, default: '30' },
+  sessionIdleDays: {
+    variable: 'SESSION_IDLE_DAYS',
+    allowed: { from: 1, to: 400 },
+    default: '30',
+    requires: 'sessionDays',
+  },
   /** Whether users must give their current password to change their password or address. */
   currentPassword: {
     variable: 'CURRENT_PASSWORD',

@@ -166,9 +166,9 @@ const removing = (ids: readonly string[]) => ({
 /** Seconds. */
 export const day = 24 * 60 * 60;
 
-/** Seconds for which a session lasts without a refresh. */
+/** Seconds for which a session lasts at most without a refresh. */
 export const sessionLifetime = (): number =>
-  Math.min(config.sessionDays || 1, config.sessionDays ? config.sessionIdleDays : 1) * day;
+  (config.sessionDays > 0 ? config.sessionIdleDays : 1) * day;
 
 /** The write of a user's first session, for the transaction that stores the user. */
 export const firstSession = (user: StoredUser, id: string, session: Session) => ({

@@ -196,6 +196,7 @@ describe('A setting of mails', () => {
     [{ EMAIL_VERIFICATION: 'on' }, 'EMAIL_VERIFICATION requires VERIFY_URL'],
     [{ VERIFY_URL: RESET_URL }, 'VERIFY_URL requires RESET_URL'],
     [{ SESSION_DAYS: '90' }, 'SESSION_DAYS requires that SESSIONS is not stateless'],
+    [{ SESSION_IDLE_DAYS: '5' }, 'SESSION_IDLE_DAYS requires that SESSION_DAYS is not 0'],
   ])('requires others: %o is refused for a whole service', (env, message) => {
     expect(check(env)).toBe(`Environment variable ${message}`);
   });
