@@ -426,9 +426,15 @@ export const formatCases: readonly FormatCase[] = [
   ...['user_id', 'resource_id'].map((name) =>
     keys(`no ${name}`, true, (item) => withKeys(without(item, name))),
   ),
-  ...[{ user_id: '2' }, { user_id: { N: '1.5' } }, { action: 7 }, { resource_id: 2 }].map(
-    (fields) =>
-      keys(`${JSON.stringify(fields)}`, false, (item) => withKeys({ ...item, ...fields })),
+  keys('no action', false, (item) => withKeys(without(item, 'action'))),
+  ...[
+    { id: -8 },
+    { user_id: '2' },
+    { user_id: { N: '1.5' } },
+    { action: 7 },
+    { resource_id: 2 },
+  ].map((fields) =>
+    keys(`${JSON.stringify(fields)}`, false, (item) => withKeys({ ...item, ...fields })),
   ),
   shown('not there', false, (path) => rmSync(path)),
   shown('no key', false, (path) => writeFileSync(path, '{}\n')),

@@ -7,7 +7,7 @@ import { digestsOf, makeTrail } from '../../support/sealed-trail.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const _iso = (time: number) => new Date(time).toISOString();
+const iso = (time: number) => new Date(time).toISOString();
 
 const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
 afterEach(() => logged.mockClear());
@@ -158,6 +158,25 @@ describe('A round of the sealer', () => {
     const broken = { event: 'audit-trail-broken', faults: 1, findings: [{ subject }] };
     expect(events()).toMatchObject([broken, broken]);
     expect(trail.archive.files.size).toBe(7);
+  });
+
+  it('counts all digests that no sealer signed, and names twenty', async () => {
+    const { trail, round } = makeRounds();
+    await round();
+    const names = Array.from({ length: 21 }, (_, i) =>
+      digestName(iso(Date.UTC(2099, 0, 1) + i * day)),
+    );
+    for (const name of names) trail.archive.files.set(name, Buffer.from('{}'));
+
+    await round();
+
+    const findings = names.toReversed().map((subject) => ({ kind: 'unreadable', subject }));
+    expect(events()).toEqual([
+      {
+        ...{ level: 'error', event: 'audit-trail-broken', faults: 21 },
+        findings: findings.slice(0, 20),
+      },
+    ]);
   });
 
   it.each([
