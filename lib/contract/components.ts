@@ -103,6 +103,9 @@ const id = {
   },
 };
 
+/** Not `session`: generators for Go would make one type of it and of the schema Session. */
+const sessionParameter = 'sessionId';
+
 const session = {
   name: 'session',
   in: 'path',
@@ -120,6 +123,10 @@ const file = {
   example: 'page.0123456789abcdef.js',
   schema: { type: 'string' },
 };
+
+/** The reference to a parameter of a path. */
+export const pathParameter = (name: string) =>
+  ref('parameters', name === session.name ? sessionParameter : name);
 
 /** The responses of API Gateway itself, to any operation and to unknown paths. */
 const responses = {
@@ -149,7 +156,7 @@ export const components = (codes: ReadonlySet<string>, settings: ServiceValues) 
   schemas: { ...componentSchemas(namedSchemas(settings)), ...errorSchemas(codes) },
   examples: sharedExamples(),
   headers,
-  parameters: { id, session, file },
+  parameters: { id, [sessionParameter]: session, file },
   responses,
   securitySchemes: {
     token: {

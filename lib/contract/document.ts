@@ -1,5 +1,5 @@
 import type { ServiceValues } from '../settings.ts';
-import { components } from './components.ts';
+import { components, pathParameter } from './components.ts';
 import { codesOf, errorResponses } from './errors.ts';
 import {
   bodySchema,
@@ -81,7 +81,7 @@ const successResponse = ({ success }: Description, named: NamedSchemas): Json =>
 };
 
 const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
-  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ref('parameters', name)),
+  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
   ...Object.entries(query ?? {}).map(([name, schema]) => {
     const { description, ...rest } = parameterSchema(schema as never);
     return { name, in: 'query', description, schema: rest };

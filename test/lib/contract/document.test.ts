@@ -189,6 +189,12 @@ describe.each([
     }
   });
 
+  it('has no two components of a name, of which generators would make types of one name', () => {
+    const { schemas: _, parameters, responses } = parts.components;
+    const all = [schemas, parameters, responses].flatMap((kind) => Object.keys(kind));
+    expect(new Set(all.map((name) => name.toLowerCase())).size).toBe(all.length);
+  });
+
   it('has a named schema for every object inside a named schema', () => {
     for (const [name, schema] of Object.entries<Parts>(schemas)) {
       const within = partsOf(schema).slice(1);
