@@ -7,17 +7,19 @@ import { afterAll, expect, it } from 'vitest';
 import { judgeShownKey } from '../../infra/operator/sealed-trail.ts';
 import { isDigestName } from '../../lib/seal/digest.ts';
 import { folderArchive } from '../../lib/seal/folder.ts';
-import type { Item } from '../../lib/seal/line.ts';
+import { type Item, idText } from '../../lib/seal/line.ts';
 import { sealWindows } from '../../lib/seal/sealer.ts';
 import { isBehind, isFault } from '../../lib/seal/verification.ts';
 import { pythonProgram } from '../support/python.ts';
 import { counted, seed } from '../support/runs.ts';
 import { makeTrail, type Trail, verifyOf } from '../support/sealed-trail.ts';
 import { formatCases, trailOf } from './format-cases.ts';
+import { hostile, put } from './hostile-items.ts';
 import { tamperedCases } from './tampered-cases.ts';
 import { copy, sound, withAll, withEntries, withFiles, withKey } from './tampering.ts';
 
-const day = 86_400_000;
+const minute = 60_000;
+const day = 24 * 60 * minute;
 
 const folder = mkdtempSync(join(tmpdir(), 'verifiers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -165,4 +167,24 @@ it('A verifier in another language, by the document alone, agrees on what is int
   expect(theirs).toEqual(ours);
   expect(ours.slice(-5)).toEqual(['intact', 'intact', 'intact', 'broken', 'broken']);
   expect(new Set(ours)).toEqual(new Set(['intact', 'hidden', 'broken']));
+});
+
+it('Both verifiers write the same line of each of 400 hostile items', async () => {
+  const trail = Object.assign(makeTrail(), { signer: sound.signer, now: sound.now - 40 * minute });
+  const items = fc.sample(hostile, { seed, numRuns: 400 });
+  for (let window = 0; window < 40; window += 1) {
+    for (const item of items.slice(window * 10, (window + 1) * 10)) put(trail, item);
+    trail.now += minute;
+    await sealWindows(trail, new Date(trail.now));
+  }
+  const { findings } = await verifyOf(trail);
+  // The sealer cannot have sealed these in their time.
+  const inserted = findings.filter(({ kind }) => kind === 'inserted').map(({ subject }) => subject);
+  for (const [key, { id }] of trail.source.items) {
+    if (inserted.includes(idText(id))) trail.source.items.delete(key);
+  }
+  const path = write(trail, 'hostile');
+
+  expect(trail.source.items.size).toBeGreaterThan(200);
+  expect([await verifyHere(trail, path), ...verifyInPython([path])]).toEqual(['hidden', 'hidden']);
 });
