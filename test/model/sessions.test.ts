@@ -28,21 +28,23 @@ const call = counted(
 const passwords = ['one', 'other'];
 const password = fc.constantFrom(...passwords);
 /** Which of the clients, or of the sessions, that there are. */
-const client = fc.nat(7);
+const client = fc.nat(99);
+
+const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
 
 const command = fc.oneof(
-  fc.record({ kind: fc.constant('login' as const), password }),
-  {
-    weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('refresh' as const), client, isLost: fc.boolean() }),
-  },
-  fc.record({ kind: fc.constantFrom('profile', 'list', 'end others' as const), client }),
+  weighted(6, fc.record({ kind: fc.constant('login' as const), password })),
+  weighted(8, fc.record({ kind: fc.constant('refresh' as const), client, isLost: fc.boolean() })),
+  weighted(
+    3,
+    fc.record({ kind: fc.constantFrom('profile', 'list', 'end others' as const), client }),
+  ),
   fc.record({ kind: fc.constant('end' as const), client, session: client }),
   fc.record({ kind: fc.constant('logout' as const), client, all: fc.boolean() }),
   fc.record({ kind: fc.constant('change' as const), client, current: password, password }),
   fc.record({ kind: fc.constant('leave' as const), client, current: password }),
   fc.record({ kind: fc.constant('set' as const), password }),
-  fc.record({ kind: fc.constantFrom('ask', 'wait') }),
+  weighted(2, fc.record({ kind: fc.constantFrom('ask', 'wait') })),
   fc.record({ kind: fc.constant('reset' as const), link: fc.nat(5), password }),
   fc.record({ kind: fc.constant('move' as const), back: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'revoke', 'delete') }),
@@ -337,8 +339,9 @@ describe('The sessions of a user, and the links that reset its password, behave 
       const before = { ...nothing, password: 'one', role: 'user', isThere: true };
       let state = withLogin(before, { token, refreshToken });
       for (const asked of commands) state = await follow(state, id, asked);
-      for (const client of state.clients.keys()) {
-        state = await follow(state, id, { kind: 'profile', client });
+      const clients = [...state.clients.keys()];
+      for (const client of clients) state = await follow(state, id, { kind: 'list', client });
+      for (const client of clients) {
         state = await follow(state, id, { kind: 'refresh', client, isLost: false });
       }
     };
