@@ -58,6 +58,7 @@ export default defineConfig({
     // For what hangs, not for what is slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 150_000 } },
     env: {
       // The least that bcrypt allows: the tests are about the service, not its hash's price.
       BCRYPT_COST: '4',

@@ -119,7 +119,7 @@ describe('The screen of the audit trail', () => {
     await rowsOf(page).first().waitFor();
 
     await logIn(api, user);
-    await expect.poll(() => rowsOf(page).count(), { timeout: 60_000 }).toBe(3);
+    await expect.poll(() => rowsOf(page).count()).toBe(3);
     await rowsOf(page).first().hover();
     await logIn(api, user);
     await page.getByRole('button', { name: 'Show 1 new entry' }).waitFor();
