@@ -252,7 +252,10 @@ export type ValueOf<S extends Setting> = ValueIn<S['allowed']>;
 
 type Values<C extends Catalogue> = { readonly [K in keyof C]: ValueOf<C[K]> };
 
-/** The values of {@link serviceSettings}, and whether the trail is sealed: what there is follows from them. */
+/**
+ * The values of {@link serviceSettings}, and whether the trail is sealed: what there is follows
+ * from them.
+ */
 export type ServiceValues = Values<typeof serviceSettings> &
   Pick<Values<typeof settings>, 'auditSeal'>;
 

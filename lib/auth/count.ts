@@ -54,7 +54,7 @@ const expired = '(attribute_not_exists(pk) OR expires_at <= :now OR expires_at >
 /** The condition that nobody has to wait, for `:now`. */
 export const notBlocked = '(attribute_not_exists(blocked_until) OR blocked_until <= :now)';
 
-/** The update that counts one more occurrence, provided the count is still as it was seen. */
+/** The update that counts one more attempt, provided that the count is still as it was read. */
 export const increment = (count: Count | undefined, limit: number, now: number) => {
   const seen = isLive(count, now) ? count.occurrences : undefined;
   const next = (seen ?? 0) + 1;

@@ -188,7 +188,10 @@ export const beginEnrolment = (
   });
 };
 
-/** The secret that waits for its first code. One that ends later was made before the clock was set back. */
+/**
+ * The secret that waits for its first code. One that ends later was made before the clock was set
+ * back.
+ */
 const pendingSecret = ({ enrolment }: StoredUser, now: number): string => {
   const { secret, until = 0 } = enrolment ?? {};
   const isPending = until > now && until <= now + enrolmentTime + clockSkew;

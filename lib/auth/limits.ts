@@ -50,7 +50,7 @@ const noticesPerUser = 10;
 const hour = 60 * 60;
 
 /**
- * Counts a message for a user in this hour, once however often it comes.
+ * Counts a message for a user in this hour. A message that is delivered more than once counts once.
  * @returns false past the limit
  */
 const countNotice = (

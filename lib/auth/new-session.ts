@@ -25,8 +25,8 @@ export interface Tokens {
 }
 
 /**
- * When a session ends by itself: after so many days, or so many without a refresh. It is there without
- * refresh tokens for as long as its one token.
+ * When a session ends by itself: SESSION_DAYS after it began, or SESSION_IDLE_DAYS after its last
+ * refresh. Without refresh tokens it ends with its one token.
  * @param created milliseconds since 1970
  * @returns seconds since 1970
  */

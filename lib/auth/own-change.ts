@@ -83,7 +83,8 @@ export const checkOwnChange = async (
   const session = whileOpen(caller);
   if (!mayRequirePassword) return { user, ...session };
   if (password === undefined && email === user.email) {
-    // The address is sent back as it is, which requires no password for as long as it stays.
+    // The address is sent back unchanged. That requires no password, unless it changes before the
+    // write.
     return { user, ...session, endsWith: { email: 'CURRENT_PASSWORD_REQUIRED' } };
   }
   return { user, ...session, currentPassword: await requirePassword(user, change) };

@@ -1,14 +1,14 @@
 /**
- * Refresh tokens (functions/README.md, Refresh). A session keeps only the hash of the newest one, and
- * the salt from which, together with the token before it, the newest one follows: so a client that
- * lost a response gets the same token again, and nobody makes a token of what the table holds.
+ * Refresh tokens (functions/README.md, Refresh). A session keeps only the hash of its newest token, and
+ * a salt. Each token is derived from the one before it and the salt, so that a client that lost a
+ * response gets the same token again, and nobody can make a token from what the table holds.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../errors.ts';
 import type { RefreshState, Session } from '../users/sessions.ts';
 import { isUserId } from '../users/user.ts';
 
-/** Milliseconds for which the token before the newest one is answered after its use. */
+/** Milliseconds for which a token that was used is still answered, with the token that followed. */
 const grace = 10 * 60_000;
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
@@ -16,7 +16,7 @@ const hashOf = (secret: string): string => createHash('sha256').update(secret).d
 const following = (secret: string, salt: string): string =>
   createHmac('sha256', secret).update(salt).digest('base64url');
 
-/** 16 bytes that show that the service once gave a token, whatever was given since. */
+/** 16 bytes that prove that the service issued a token, however many it has issued since. */
 const tagOf = (secret: string, key: string): string =>
   createHmac('sha256', key).update(secret).digest().subarray(0, 16).toString('base64url');
 
@@ -47,7 +47,7 @@ export const parseRefreshToken = (value: unknown): RefreshToken => {
 const tokenOf = (userId: number, sessionId: string, secret: string, key: string): string =>
   `${userId}.${sessionId}.${secret}${tagOf(secret, key)}`;
 
-/** The first refresh token of a session, and what the session keeps of it. */
+/** The first refresh token of a session, and what the session stores of it. */
 export const firstRefreshToken = (
   userId: number,
   sessionId: string,
@@ -57,7 +57,7 @@ export const firstRefreshToken = (
   return { refreshToken, refresh: { key, newest: hashOf(secret) } };
 };
 
-/** The token that follows the newest one, and what the session keeps then. */
+/** The token that follows the newest one, and what the session stores from then on. */
 export const nextRefreshToken = (
   { userId, sessionId, secret }: RefreshToken,
   { key }: RefreshState,
@@ -68,13 +68,13 @@ export const nextRefreshToken = (
   return { refreshToken, refresh: { key, newest: hashOf(next), salt } };
 };
 
-/** What a token is to its session. */
+/** How a token relates to its session. */
 export type Standing =
   | { readonly is: 'newest' | 'reused' | 'unknown' }
-  /** The one before the newest, not long after its use. */
+  /** The token before the newest one, within the {@link grace} after its use. */
   | { readonly is: 'repeated'; readonly refreshToken: string };
 
-/** Finds out what a token is to its session. */
+/** Compares a token with what its session stores. */
 export const standingOf = (
   { userId, sessionId, secret, tag }: RefreshToken,
   { refresh, used }: Session,

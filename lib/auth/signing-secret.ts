@@ -17,9 +17,8 @@ export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 const refreshInterval = 60_000;
 
 /**
- * Milliseconds after its creation from which on a new version signs. By then every function has
- * read it and can verify its signatures: twice the refresh interval, to allow for clocks and slow
- * reads.
+ * Milliseconds after which a new version begins to sign. By then every function has read it and can
+ * verify its signatures: twice the refresh interval, to allow for clocks and slow reads.
  */
 export const activationDelay = 2 * refreshInterval;
 
@@ -60,7 +59,7 @@ const present = (): Moment => ({ wall: Date.now(), monotonic: performance.now() 
 const elapsed = (from: Moment, to: Moment): number =>
   Math.max(to.wall - from.wall, to.monotonic - from.monotonic);
 
-/** The moment at which a version was created that is read now for the first time. */
+/** When a version was created, by both clocks; it is read now for the first time. */
 const creation = ({ createdAt }: SecretVersion, now: Moment): Moment => {
   const wall = createdAt.getTime();
   return { wall, monotonic: now.monotonic - Math.max(0, now.wall - wall) };

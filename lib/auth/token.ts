@@ -13,7 +13,10 @@ export interface Claims {
   readonly exp: number;
 }
 
-/** The id of the session of a verified token; undefined for one without (functions/README.md, Sessions). */
+/**
+ * The id of the session of a verified token; undefined for one without (functions/README.md,
+ * Sessions).
+ */
 export const sessionIdOf = (token: string): unknown => {
   const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
   return (JSON.parse(header) as { session?: unknown }).session;
@@ -42,10 +45,10 @@ export const issueToken = async (
 };
 
 /**
- * Whether a signature of 32 bytes is spelt as it is issued: the last character holds four bits. The
- * decoder ignores padding, white space and unused bits, which would allow several spellings.
+ * Whether a signature of 32 bytes is encoded as the service encodes it: the last character holds four
+ * bits. The decoder ignores padding, white space and unused bits, and would accept several encodings.
  */
-const isSpeltAsIssued = (token: string): boolean => /\.[\w-]{42}[AEIMQUYcgkosw048]$/.test(token);
+const isEncodedAsIssued = (token: string): boolean => /\.[\w-]{42}[AEIMQUYcgkosw048]$/.test(token);
 
 const verifyWith = async (keys: SigningKeys, token: string, now: Date): Promise<JWTPayload> => {
   const options = {
@@ -81,7 +84,7 @@ export const verifyToken = async (
   token: string,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<Claims> => {
-  if (!isSpeltAsIssued(token)) throw new DomainError('TOKEN_INVALID');
+  if (!isEncodedAsIssued(token)) throw new DomainError('TOKEN_INVALID');
   const payload = await verifyWith(await signingKeys(), token, now);
   if (!isClaims(payload) || payload.iat > seconds(now) + clockSkew) {
     throw new DomainError('TOKEN_INVALID');

@@ -130,7 +130,7 @@ const openClient = () => {
 let client: SESv2Client | undefined;
 
 /**
- * Exactly one address for every reader of the header. Text with a comma, a bracket or a quote may
+ * Text that every reader of the header takes for exactly one address. Text with a comma, a bracket or a quote may
  * be a list of addresses, or a name with another address. Text beyond ASCII may look like another
  * address, or be converted into one on the way.
  */
@@ -139,7 +139,10 @@ const plainAddress = /^(?=[!-~]+$)[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/;
 /** An encoded-word (RFC 2047), which readers of the header may decode into another address. */
 const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
 
-/** Whether an address can be mailed to. An account may have text that is no address elsewhere. */
+/**
+ * Whether an address can be mailed to. Registration also accepts text that is no address for mail
+ * systems.
+ */
 export const isMailable = (address: string): boolean =>
   plainAddress.test(address) && !encodedWord.test(address);
 

@@ -106,7 +106,7 @@ const claimMail = async (
   return (await sendIf(command)) ? token : undefined;
 };
 
-/** Attempts, of which others may overtake all but the last. */
+/** Attempts at a claim; each fails if another delivery writes at the same time. */
 const maxRounds = 3;
 
 /**

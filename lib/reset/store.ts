@@ -78,16 +78,16 @@ export const makeToken = (id: number): string => `${id}.${randomBytes(32).toStri
 
 const tokenForm = /^([1-9]\d{0,15})\.[\w-]{43}$/;
 
-/** Whose token a text claims to be. */
+/** The id of the user whose token a text claims to be. */
 const idIn = (token: string): number | undefined => {
   const id = Number(tokenForm.exec(token)?.[1]);
   return isUserId(id) ? id : undefined;
 };
 
 /**
- * The state of a user to which a link is bound: after a change of the address it is void, and one
- * that sets a password also after a change of that. The digest includes the salt of the hash, so
- * that no password can be tried on it.
+ * A digest of the state of a user to which a link is bound. A change of the address makes a link void;
+ * a change of the password makes a link for a password reset void too. The digest includes the salt of
+ * the hash, so that no password can be tried on it.
  */
 const stateOf = (kind: LinkKind, { email, password_hash }: StoredUser): string =>
   digest(JSON.stringify(kind === 'reset' ? [email, password_hash] : [email]));

@@ -37,7 +37,10 @@ export const openNotes = () => {
   const report = change('INSERT OR IGNORE INTO reported VALUES (?)');
   const isReported = has('reported WHERE id = ?');
   return {
-    /** Notes that no window has had an entry of the table so far. @param id @param created_at @param hash */
+    /**
+     * Notes that no window has had an entry of the table so far. @param id @param created_at
+     * @param hash
+     */
     addUnmatched: change('INSERT OR REPLACE INTO unmatched VALUES (?, ?, ?)'),
     isUnmatched: (id: unknown) => isUnmatched(idText(id)),
     hasUnmatched,

@@ -47,9 +47,9 @@ export const requireAdmin = (id: number) => ({
 });
 
 /**
- * Tries a change of a user that must leave another admin. The other admins are tried in turn,
- * because the index may list one who is no admin any more.
- * @param change returns undefined when the admin whose id it is given is none
+ * Tries a change of a user after which there must be another admin. The other admins are tried in
+ * turn, because the index may list one who is no admin any more.
+ * @param change gets the id of another admin; returns undefined if that user is no admin
  * @returns undefined when there is no other admin
  * @throws {DomainError} STORAGE_FAULT, and what the change throws
  */

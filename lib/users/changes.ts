@@ -51,7 +51,7 @@ export const readUser = async (id: number): Promise<StoredUser> => {
 };
 
 /**
- * The user as the permission was checked by; for a further attempt the user is read again.
+ * The user with whom the permission was checked; a further attempt reads the user again.
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and the errors of the permission
  */
 export const readPermitted = async (

@@ -50,7 +50,7 @@ export const deleteUser = async (id: number): Promise<User> => {
 };
 
 /**
- * Deletes the user whom a permission is for, unless that is the last admin: when two admins delete
+ * Deletes the user to whom a permission applies, unless that is the last admin: when two admins delete
  * themselves, one of them fails.
  * @returns the user, as it was
  * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN, STORAGE_FAULT, and the errors of the permission

@@ -30,11 +30,14 @@ export type StoredUser = User & {
   readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
 };
 
-/** Whether a user logs in with a code (functions/README.md, Second factor). Off, it is kept. */
+/**
+ * Whether a user logs in with a code (functions/README.md, Second factor). Never while
+ * SECOND_FACTOR is off.
+ */
 export const hasFactor = ({ factor_secret }: StoredUser): boolean =>
   config.secondFactor !== 'off' && factor_secret !== undefined;
 
-/** What is shown of a second factor. */
+/** What responses show of a second factor. */
 export const factorStanding = ({ factor_secret, recovery_codes }: StoredUser) => ({
   enabled: factor_secret !== undefined,
   recovery_codes_left: recovery_codes?.size ?? 0,

@@ -19,7 +19,10 @@ export interface RefreshState {
   readonly key: string;
   /** The hash of the newest token's secret. */
   readonly newest: string;
-  /** From it and the token before it the newest one follows; absent: none was used. */
+  /**
+   * The newest token is derived from this and the token before it; absent until the first
+   * refresh.
+   */
   readonly salt?: string;
 }
 
@@ -33,7 +36,7 @@ export interface Session {
   readonly until: number;
   readonly ip_address?: string;
   readonly user_agent?: string;
-  /** Absent: it ends with its one token. */
+  /** Absent: the session has no refresh tokens, and ends with its one token. */
   readonly refresh?: RefreshState;
 }
 
@@ -61,10 +64,13 @@ export const toSessions = (item: Readonly<Record<string, unknown>> = {}): Sessio
     Object.entries(item).filter((entry): entry is [string, Session] => isSessionId(entry[0])),
   );
 
-/** The value of `kept_session`: it counts until all sessions are ended once more. */
+/**
+ * The value of `kept_session`. It names the epoch, so that the next end of all sessions ends this
+ * one too.
+ */
 const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
 
-/** Whether a session was ended by an end of all sessions that did not keep it. */
+/** Whether a session ended when all sessions of the user were ended. */
 export const isEnded = (user: StoredUser, session: OwnSession): boolean => {
   const { session_epoch: epoch, kept_session } = user;
   if (!session) return epoch !== undefined;
@@ -143,7 +149,10 @@ const sizeOf = (session: Session): number => 22 + Buffer.byteLength(JSON.stringi
 
 type Named = NonNullable<OwnSession>;
 
-/** The ids of sessions that have ended, and of those that must give way to one. */
+/**
+ * The ids of the sessions that leave the item: those that have ended, and the oldest if it grows
+ * too long.
+ */
 const outdated = (user: StoredUser, { id: own, ...fresh }: Named, others: Sessions): string[] => {
   const now = new Date(fresh.used);
   const newestFirst = Object.entries(others)

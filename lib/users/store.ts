@@ -50,7 +50,7 @@ export const allocateUserIds = async (count: number): Promise<number> => {
   try {
     return (await addToCounter(count)) - count + 1;
   } catch (error) {
-    // Nobody can see whether ids were taken, so that the outcome is not unknown.
+    // Ids that were taken in vain only leave a gap, so the outcome does not count as unknown.
     throw new DomainError('STORAGE_FAULT', { cause: (error as DomainError).cause });
   }
 };
@@ -137,8 +137,9 @@ export const findUserByEmail = async (
 };
 
 /**
- * One page of users, oldest first unless the order says otherwise. One request reads it: 1 MB at most, which is thousands of users.
- * As JSON within JSON they take less than the 6 MB that a Lambda response may have.
+ * One page of users, oldest first unless the order says otherwise. One request reads it: 1 MB at
+ * most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a Lambda
+ * response may have.
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
  * @throws {DomainError} STORAGE_FAULT

@@ -80,7 +80,7 @@ const assignments = (user: StoredUser, update: UserUpdate, { caller }: ChangeCon
 /** Fields that responses show: they must be unchanged since the user was read. */
 const shown = ['name', 'email', 'role'] as const;
 
-/** The fields that must be unchanged where a {@link Permission} was checked by them. */
+/** The fields that must be unchanged where a {@link Permission} was checked with them. */
 const permitting = [...shown, 'password_hash', 'session_epoch', 'made_by'] as const;
 
 const isDemotion = (user: User, role: Role) => user.role === 'admin' && role !== 'admin';
@@ -96,7 +96,10 @@ const endsSessions = (user: User, update: UserUpdate, { permission }: ChangeCont
   return setsPassword || isDemotion(user, role);
 };
 
-/** Extends an update by the end of sessions. That of a user's own change goes on, unless its role does not. */
+/**
+ * Extends an update by the end of sessions. The one that asked for it goes on, unless the role
+ * changes.
+ */
 const endingEarlier = (
   user: StoredUser,
   { role = user.role }: UserUpdate,
