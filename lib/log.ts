@@ -8,7 +8,7 @@ const logAt =
   };
 
 export const logError = logAt('error');
-/** Logs what is no fault, but what somebody should know. */
+/** Logs something that is no fault, but that somebody should know. */
 export const logWarning = logAt('warn');
 
 const stackFrames = (error: Error): string[] =>

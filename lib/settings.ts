@@ -126,14 +126,14 @@ export const serviceSettings = {
     default: '',
     requires: 'mailFrom',
   },
-  /** Whether users prove their addresses by a mailed link, and whether they log in only then. */
+  /** Whether users verify their addresses by a mailed link, and whether they log in only then. */
   emailVerification: {
     variable: 'EMAIL_VERIFICATION',
     allowed: ['off', 'on', 'required'],
     default: 'off',
     requires: 'verifyUrl',
   },
-  /** The page to which links lead that prove addresses. */
+  /** The page to which links lead that verify addresses. */
   verifyUrl: { variable: 'VERIFY_URL', allowed: pageUrl, default: '', requires: 'resetUrl' },
   /** Whether audit entries hold names and addresses, and queries of the log leave entries. */
   auditDetail: { variable: 'AUDIT_DETAIL', allowed: ['standard', 'full'], default: 'standard' },

@@ -105,7 +105,7 @@ const parseGivenHash = (body: Fields): string =>
   body.password_hash === null ? unmatchableHash() : parseHash(required(body, 'password_hash'));
 
 /**
- * An address counts as proved in the other system, unless the line says that it is not. Null is
+ * An address counts as verified in the other system, unless the line says that it is not. Null is
  * refused: it may mean that nobody knows.
  */
 const parseVerified = (value: unknown): boolean => {

@@ -1,4 +1,4 @@
-/** Proofs of addresses by mailed links, where the service asks for them. */
+/** The verification of addresses by mailed links, where EMAIL_VERIFICATION is not off. */
 import type { ServiceValues } from '../settings.ts';
 import { emailVerification } from '../users/fields.ts';
 import { message } from './named-schemas.ts';

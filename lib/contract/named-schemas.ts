@@ -77,10 +77,10 @@ const auditEntry = v.object({
 
 const verifiedUser = v.object({
   ...user.entries,
-  email_verified: v.pipe(v.boolean(), v.description('Whether the user has proved the address.')),
+  email_verified: v.pipe(v.boolean(), v.description('Whether the user has verified the address.')),
 });
 
-/** The same with whether the address is verified, where addresses are. */
+/** A user under some settings: with `email_verified` where addresses are verified. */
 export const userUnder = ({ emailVerification: setting }: ServiceValues) =>
   setting === 'off' ? user : verifiedUser;
 
@@ -100,7 +100,7 @@ const sessionWithRefresh = v.object({
   ),
 });
 
-/** The same, with what sessions that can be refreshed add. */
+/** The tokens under some settings: with a refresh token where sessions can be refreshed. */
 export const sessionUnder = ({ sessionDays }: ServiceValues) =>
   sessionDays > 0 ? sessionWithRefresh : session;
 
@@ -135,7 +135,7 @@ export const secondFactorEnrolment = v.object({
 
 export const recoveryCodes = v.object({ recoveryCodes: v.array(v.string()) });
 
-/** An empty one is as none. */
+/** An empty code counts as none. */
 const optionalCode = v.exactOptional(
   v.pipe(
     v.string(),

@@ -25,8 +25,8 @@ const second = {
   created_at: '2026-11-21T09:06:00.000Z',
 };
 
-/** The field of the examples that says whether an address is verified, where addresses are. */
-const provedUnder = ({ emailVerification }: ServiceValues) =>
+/** The field `email_verified` of the examples, where addresses are verified. */
+const verifiedUnder = ({ emailVerification }: ServiceValues) =>
   emailVerification === 'off' ? {} : { email_verified: true };
 
 export const createUser = {
@@ -47,7 +47,7 @@ const createUserDescription: Describe = (settings) => ({
     status: 201,
     description: 'The new user.',
     schema: userUnder(settings),
-    example: { ...second, ...provedUnder(settings) },
+    example: { ...second, ...verifiedUnder(settings) },
   },
   errors: ['FIELDS_REQUIRED', 'FIELD_INVALID', 'FORBIDDEN', 'EMAIL_REGISTERED', 'HASHING_FAULT'],
 });
@@ -94,7 +94,7 @@ const listUsersDescription: Describe = (settings) => ({
     status: 200,
     description: 'One page of the users.',
     schema: usersUnder(settings),
-    example: [{ ...example, ...provedUnder(settings) }],
+    example: [{ ...example, ...verifiedUnder(settings) }],
     headers: ['Link'],
   },
   errors: ['PARAMETER_INVALID'],
@@ -116,7 +116,7 @@ const getUserDescription: Describe = (settings) => ({
     status: 200,
     description: 'The user.',
     schema: userUnder(settings),
-    example: { ...example, ...provedUnder(settings) },
+    example: { ...example, ...verifiedUnder(settings) },
   },
   errors: ['USER_NOT_FOUND'],
 });
@@ -151,7 +151,7 @@ const updateUserDescription: Describe = (settings) => ({
     status: 200,
     description: 'The changed user.',
     schema: userUnder(settings),
-    example: { ...example, name: 'Ada King', ...provedUnder(settings) },
+    example: { ...example, name: 'Ada King', ...verifiedUnder(settings) },
   },
   errors: [
     ...(['NO_FIELDS_TO_UPDATE', 'FIELD_INVALID', 'USER_NOT_FOUND'] as const),

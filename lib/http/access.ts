@@ -34,13 +34,13 @@ export const findUserFor = async (
   id: number,
 ): Promise<User | undefined> => (caller?.id === id ? toUser({ ...caller }) : findUser(id));
 
-/** Whether a request is an admin's who must have a second factor for that role, and has none. */
+/** Whether a request comes from an admin whose role requires a second factor, and who has none. */
 const lacksFactor = ({ caller, claims }: IncomingEvent): boolean =>
   caller !== undefined && caller.role !== claims?.role;
 
 /**
  * Authenticates the caller and puts the token's claims at `event.claims`; where sessions are
- * revocable, with the role that the stored user has (an admin may need a second factor for its own),
+ * revocable, with the role that the stored user has (which for admins may require a second factor),
  * and with that user at `event.caller`. Rejects with
  * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or
  * with what {@link verifyToken} throws when no secret can be read.

@@ -22,7 +22,7 @@ export interface ResetMessage extends Asked {
   readonly isTaken?: true;
 }
 
-/** A link by which a user proves an address. */
+/** A link by which a user verifies an address. */
 export interface VerificationMessage extends Asked {
   readonly kind: 'verification';
   readonly user_id: number;
@@ -129,7 +129,7 @@ export const noticeFactor = (
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => notice(user, ['secondFactor'], source, now);
 
-/** A message that asks for a link by which a user proves an address. */
+/** A message that asks for a link by which a user verifies an address. */
 export const verificationOf = (
   { id: user_id, email }: { readonly id: number; readonly email: string },
   source: Source,
@@ -143,8 +143,8 @@ export const verificationOf = (
 });
 
 /**
- * Requests a mail by which a user proves an address, where that is not done yet. Never throws: the
- * user can ask again.
+ * Requests a mail by which a user verifies an address, unless it is verified already. Never throws:
+ * the user can ask again.
  */
 export const remindToVerify = async (
   user: {

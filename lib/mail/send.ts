@@ -70,7 +70,7 @@ export const resetMail = (
 };
 
 /**
- * The mail with the link that proves an address.
+ * The mail with the link that verifies an address.
  * @param verifyUrl the page that asks for the password of the account; the token as in a reset
  */
 export const verificationMail = (

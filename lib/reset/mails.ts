@@ -205,7 +205,7 @@ const mailLink = async (
   await markMailed(link, request_id).catch((error: unknown) =>
     logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
   );
-  // A link that proves an address can do nothing without the password: only its use is recorded.
+  // A link that verifies an address can do nothing without the password: only its use is recorded.
   if (!isSent || kind === 'verification') return;
   await record({
     ...{ ip_address, user_agent, request_id, action: 'UPDATE', resource_id: user.id },

@@ -1,6 +1,6 @@
 /**
  * The one link of a user for a password reset (functions/README.md, Password reset), and the one that
- * proves an address (functions/README.md, Verified addresses). The item of each holds a digest of its
+ * verifies an address (functions/README.md, Verified addresses). The item of each holds a digest of its
  * newest token, and the recent mails, which are limited.
  */
 import { createHash, randomBytes } from 'node:crypto';
@@ -182,7 +182,7 @@ const sameAccount = {
 
 /**
  * In one transaction uses a token up, sets the password, and ends all sessions of the user and the
- * permission of whoever created the user. Whoever has the mail has proved the address.
+ * permission of whoever created the user. Whoever has the mail has the address, which is then verified.
  * @param forgotten the key of an item to delete in the same transaction
  * @returns false when the token is not valid any more
  * @throws {DomainError} STORAGE_FAULT
@@ -194,18 +194,18 @@ export const useReset = async (
 ): Promise<boolean> => {
   const TableName = config.usersTable;
   const { user } = link;
-  const proves = config.emailVerification !== 'off';
+  const verifies = config.emailVerification !== 'off';
   const failed = await transact([
     {
       Update: {
         TableName,
         Key: userKey(user.id),
         ...endingSessions({
-          UpdateExpression: `SET password_hash = :fresh${proves ? ', email_verified = :true' : ''} REMOVE made_by`,
+          UpdateExpression: `SET password_hash = :fresh${verifies ? ', email_verified = :true' : ''} REMOVE made_by`,
           ExpressionAttributeValues: {
             ...sameAccount.valuesOf(user),
             ':fresh': password_hash,
-            ...(proves ? { ':true': true } : {}),
+            ...(verifies ? { ':true': true } : {}),
           },
         }),
         ConditionExpression: sameAccount.ConditionExpression,
@@ -218,7 +218,7 @@ export const useReset = async (
 };
 
 /**
- * In one transaction uses a token up and marks the address to which it was mailed as proved. If it
+ * In one transaction uses a token up and marks the address to which it was mailed as verified. If it
  * is another one than before, the user gets it, all sessions end but the one that asked for it, and
  * the link of a password reset that was mailed to the old one becomes void.
  * @returns false when the token is not valid any more, or the user has changed

@@ -1,4 +1,4 @@
-/** Proofs of addresses by mailed links (functions/README.md, Verified addresses). */
+/** The verification of addresses by mailed links (functions/README.md, Verified addresses). */
 import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
 import { requirePassword } from '../auth/own-change.ts';
@@ -15,7 +15,7 @@ import type { User } from '../users/user.ts';
 import { findLink, useVerification } from './store.ts';
 
 /**
- * Requests a mail with a link to the address of a user who has not proved it.
+ * Requests a mail with a link to the address of a user who has not verified it.
  * @throws {DomainError} MAIL_FAULT
  */
 export const requestVerification = async (user: User, source: Source): Promise<void> => {
@@ -53,8 +53,8 @@ export const postponeMove = async (
 const maxAttempts = 3;
 
 /**
- * Marks an address as proved by a token, which is valid once, and the password of the account: who
- * opens a link for an account that somebody else made with the address proves nothing.
+ * Marks an address as verified by a token, which is valid once, and the password of the account:
+ * whoever opens the link of an account that somebody else made with the address verifies nothing.
  * @throws {DomainError} VERIFICATION_TOKEN_INVALID, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS,
  *   EMAIL_REGISTERED, STORAGE_FAULT
  */

@@ -68,7 +68,7 @@ export const wantedEmailKey = (email: string) => {
 export const listing = 'users';
 export const adminListing = 'admins';
 
-/** The field that says whether an address is proved, where EMAIL_VERIFICATION is not off. */
+/** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
 export const verification = (isVerified: boolean): Pick<User, 'email_verified'> =>
   config.emailVerification === 'off' ? {} : { email_verified: isVerified };
 
@@ -129,7 +129,7 @@ export const getItem = async (key: ItemKey) => {
 /** Seconds. */
 export const hour = 60 * 60;
 
-/** What a mailed link is for: to set a password, or to prove an address. */
+/** What a mailed link is for: to set a password, or to verify an address. */
 export type LinkKind = 'reset' | 'verification';
 
 /** The key of the item that holds a user's newest link of a kind. */

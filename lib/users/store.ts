@@ -167,7 +167,7 @@ export const listUsers = async ({
 /**
  * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user
  * who is never stored leaves a gap.
- * @param isVerified whether the address counts as proved, where addresses are
+ * @param isVerified whether the address counts as verified; ignored while EMAIL_VERIFICATION is off
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export const prepareUser = async (

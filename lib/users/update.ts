@@ -35,7 +35,7 @@ export interface ChangeContext {
   readonly permission?: Permission | undefined;
   /** Whether the service mails links for password resets, which a change of address makes void. */
   readonly mailsLinks?: boolean;
-  /** Whether another address counts as proved; absent where EMAIL_VERIFICATION is off. */
+  /** Whether another address counts as verified; absent where EMAIL_VERIFICATION is off. */
   readonly provesAddress?: boolean;
 }
 

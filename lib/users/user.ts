@@ -11,7 +11,7 @@ export interface User {
   readonly role: Role;
   /** ISO 8601, UTC, milliseconds. */
   readonly created_at: string;
-  /** Whether the user has proved the address; only where EMAIL_VERIFICATION is not off. */
+  /** Whether the user has verified the address; only where EMAIL_VERIFICATION is not off. */
   readonly email_verified?: boolean | undefined;
 }
 

@@ -90,7 +90,7 @@ describe('With CURRENT_PASSWORD=required', () => {
     expect(status).toBe(200);
   });
 
-  it('an admin needs the current password to change its own account, not for others', async () => {
+  it('admins need the current password to change their own account, not for others', async () => {
     const user = await register(api);
     const json = { password: 'another one', email: uniqueEmail() };
 

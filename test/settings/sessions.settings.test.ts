@@ -121,7 +121,7 @@ describe('With SESSIONS=revocable', () => {
     expect(outcome(await profile(user.token))).toEqual(invalid);
   });
 
-  it('an admin who gives up the role ends its own session too', async () => {
+  it('admins who give up the role end their own session too', async () => {
     const user = await register(api);
     await change(user, { role: 'admin' });
     const token = await logIn(api, user);

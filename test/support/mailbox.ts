@@ -36,7 +36,7 @@ export interface Mailbox {
 /** The page that mailed links lead to. */
 export const resetUrl = 'https://app.example.com/reset';
 
-/** The page that links lead to which prove addresses. */
+/** The page to which links lead that verify addresses. */
 export const verifyUrl = 'https://app.example.com/verify';
 
 /** The settings with which a service sends mails. */

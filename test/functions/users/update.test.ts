@@ -19,7 +19,7 @@ const get = async (id: number) =>
 const unknownId = 9_007_199_254_740_991;
 
 describe('PUT /api/users/{id}', () => {
-  it('lets a user change itself and answers 200 with the user after the change', async () => {
+  it('lets users change themselves and answers 200 with the user after the change', async () => {
     const { id, email, token } = await register(api, { name: 'Before' });
 
     const { status, body } = await put(id, token, { name: ' After ' });
@@ -102,7 +102,7 @@ describe('PUT /api/users/{id}', () => {
     expect(await get(id)).toEqual(before);
   });
 
-  it('answers 403 to a user who gives itself another role, whatever else is in the body', async () => {
+  it('answers 403 to users who give themselves another role, whatever else is in the body', async () => {
     const { id, token } = await register(api);
 
     const answer = await put(id, token, { name: '', role: 'admin' });
@@ -135,7 +135,7 @@ describe('PUT /api/users/{id}', () => {
     ['demoted', (id: number) => put(id, adminToken, { role: 'user' })],
     ['deleted', (id: number) => api('DELETE', `/api/users/${id}`, { token: adminToken })],
   ])(
-    'lets nobody be made an admin by the token of one who was %s, itself included',
+    'lets nobody be made an admin by the token of one who was %s, that user included',
     async (_, end) => {
       const [account, other, peer] = [
         await register(api),
@@ -162,7 +162,7 @@ describe('PUT /api/users/{id}', () => {
     },
   );
 
-  it('lets a stored admin send back its own role', async () => {
+  it('lets stored admins send their own role back', async () => {
     const account = await register(api);
     await put(account.id, adminToken, { role: 'admin' });
 
@@ -180,7 +180,7 @@ describe('PUT /api/users/{id}', () => {
     expect(await get(id)).toMatchObject({ name: 'Some One', role: 'user' });
   });
 
-  it('answers 200 to a user who sends nothing but its own role, and changes nothing', async () => {
+  it('answers 200 to users who send nothing but their own role, and changes nothing', async () => {
     const agent = uniqueAgent();
     const { id, token } = await register(api);
     const before = await get(id);
@@ -194,7 +194,7 @@ describe('PUT /api/users/{id}', () => {
     ]);
   });
 
-  it('answers 404 to a deleted user who sends nothing but its own role', async () => {
+  it('answers 404 to deleted users who send nothing but their own role', async () => {
     const { id, token } = await register(api);
     await api('DELETE', `/api/users/${id}`, { token: adminToken });
 
@@ -292,7 +292,7 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
 
   it.each([
     ['the user has set a password', itself, () => ({ password: 'its own' })],
-    ['the user has set its password again', itself, ({ password }: Made) => ({ password })],
+    ['the user has set the same password again', itself, ({ password }: Made) => ({ password })],
     ['the user has set an address', itself, () => ({ email: uniqueEmail() })],
     [
       'the user has set its address in capitals',

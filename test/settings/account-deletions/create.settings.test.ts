@@ -59,7 +59,7 @@ describe.each(['stateless', 'revocable'] as const)(
       ]);
     });
 
-    it('an admin deletes itself as long as another user is an admin', async () => {
+    it('admins delete themselves as long as another user is an admin', async () => {
       const first = await makeAdmin(service);
 
       expect((await leave(service, first)).status).toBe(204);

@@ -48,7 +48,7 @@ describe('POST /api/users/{id}/revocations', () => {
     expect((await api('GET', `/api/users/${id}`, { token: adminToken })).status).toBe(404);
   });
 
-  it('answers 403 to the user itself', async () => {
+  it('answers 403 to the user whose sessions they are', async () => {
     const { id, token } = await register(api);
 
     expect(outcome(await revoke(id, token))).toEqual(refusal(403, 'Forbidden'));

@@ -204,7 +204,7 @@ const deedsFor = (user: UserData): readonly Deed[] => [
       }
     : {
         title: 'Role',
-        text: 'May look at users, and change its own account.',
+        text: 'May look at users, and change their own account.',
         button: 'Make an admin',
         Open: ChangeRole,
       },
