@@ -55,7 +55,10 @@ const code: readonly Step[] = [
   { command: 'run test:stack', report: 'tests-stack' },
   { command: 'run test:browser', report: 'browser' },
 ];
-/** Begins with what `npm run synth` does. Compares what the deployed service passes with what `npm test` passed. */
+/**
+ * Begins with what `npm run synth` does. Compares what the deployed service passes with what `npm
+ * test` passed.
+ */
 const rehearsal: Step = {
   command: 'run rehearse',
   env: { LOCAL_REPORT: 'tests-dynoxide' },

@@ -28,7 +28,10 @@ import { writeBatches } from '../support/write-batches.ts';
 const given = process.argv.slice(2).map(Number);
 const sizes = given.length > 0 ? given : [10_000, 100_000, 1_000_000];
 
-/** Times the value at the smallest size; and megabytes of a process, and of a sealer's temporary files. */
+/**
+ * Times the value at the smallest size; and megabytes of a process, and of a sealer's temporary
+ * files.
+ */
 const allowed = { time: 1.2, live: 1.3, resident: 256, temporary: 50 };
 
 /** A heap far smaller than that of a function. */

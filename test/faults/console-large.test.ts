@@ -44,7 +44,10 @@ const registerMany = async (count: number) => {
 /** Milliseconds that the network takes for each request, as a slow one does. */
 const latency = 150;
 
-/** Within the page: the time from the next click, choice or scrolling to another table, as a multiple of what the requests took. */
+/**
+ * Within the page: the time from the next click, choice or scrolling to another table, as a
+ * multiple of what the requests took.
+ */
 const watch = `{
   const text = () => document.querySelector('main tbody')?.innerText;
   const before = text();

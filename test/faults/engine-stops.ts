@@ -42,7 +42,7 @@ export const stopEngineUnderLoad = async () => {
   const admin = await logIn(service.api, service.admin);
   const load = startLoad(service);
   const callWhile = async (begin: () => Promise<void>, end: () => Promise<void>) =>
-    (await callAll({ engine: endpoint, service, admin, begin, end })).outcomes;
+    (await callAll({ engine: endpoint, service, admin, begin, end, sideBySide: 10 })).outcomes;
   const signal = async (name: NodeJS.Signals) => {
     engine.process?.kill(name);
   };

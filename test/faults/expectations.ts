@@ -11,9 +11,9 @@ export const expected = (
 ) =>
   Object.fromEntries(
     requests.map((example) => {
-      const { name, operations, status, message, readsSession, storageFault = [] } = example;
+      const { name, operations, status, message, readsFirst, storageFault = [] } = example;
       const [fault, field] = storageFault;
-      const faultEntry = readsSession && fails('read') ? undefined : example.faultEntry;
+      const faultEntry = readsFirst && fails('read') ? undefined : example.faultEntry;
       return operations.some(fails)
         ? [name, { answer: `500 ${fault} (${field})`, kept: listed(faultEntry) }]
         : [

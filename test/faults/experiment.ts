@@ -1,8 +1,8 @@
 /** Sends every example while something is wrong, and looks at all that came of it. */
 import { randomUUID } from 'node:crypto';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { logIn } from '../support/client.ts';
-import { exampleRequestsOf, prepareSubject, sendExample } from '../support/examples.ts';
+import { register } from '../support/client.ts';
+import { exampleRequestsOf, prepareSubject, promote, sendExample } from '../support/examples.ts';
 import type { TestService } from '../support/service.ts';
 import { brokenItems, scan, scanAudit } from '../support/stored-items.ts';
 
@@ -53,24 +53,25 @@ export interface Experiment {
   readonly begin: () => void | Promise<void>;
   /** Ends it. */
   readonly end: () => void | Promise<void>;
+  /** Examples that are sent at once. */
+  readonly sideBySide: number;
+  /** Runs after each such batch. */
+  readonly afterBatch?: () => Promise<void>;
 }
-
-/**
- * Examples that are sent at once: all of them would use up the SDK's store of retries, which
- * successes fill again. What is mailed at the same time takes of it, too.
- */
-const sideBySide = 10;
 
 /**
  * Sends every example, many at once, each on a user of its own that was made before.
  * @returns what came of each, by its name, and the broken items of the users table
  */
-export const callAll = async ({ engine, service, admin, begin, end }: Experiment) => {
+export const callAll = async (experiment: Experiment) => {
+  const { engine, service, admin, begin, end, sideBySide, afterBatch } = experiment;
   const prepared = [];
   for (const example of exampleRequestsOf(service.environment)) {
-    // Each with a session of its own: one that is read was not asked for before.
-    const ownAdmin = example.caller === 'admin' ? await logIn(service.api, service.admin) : admin;
-    const subject = await prepareSubject(service, ownAdmin, example);
+    // Where a session is read first, each has an admin of its own: the same read twice would count
+    // as a second attempt.
+    const needsOwn = example.caller === 'admin' && example.readsFirst;
+    const ownAdmin = needsOwn && (await promote(service.api, admin, await register(service.api)));
+    const subject = await prepareSubject(service, ownAdmin ? ownAdmin.token : admin, example);
     prepared.push({ example, agent: `test/${randomUUID()}`, subject });
   }
   await begin();
@@ -85,6 +86,7 @@ export const callAll = async ({ engine, service, admin, begin, end }: Experiment
         return { ...answer, milliseconds: performance.now() - startedAt };
       });
     answers.push(...(await Promise.all(sent)));
+    await afterBatch?.();
   }
   await end();
 

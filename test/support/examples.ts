@@ -75,6 +75,8 @@ interface Example {
   readonly details?: object;
   /** Action and result of the entry that it leaves of a fault of the store. */
   readonly faultEntry?: string;
+  /** Whether the user is read before anything else: while that fails, it leaves no entry. */
+  readonly readsFirst?: true;
   /** Whether the account is an admin's. */
   readonly isAdmin?: true;
   /** The kind of the mailed link whose token it takes. */
@@ -172,6 +174,11 @@ const examples: Readonly<Record<string, Example>> = {
     json: ({ account: { email, password } }) => ({ email, password }),
     status: 200,
     entry: 'LOGIN SUCCESS',
+    whenRevocable: {
+      operations: ['read', 'write'],
+      faultEntry: 'LOGIN FAILURE',
+      readsFirst: true,
+    },
   },
   'POST /api/login, wrong password': {
     ...login,
@@ -402,7 +409,7 @@ const examples: Readonly<Record<string, Example>> = {
 };
 
 /** An example with its route. */
-export interface ExampleRequest extends Example {
+export interface ExampleRequest extends Omit<Example, 'readsFirst'> {
   /** As it is listed: `POST /api/login, wrong password`. */
   readonly name: string;
   /** `POST /api/login` */
@@ -411,8 +418,11 @@ export interface ExampleRequest extends Example {
   /** The route's: `/api/users/{id}`. */
   readonly path: string;
   readonly definition: FunctionDefinition;
-  /** Whether its session is read before anything else: while that fails, it leaves no entry. */
-  readonly readsSession: boolean;
+  /**
+   * Whether a user or a session is read before anything else: while that fails, it leaves no
+   * entry.
+   */
+  readonly readsFirst: boolean;
 }
 
 const routeOf = (name: string) => name.split(',')[0];
@@ -434,9 +444,13 @@ export const exampleRequestsOf = (
     return own.map(([name, { whenRevocable, ...example }]): ExampleRequest => {
       const isRevocable = settings.sessions === 'revocable';
       const readsSession = isRevocable && example.caller !== 'anyone';
-      const { operations, ...rest } = { ...example, ...(isRevocable ? whenRevocable : {}) };
+      const {
+        operations,
+        readsFirst = readsSession,
+        ...rest
+      } = { ...example, ...(isRevocable ? whenRevocable : {}) };
       return {
-        ...{ ...rest, readsSession, name, route, method, path, definition },
+        ...{ ...rest, readsFirst, name, route, method, path, definition },
         operations: readsSession ? readingSession(operations) : operations,
       };
     });
@@ -535,7 +549,7 @@ export const sendExample = (
 };
 
 /** Makes a user an admin, and logs it in. */
-const promote = async (api: ApiClient, token: string, user: Account): Promise<Account> => {
+export const promote = async (api: ApiClient, token: string, user: Account): Promise<Account> => {
   await api('PUT', `/api/users/${user.id}`, { token, json: { role: 'admin' } });
   return { ...user, token: await logIn(api, user) };
 };

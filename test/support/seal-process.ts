@@ -1,4 +1,7 @@
-/** Run in a process of its own: seals the audit table into a folder, or verifies it. Prints what it took. */
+/**
+ * Run in a process of its own: seals the audit table into a folder, or verifies it. Prints what
+ * it took.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditEntries, folderArchive, localSigner } from '../../lib/seal/door.ts';
