@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -24,7 +24,8 @@ const sealedFolder = async () => {
   return folder;
 };
 
-const service = await serviceForThisFile({ DATA_DIR: await sealedFolder() });
+const folder = await sealedFolder();
+const service = await serviceForThisFile({ DATA_DIR: folder });
 const browser = await startBrowser();
 afterAll(() => browser.close());
 afterEach(async () => {
@@ -77,5 +78,19 @@ describe('The screen of the seal', () => {
     await alert.getByRole('button').click();
 
     await page.getByText('This browser has known the key since').waitFor();
+  });
+
+  it('says that it could not read the archive, and reads it when asked again', async () => {
+    const [archive, elsewhere] = [join(folder, 'audit-archive'), join(folder, 'elsewhere')];
+    renameSync(archive, elsewhere);
+    writeFileSync(archive, '');
+    const { page } = await open('#/seal');
+    await page.getByText('The seal could not be loaded.').waitFor();
+    rmSync(archive);
+    renameSync(elsewhere, archive);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('This browser has known the key since').waitFor();
+
+    expect(await page.getByText('could not be loaded').count()).toBe(0);
   });
 });
