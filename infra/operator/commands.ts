@@ -11,7 +11,7 @@ import { run as promote } from './commands/promote.ts';
 import { run as removeSecondFactor } from './commands/remove-second-factor.ts';
 import { run as replayAudit } from './commands/replay-audit.ts';
 import { run as resetPassword } from './commands/reset-password.ts';
-import { run as revoke } from './commands/revoke.ts';
+import { run as revoke, runForAll as revokeAll } from './commands/revoke.ts';
 import { run as rotateSecret } from './commands/rotate-secret.ts';
 import { run as verifyAudit } from './commands/verify-audit.ts';
 import { run as verifyEmail } from './commands/verify-email.ts';
@@ -74,6 +74,15 @@ all at once by rotate-secret, after a leak of the secret.`,
     ],
     run: revoke,
   },
+  'revoke-all': {
+    summary: 'end all sessions of all users',
+    operands: [],
+    help: `Everyone has to log in again: for instance after a table was restored, which brings back
+sessions that were ended since. If the command stops early, run it again. Stateless sessions cannot be
+ended so.`,
+    examples: ['revoke-all --stack accounts-production', 'revoke-all --local'],
+    run: revokeAll,
+  },
   'remove-second-factor': {
     summary: 'remove the second factor of a user',
     operands: ['EMAIL'],
@@ -118,7 +127,7 @@ theirs. This needs a service that verifies addresses (emailVerification).`,
 Tokens of the old secret are accepted until they expire; only then can it be rotated again.
 
 After a leak, run this command twice, the second time with --force: within a minute tokens of both
-older secrets are refused, and everyone has to log in again.`,
+older secrets are refused. Everyone has to log in again, unless sessions can be refreshed.`,
     examples: [
       'rotate-secret --stack accounts-production',
       'rotate-secret --stack accounts-production --force',

@@ -41,6 +41,7 @@ const runs: Readonly<Record<string, () => readonly [readonly string[], string, s
   demote: () => [[admin?.email ?? ''], 'UPDATE'],
   'list-admins': () => [[], 'READ'],
   revoke: () => [[plain?.email ?? ''], 'LOGOUT'],
+  'revoke-all': () => [[], 'LOGOUT'],
   'remove-second-factor': () => [[secured?.email ?? ''], 'UPDATE'],
   'reset-password': () => [[plain?.email ?? ''], 'UPDATE'],
   'verify-email': () => [[plain?.email ?? ''], 'UPDATE'],

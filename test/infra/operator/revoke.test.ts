@@ -35,19 +35,43 @@ describe('revoke', () => {
     );
   });
 
-  it('refuses where sessions are stateless, and changes nothing', async () => {
+  it('refuses where sessions are stateless, as revoke-all does, and changes nothing', async () => {
     const stateless = await operatedServiceForThisTest();
     const account = await register(stateless.api);
     const before = await stateless.users();
 
-    const { status, stdout, stderr } = await stateless.operate(['revoke', account.email]);
+    for (const args of [['revoke', account.email], ['revoke-all']]) {
+      const { status, stdout, stderr } = await stateless.operate(args);
 
-    expect([status, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(
-      /^Sessions are stateless in this service: .* setting sessions=revocable\.\n$/,
-    );
+      expect([status, stdout]).toEqual([1, '']);
+      expect(stderr).toMatch(
+        /^Sessions are stateless in this service: .* setting sessions=revocable\.\n$/,
+      );
+    }
     expect(await stateless.users()).toEqual(before);
     expect(await stateless.entries()).toEqual([]);
+  });
+});
+
+describe('revoke-all', () => {
+  it('ends the sessions of all users, who may log in again, and leaves one entry', async () => {
+    const accounts = await Promise.all(Array.from({ length: 30 }, () => register(api)));
+    const users = (await service.users()).length;
+    const before = (await service.entries()).length;
+
+    const { status, stdout, stderr } = await operate(['revoke-all']);
+
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(`The sessions of ${users} users are ended; they can log in again.\n`);
+    for (const account of accounts) await expectEnded(account);
+    const [account] = accounts as [Account];
+    expect((await profile(await logIn(api, account))).status).toBe(200);
+    const entries = (await service.entries()).slice(before).filter(({ user_id }) => !user_id);
+    expect(entries).toEqual([
+      expect.objectContaining(
+        operatorEntry('revoke-all', { action: 'LOGOUT', details: { scope: 'everyone' } }),
+      ),
+    ]);
   });
 });
 
