@@ -94,7 +94,7 @@ const table = {
     message: 'Error requesting mail',
     field: 'err',
   },
-  /** Each operation has its own message and field: see `storageFault` in lib/http/endpoint.ts. */
+  /** Each operation has its own message and field: see `storageFault` in lib/contract/operation.ts. */
   STORAGE_FAULT: { status: 500, field: 'err' },
   UNEXPECTED_FAULT: {
     status: 500,

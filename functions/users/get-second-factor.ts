@@ -1,8 +1,8 @@
 import * as contract from '../../lib/contract/second-factor.ts';
 import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
-import { readUser } from '../../lib/users/changes.ts';
 import { factorStanding } from '../../lib/users/items.ts';
+import { readUser } from '../../lib/users/store.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 
 /** GET /api/users/{id}/second-factor */

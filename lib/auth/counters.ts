@@ -98,8 +98,7 @@ const markWait = (pk: string, count: Count): Promise<boolean> => {
 /**
  * Marks the waits that refuse an attempt. Each wait is marked once, however many attempts it
  * refuses.
- * @returns the counters whose waits this attempt is the first to meet, without those that could not
- *   be marked
+ * @returns the counters whose waits this attempt has marked
  */
 export const markWaits = async (
   seen: readonly SeenCounter[],
@@ -161,7 +160,7 @@ export const countAttempt = async (
 };
 
 /**
- * Counts one occurrence.
+ * Counts one attempt.
  * @returns whether it exceeds the limit; false when it could not be counted
  */
 export const exceeds = async (pk: string, limit: number, now: Date): Promise<boolean> => {

@@ -23,9 +23,10 @@ import {
 import { decryptSecret, encryptSecret } from '../second-factor/key.ts';
 import { config } from '../settings.ts';
 import { clockSkew, seconds } from '../time.ts';
-import { readPermitted, readThenWrite, readUser } from '../users/changes.ts';
+import { readPermitted, readThenWrite } from '../users/changes.ts';
 import { hasFactor, type StoredUser, userKey } from '../users/items.ts';
 import { type Bearer, endingSessions } from '../users/sessions.ts';
+import { readUser } from '../users/store.ts';
 import { type Permission, type Written, whileAsRead } from '../users/update.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';

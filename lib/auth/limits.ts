@@ -27,7 +27,7 @@ export const countRegistration = async (
   if (limit > 0) await countAttempt([{ pk, limit, count: undefined }], times);
 };
 
-/** Requests for a mail from one source address within 15 minutes. */
+/** Requests for a mail from one IP address within 15 minutes, or one /64 network of IPv6. */
 const resetsPerAddress = 20;
 
 /**
@@ -42,7 +42,7 @@ export const exceedsResetLimit = async (
   config.loginFailuresPerAddress > 0 &&
   (await exceeds(`attempts#reset#address#${networkOf(sourceIp)}`, resetsPerAddress, now));
 
-/** Notices to one address within 15 minutes, whichever accounts have the address. */
+/** Notices to one email address within 15 minutes, whichever accounts have it. */
 const noticesPerAddress = 10;
 
 /** Notices for one account within an hour, whichever addresses it has. */
@@ -82,5 +82,5 @@ export const exceedsNoticeLimit = async (
 ): Promise<boolean> => {
   if ((await logAndIgnoreErrors(() => countNotice(message, seconds(now)))) === false) return true;
   const address = createHash('sha256').update(emailKey(message.email)).digest('base64url');
-  return exceeds(`attempts#notice#account#${address}`, noticesPerAddress, now);
+  return exceeds(`attempts#notice#address#${address}`, noticesPerAddress, now);
 };

@@ -75,8 +75,8 @@ interface Login {
 }
 
 /**
- * Logs a user in, and records each attempt whose password was checked, and the first one that each
- * wait refuses before that.
+ * Logs a user in. Leaves an audit entry, except for a missing code, for most faults of the store, and
+ * for refusals after the first one in a wait.
  * @returns the tokens of the new session
  * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
  *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT

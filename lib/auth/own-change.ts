@@ -6,7 +6,7 @@ import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
 import type { UserChanges } from '../users/schema.ts';
 import type { Bearer } from '../users/sessions.ts';
-import { findStoredUser } from '../users/store.ts';
+import { readUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';
@@ -23,13 +23,6 @@ export interface OwnRequest {
 export interface OwnChange extends OwnRequest {
   readonly changes: UserChanges;
 }
-
-/** @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
-const findExisting = async (id: number): Promise<StoredUser> => {
-  const user = await findStoredUser(id);
-  if (!user) throw new DomainError('USER_NOT_FOUND');
-  return user;
-};
 
 /**
  * The field `currentPassword` of a body.
@@ -79,7 +72,7 @@ export const checkOwnChange = async (
   const mayRequirePassword =
     config.currentPassword === 'required' && (password !== undefined || email !== undefined);
   if (!caller && !mayRequirePassword) return undefined;
-  const user = caller ?? (await findExisting(change.id));
+  const user = caller ?? (await readUser(change.id));
   const session = whileOpen(caller);
   if (!mayRequirePassword) return { user, ...session };
   if (password === undefined && email === user.email) {
@@ -107,7 +100,7 @@ export const checkOwnRequest = async (
   request: OwnRequest,
   caller: Bearer | undefined,
 ): Promise<Permission> => {
-  const user = caller ?? (await findExisting(request.id));
+  const user = caller ?? (await readUser(request.id));
   const currentPassword = await requirePassword(user, request);
   return { user, ...whileOpen(caller), currentPassword };
 };
@@ -119,7 +112,7 @@ export const checkOwnRequest = async (
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
 export const checkMaker = async (id: number, caller: number): Promise<Permission> => {
-  const user = await findExisting(id);
+  const user = await readUser(id);
   if (user.made_by !== caller) throw new DomainError('FORBIDDEN');
   return { user, endsWith: { made_by: 'FORBIDDEN' } };
 };

@@ -137,7 +137,7 @@ const updateUserDescription: Describe = (settings) => ({
       ? ' Whoever made a user by POST /api/users may change it too, until somebody else gives it a password or another address.'
       : ' Callers who are not admins may change only themselves.') +
     (settings.sessions === 'revocable'
-      ? ' A user who changes the own password or address ends all other sessions; an admin who sets a password, or takes the role away, ends all of the user.'
+      ? ' Users who change their own password or address end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.'
       : '') +
     (settings.currentPassword === 'required'
       ? ' Users who change their own password or address must send their current password too.'

@@ -39,11 +39,10 @@ const lacksFactor = ({ caller, claims }: IncomingEvent): boolean =>
   caller !== undefined && caller.role !== claims?.role;
 
 /**
- * Authenticates the caller and puts the token's claims at `event.claims`; where sessions are
- * revocable, with the role that the stored user has (which for admins may require a second factor),
- * and with that user at `event.caller`. Rejects with
- * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or
- * with what {@link verifyToken} throws when no secret can be read.
+ * Authenticates the caller and puts the token's claims at `event.claims`. Where sessions are
+ * revocable, it puts the stored user at `event.caller`, and that user's role in force into the
+ * claims. Rejects with NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the
+ * session cannot be read, or with what {@link verifyToken} throws when no secret can be read.
  * @param mayBeGone whether the user may have been deleted
  */
 // @__NO_SIDE_EFFECTS__

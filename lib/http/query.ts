@@ -9,7 +9,7 @@ import { validate } from '../validation.ts';
 import { preferredType } from './accept.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Is part of the signed text, so that no signature made for another purpose is valid for a cursor. */
+/** The signed text begins with it, so that no signature for another purpose is valid for a cursor. */
 const purpose = 'cursor.v1';
 
 const makeCursor = ({ keyObject }: SigningKey, scope: string, position: string): string => {

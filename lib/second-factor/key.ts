@@ -1,6 +1,6 @@
 /**
- * Encrypts the secrets of second factors by a key that is not in the table: one of AWS KMS, which
- * never leaves it, or on one machine that of a file which only its owner can read.
+ * Encrypts the secrets of second factors with a key outside the table: one that never leaves AWS
+ * KMS, or on one machine one in a file that only its owner can read.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { DomainError, namedError } from '../errors.ts';
@@ -48,7 +48,7 @@ const decryptLocally = (userId: number, stored: Buffer): Buffer => {
   return Buffer.concat([decipher.update(encrypted), decipher.final()]);
 };
 
-/** Turns each error into a fault of storage, because the key is a part of that. */
+/** Turns each error into STORAGE_FAULT, because the key is part of the store. */
 const orStorageFault = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();

@@ -5,7 +5,7 @@ import { DomainError, type ErrorCode, namedError, withUnknownOutcome } from '../
 import { type StoredUser, toUser } from './items.ts';
 import { verifyPassword } from './password.ts';
 import { isEnded } from './sessions.ts';
-import { findStoredUser } from './store.ts';
+import { readUser } from './store.ts';
 import {
   type ChangeContext,
   type Permission,
@@ -41,13 +41,6 @@ const requirePermission = async (
   if (!(await verifyPassword(currentPassword, user.password_hash))) {
     throw new DomainError('CURRENT_PASSWORD_WRONG');
   }
-};
-
-/** Reads a user who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
-export const readUser = async (id: number): Promise<StoredUser> => {
-  const user = await findStoredUser(id);
-  if (!user) throw new DomainError('USER_NOT_FOUND');
-  return user;
 };
 
 /**
@@ -93,8 +86,8 @@ export const readThenWrite = async (
 };
 
 /**
- * Changes the given fields of a user, and the email item with the email. A new password or another
- * role ends all sessions of the user.
+ * Changes the given fields of a user, and the email item with the email. Which changes end sessions
+ * is told in update.ts.
  * @returns the user before and after the change
  * @throws {DomainError} FORBIDDEN, USER_NOT_FOUND, EMAIL_REGISTERED, STORAGE_FAULT, and the errors
  *   of the permission

@@ -3,9 +3,10 @@ import { type TransactItem, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { besideAnotherAdmin, requireAdmin } from './admins.ts';
-import { readPermitted, readThenWrite, readUser } from './changes.ts';
+import { readPermitted, readThenWrite } from './changes.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
 import { sessionsKey } from './sessions.ts';
+import { readUser } from './store.ts';
 import { type Permission, releaseEmail, whileAsRead } from './update.ts';
 import type { User } from './user.ts';
 

@@ -11,9 +11,12 @@ export type StoredUser = User & {
   readonly password_hash: string;
   /** For an imported user: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;
-  /** How often all sessions of the user were ended; see lib/users/sessions.ts. Absent: never. */
+  /**
+   * How often all sessions of the user were ended; see lib/users/sessions.ts. Absent: never; 0: only
+   * the tokens without a session are void.
+   */
   readonly session_epoch?: number | undefined;
-  /** The session that the last end of all sessions kept. */
+  /** The session spared when all others last ended. */
   readonly kept_session?: string | undefined;
   /**
    * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
@@ -43,7 +46,7 @@ export const factorStanding = ({ factor_secret, recovery_codes }: StoredUser) =>
   recovery_codes_left: recovery_codes?.size ?? 0,
 });
 
-/** The role of a stored user in a request: admins may need a second factor for theirs. */
+/** The role in force: where admins need a second factor, one without it is a `user`. */
 export const roleInForce = (user: StoredUser): Role =>
   config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;
 

@@ -22,7 +22,7 @@ export const newUser = v.object({ name, email, password });
 export const newUserByAdmin = v.object({
   role: v.pipe(
     v.nullish(role),
-    v.description('Only an admin may ask for `admin`; of others `user` is all that counts.'),
+    v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
   ),
   name,
   email,

@@ -49,7 +49,7 @@ export type OwnSession = (Session & { readonly id: string }) | null;
 /** A caller as stored, with the session of the request. */
 export type Bearer = StoredUser & { readonly session: OwnSession };
 
-/** Bytes of an item's sessions: about 50. Requests read all of them. */
+/** Bytes for a user's sessions (about 50), which each request reads. */
 const maxBytes = 24_000;
 const maxAgentBytes = 120;
 
@@ -70,7 +70,7 @@ export const toSessions = (item: Readonly<Record<string, unknown>> = {}): Sessio
  */
 const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
 
-/** Whether a session ended when all sessions of the user were ended. */
+/** Whether a session was ended with all others of its user. */
 export const isEnded = (user: StoredUser, session: OwnSession): boolean => {
   const { session_epoch: epoch, kept_session } = user;
   if (!session) return epoch !== undefined;
@@ -150,8 +150,8 @@ const sizeOf = (session: Session): number => 22 + Buffer.byteLength(JSON.stringi
 type Named = NonNullable<OwnSession>;
 
 /**
- * The ids of the sessions that leave the item: those that have ended, and the oldest if it grows
- * too long.
+ * The ids of the sessions that leave the item: those that ended, and those unused longest if it is
+ * full.
  */
 const outdated = (user: StoredUser, { id: own, ...fresh }: Named, others: Sessions): string[] => {
   const now = new Date(fresh.used);
@@ -300,7 +300,7 @@ export const endSessions = (id: number): Promise<boolean> =>
   );
 
 /**
- * Ends one session; null: all tokens of the user without one, and no session.
+ * Ends one session; null: all tokens of the user that have no session.
  * @returns false when it has ended already
  * @throws {DomainError} STORAGE_FAULT
  */

@@ -111,6 +111,13 @@ export const findStoredUser = async (id: number): Promise<StoredUser | undefined
   return item && toStoredUser(item);
 };
 
+/** The same for a user who must exist. @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT */
+export const readUser = async (id: number): Promise<StoredUser> => {
+  const user = await findStoredUser(id);
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  return user;
+};
+
 /** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
 export const findUser = async (id: number): Promise<User | undefined> => {
   const item = await getItem(userKey(id));

@@ -9,11 +9,11 @@ import { adminListing, emailItemKey, type StoredUser, userKey, voidLink } from '
 import { endingSessions, type OwnSession } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
-/** A condition under which a caller who is not an admin may change a user. It must hold at the write. */
+/** A condition under which a caller may change a user. It must still hold at the write. */
 export interface Permission {
   /** The user, as read when the permission was checked. */
   readonly user: StoredUser;
-  /** Fields of the user with whose change the permission ends, and the error that says so. */
+  /** Fields whose change ends the permission, each with its error. */
   readonly endsWith: Readonly<Partial<Record<'email' | 'role' | 'made_by', ErrorCode>>>;
   /** The session of the caller, which must not have been ended; absent: there is none to check. */
   readonly session?: OwnSession;
@@ -28,10 +28,7 @@ export interface ChangeContext {
    * operator.
    */
   readonly caller?: number;
-  /**
-   * Absent where the caller is an admin or an operator, or nothing but the token permits the
-   * change.
-   */
+  /** Absent for operators, for admins who change others, and where the token is enough. */
   readonly permission?: Permission | undefined;
   /** Whether the service mails links for password resets, which a change of address makes void. */
   readonly mailsLinks?: boolean;

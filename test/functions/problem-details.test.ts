@@ -101,7 +101,7 @@ describe('A client that asks for problem details', () => {
     });
   });
 
-  it('gets what is no error as everyone else', async () => {
+  it('gets a success in the usual form', async () => {
     const { token } = await register(api);
 
     const { status, headers, body } = await ask('GET', '/api/profile', { token });

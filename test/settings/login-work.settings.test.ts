@@ -71,7 +71,7 @@ describe('The work of a login where BCRYPT_COST is 6 and LOGIN_ANSWERS uniform',
     },
   );
 
-  it('is the same when it succeeds, beside that of raising the hash, once', async () => {
+  it('is the same when it succeeds, plus that of one new hash', async () => {
     const logIn = loginUnder('uniform');
 
     expect(await logIn('cost 5', 'p')).toEqual([200, 2 ** 6 + 2 ** 6]);

@@ -353,7 +353,7 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
     expect(answers.map(outcome)).toEqual(Array(3).fill(refusal(403, 'Forbidden')));
   });
 
-  it('takes the role that the user has as no change, and refuses another one', async () => {
+  it('accepts the role that the user has, and refuses another one', async () => {
     const { token, made } = await makerAndMade();
     const before = await get(made.id);
 

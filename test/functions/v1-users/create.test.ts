@@ -45,7 +45,7 @@ describe('POST /api/v1/users', () => {
     expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(409, 'Email already exists')));
   });
 
-  it('takes an address with white space around it for another address', async () => {
+  it('treats an address with white space around it as another one', async () => {
     const { email } = await createMemoryUser(api);
 
     expect((await post({ name: 'n', email: ` ${email}` })).status).toBe(201);

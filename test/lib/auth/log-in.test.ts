@@ -138,7 +138,7 @@ describe('The first login that a wait refuses before its password is checked', (
     expect(await refusals(source)).toEqual([refusal(id), refusal(id)]);
   });
 
-  it('is only one of two that are refused at the same time', async () => {
+  it('leaves one entry of two refused at the same time', async () => {
     const [{ id, email }, source] = [await newUser(), newSource()];
     await attempts(2, email, source);
     const refused = () => attempt(email, source);

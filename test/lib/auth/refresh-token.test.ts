@@ -32,7 +32,7 @@ describe('A refresh token', () => {
     expect(standing(next.refreshToken, next.refresh)).toBe('newest');
   });
 
-  it('ends nothing where its session has none', () => {
+  it('is unknown where its session has none', () => {
     expect(standing(first.refreshToken)).toBe('unknown');
   });
 

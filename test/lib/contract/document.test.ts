@@ -111,7 +111,7 @@ describe('The document of a service with a setting of its own', () => {
       { SESSIONS: 'revocable' },
       {
         'PUT /api/users/{id}': change(
-          /own password or address ends all other sessions; .* ends all of the user\.$/,
+          /own password or address end their other sessions; .* ends all the user’s\.$/,
         ),
         'PUT /api/password-resets': change(/^All sessions of the user are ended\.$/),
       },

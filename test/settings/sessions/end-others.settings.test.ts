@@ -64,7 +64,7 @@ describe('DELETE /api/users/{id}/sessions', () => {
     expect(outcome(await profile(user.token))).toEqual(invalid);
   });
 
-  it('is refused when another session of the user does the same first, which goes on', async () => {
+  it('is refused after another session of the user did the same; that one goes on', async () => {
     const user = await register(api);
     const other = await enter(user);
 

@@ -25,7 +25,7 @@ describe('An admin', () => {
     return { ...admin, recoveryCodes, token: await logIn(api, { ...admin, code }) };
   };
 
-  it('with a factor removes that of a user, whose sessions end', async () => {
+  it('with a factor removes a user’s, and ends the sessions', async () => {
     const [admin, user] = [await makeAdmin(), await registerWithFactor(api)];
     const agent = uniqueAgent();
 
