@@ -61,8 +61,14 @@ const bundle = (entryPoints: readonly string[]): readonly File[] => {
   // It takes a tenth of a second to load, and is needed only after a change.
   const { buildSync }: typeof import('esbuild') = require('esbuild');
   const { outputFiles } = buildSync({
-    ...{ entryPoints: [...entryPoints], bundle: true, minify: true, write: false, outdir: '/' },
-    ...{ target: 'es2024', legalComments: 'none', logLevel: 'warning' },
+    entryPoints: [...entryPoints],
+    bundle: true,
+    minify: true,
+    write: false,
+    outdir: '/',
+    target: 'es2024',
+    legalComments: 'none',
+    logLevel: 'warning',
   });
   return outputFiles.map(({ path, contents }) => [path, contents]);
 };

@@ -46,13 +46,20 @@ const signed = async ({ url, service, headers, body }: PostRequest): Promise<Htt
   const { protocol, hostname, port, host, pathname } = new URL(url);
   const length = String(Buffer.byteLength(body));
   const request = new HttpRequest({
-    ...{ method: 'POST', protocol, hostname, path: pathname, body },
+    method: 'POST',
+    protocol,
+    hostname,
+    path: pathname,
+    body,
     ...(port ? { port: Number(port) } : {}),
     headers: { host, 'content-length': length, ...headers },
   });
   const region = process.env.AWS_REGION ?? '';
   const signer = new SignatureV4({
-    ...{ credentials: credentials(), region, service, sha256: Sha256 },
+    credentials: credentials(),
+    region,
+    service,
+    sha256: Sha256,
   });
   return (await signer.sign(request)) as HttpRequest;
 };

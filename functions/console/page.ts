@@ -21,7 +21,12 @@ const dataOf = ({
   docs,
 }: ServiceValues) =>
   ({
-    ...{ sessions, secondFactor, currentPassword, passwordMinLength, auditSeal, docs },
+    sessions,
+    secondFactor,
+    currentPassword,
+    passwordMinLength,
+    auditSeal,
+    docs,
     passwordReset: sendsMail({ mailFrom, resetUrl }),
   }) satisfies PageData;
 

@@ -63,7 +63,9 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
   const { password, ...rest } = kept;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
   const context = {
-    ...{ caller, permission, mailsLinks: config.mailFunctionUrl !== '' },
+    caller,
+    permission,
+    mailsLinks: config.mailFunctionUrl !== '',
     ...(config.emailVerification === 'off' ? {} : { provesAddress: claims.role === 'admin' }),
   };
   const { before, after } = await recordingFaults(change, () =>
@@ -74,7 +76,8 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
   }
   await Promise.all([
     record({
-      ...{ ...change, result: 'SUCCESS' },
+      ...change,
+      result: 'SUCCESS',
       details: {
         ...changeDetails(before, kept),
         ...(kept === changes ? {} : { requested: ['email'] }),

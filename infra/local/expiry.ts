@@ -23,7 +23,8 @@ const deleteExpired = async (
   { condition, ...rest }: ReturnType<typeof expired>,
 ): Promise<void> => {
   const command = new DeleteCommand({
-    ...{ TableName, Key },
+    TableName,
+    Key,
     ConditionExpression: condition,
     ...rest,
   });
@@ -46,7 +47,10 @@ export const removeExpiredItems = async (now: number): Promise<void> => {
   do {
     const { Items = [], LastEvaluatedKey } = await send(
       new ScanCommand({
-        ...{ TableName, FilterExpression, ...rest, ExclusiveStartKey },
+        TableName,
+        FilterExpression,
+        ...rest,
+        ExclusiveStartKey,
         ProjectionExpression: usersTable.partitionKey.name,
       }),
     );

@@ -69,8 +69,14 @@ const readKnown = (name: string): ReadonlyMap<string, string> => {
 
 /** Kinds of findings whose subject is an entry. */
 const ofEntries = new Set<Finding['kind']>([
-  ...(['late', 'changed', 'resealed', 'deleted', 'misplaced'] as const),
-  ...(['inserted', 'unclear', 'hidden'] as const),
+  'late',
+  'changed',
+  'resealed',
+  'deleted',
+  'misplaced',
+  'inserted',
+  'unclear',
+  'hidden',
 ]);
 
 const hashOfFile = async (archive: Archive, name: string): Promise<string | null> => {

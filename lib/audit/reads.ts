@@ -36,7 +36,8 @@ const markRead = async (key: { readonly pk: string }, now: number): Promise<bool
     ConditionExpression:
       'attribute_not_exists(pk) OR mark = :mark OR expires_at <= :now OR expires_at > :farthest',
     ExpressionAttributeValues: {
-      ...{ ':mark': mark, ':now': now },
+      ':mark': mark,
+      ':now': now,
       // A mark that ends later was made before the clock was set back.
       ':farthest': now + period + clockSkew,
     },

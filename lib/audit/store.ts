@@ -176,8 +176,16 @@ const mostRead = 2000;
 
 /** The attributes that responses show, in this order: no index keys, and nothing of the write. */
 export const attributes: readonly (keyof AuditEntry)[] = [
-  ...(['id', 'user_id', 'action', 'resource', 'resource_id'] as const),
-  ...(['ip_address', 'user_agent', 'result', 'details', 'created_at'] as const),
+  'id',
+  'user_id',
+  'action',
+  'resource',
+  'resource_id',
+  'ip_address',
+  'user_agent',
+  'result',
+  'details',
+  'created_at',
 ];
 
 /** A page of entries. Those that the service did not write may be odd ({@link shown}). */

@@ -231,7 +231,8 @@ export const confirmEnrolment = (
           'SET factor_secret = :secret, factor_step = :step, recovery_codes = :codes REMOVE enrolment',
         ConditionExpression: 'enrolment.secret = :secret AND attribute_not_exists(factor_secret)',
         ExpressionAttributeValues: {
-          ...{ ':secret': secret, ':step': step },
+          ':secret': secret,
+          ':step': step,
           ':codes': recoveryHashes(user.id, codes),
         },
       };

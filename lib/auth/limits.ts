@@ -64,8 +64,10 @@ const countNotice = (
     ConditionExpression:
       'attribute_not_exists(requests) OR size(requests) < :limit OR contains(requests, :request)',
     ExpressionAttributeValues: {
-      ...{ ':requests': new Set([request_id]), ':request': request_id },
-      ...{ ':limit': noticesPerUser, ':end': now + hour },
+      ':requests': new Set([request_id]),
+      ':request': request_id,
+      ':limit': noticesPerUser,
+      ':end': now + hour,
     },
   });
   return sendIf(command, { timeout: countingTimeout() });

@@ -51,7 +51,9 @@ const registerDescription: Describe = (settings) => ({
         }),
   },
   errors: [
-    ...(['FIELDS_REQUIRED', 'FIELD_INVALID', 'HASHING_FAULT'] as const),
+    'FIELDS_REQUIRED',
+    'FIELD_INVALID',
+    'HASHING_FAULT',
     ...(hidesAccounts(settings) ? [] : (['EMAIL_REGISTERED'] as const)),
     ...(settings.emailVerification === 'required' ? [] : (['TOKEN_FAULT'] as const)),
     ...(settings.registrationsPerAddress > 0 ? (['TOO_MANY_ATTEMPTS'] as const) : []),
@@ -85,13 +87,16 @@ const logInDescription: Describe = (settings) => ({
     example: { message: 'Login successful', ...exampleTokens(settings) },
   },
   errors: [
-    ...(['CREDENTIALS_REQUIRED', 'INVALID_CREDENTIALS'] as const),
+    'CREDENTIALS_REQUIRED',
+    'INVALID_CREDENTIALS',
     ...(settings.secondFactor === 'off'
       ? []
       : (['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'] as const)),
     ...(settings.loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
     ...(settings.emailVerification === 'required' ? (['EMAIL_NOT_VERIFIED'] as const) : []),
-    ...(['TOO_MANY_ATTEMPTS', 'HASHING_FAULT', 'TOKEN_FAULT'] as const),
+    'TOO_MANY_ATTEMPTS',
+    'HASHING_FAULT',
+    'TOKEN_FAULT',
   ],
 });
 
@@ -110,7 +115,10 @@ const getProfileDescription: Describe = (settings) => ({
     schema: profileUnder(settings),
     example: {
       data: {
-        ...{ id: 17, name: exampleUser.name, email: exampleUser.email, role: 'user' },
+        id: 17,
+        name: exampleUser.name,
+        email: exampleUser.email,
+        role: 'user',
         ...(settings.emailVerification === 'off' ? {} : { email_verified: true }),
       },
     },

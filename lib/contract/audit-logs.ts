@@ -9,9 +9,16 @@ import { cursor, instant, limitUpTo, maxLimit, pageParameters } from './paramete
 const integerRule = 'must be an integer';
 
 const example = {
-  ...{ id: 115032113971201, user_id: 17, action: 'LOGIN', resource: 'users' },
-  ...{ resource_id: '17', ip_address: '192.0.2.1', user_agent: 'curl/8.5.0' },
-  ...{ result: 'SUCCESS', details: null, created_at: '2026-11-21T09:05:00.000Z' },
+  id: 115032113971201,
+  user_id: 17,
+  action: 'LOGIN',
+  resource: 'users',
+  resource_id: '17',
+  ip_address: '192.0.2.1',
+  user_agent: 'curl/8.5.0',
+  result: 'SUCCESS',
+  details: null,
+  created_at: '2026-11-21T09:05:00.000Z',
 };
 
 const filters = {

@@ -18,7 +18,9 @@ export const getAuditSeal = { caller: 'admin', storageFault } as const satisfies
 
 const getAuditSealDescription: Describe = ({ auditSeal }) => ({
   exists: auditSeal !== 'off',
-  ...{ id: 'getAuditSeal', tag, summary: 'Get how the seal stands' },
+  id: 'getAuditSeal',
+  tag,
+  summary: 'Get how the seal stands',
   success: {
     status: 200,
     description: 'The newest window, and what the sealer has checked.',
@@ -39,7 +41,9 @@ export const listAuditSealDigests = {
 
 const listAuditSealDigestsDescription: Describe = ({ auditSeal }) => ({
   exists: auditSeal !== 'off',
-  ...{ id: 'listAuditSealDigests', tag, summary: 'List the digests of the seal' },
+  id: 'listAuditSealDigests',
+  tag,
+  summary: 'List the digests of the seal',
   text: 'From the newest back along `previous`. The list ends after a digest whose `previous` is null, or is not there any more, or not as its sealer left it.',
   success: {
     status: 200,
@@ -56,7 +60,9 @@ export const getAuditSealPublicKey = { caller: 'admin', storageFault } as const 
 
 const getAuditSealPublicKeyDescription: Describe = ({ auditSeal }) => ({
   exists: auditSeal !== 'off',
-  ...{ id: 'getAuditSealPublicKey', tag, summary: 'Get the public key of the seal' },
+  id: 'getAuditSealPublicKey',
+  tag,
+  summary: 'Get the public key of the seal',
   text: 'An Ed25519 key. Compare it with a copy that you keep elsewhere.',
   success: {
     status: 200,

@@ -98,8 +98,10 @@ const id = {
   description: 'A user’s id, in decimal digits.',
   example: 17,
   schema: {
-    ...{ type: 'integer', format: 'int64' },
-    ...{ minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    type: 'integer',
+    format: 'int64',
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
   },
 };
 

@@ -8,7 +8,9 @@ export const getConsolePage = { caller: 'anyone' } as const satisfies Operation;
 
 const getConsolePageDescription: Describe = ({ console }) => ({
   exists: console === 'on',
-  ...{ id: 'getConsolePage', tag, summary: 'Open the console' },
+  id: 'getConsolePage',
+  tag,
+  summary: 'Open the console',
   text: 'A page on which admins log in, and look at users and the audit trail.',
   success: {
     status: 200,
@@ -24,7 +26,9 @@ export const getConsoleFile = { caller: 'anyone' } as const satisfies Operation;
 
 const getConsoleFileDescription: Describe = ({ console }) => ({
   exists: console === 'on',
-  ...{ id: 'getConsoleFile', tag, summary: 'Get a file that the console loads' },
+  id: 'getConsoleFile',
+  tag,
+  summary: 'Get a file that the console loads',
   text: 'Compressed as `Accept-Encoding` allows. Clients may keep it for good.',
   success: {
     status: 200,

@@ -9,7 +9,9 @@ export const getDocument = { caller: 'anyone' } as const satisfies Operation;
 
 const getDocumentDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
-  ...{ id: 'getDocument', tag, summary: 'Get this document' },
+  id: 'getDocument',
+  tag,
+  summary: 'Get this document',
   text: 'It describes the service under the settings in force.',
   success: {
     status: 200,
@@ -25,7 +27,9 @@ const headDocument = { caller: 'anyone' } as const satisfies Operation;
 
 const headDocumentDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
-  ...{ id: 'headDocument', tag, summary: 'Ask whether this document has changed' },
+  id: 'headDocument',
+  tag,
+  summary: 'Ask whether this document has changed',
   success: { status: 200, description: 'The headers of the document.', headers },
   errors: [],
 });
@@ -34,7 +38,9 @@ const headDocsPage = { caller: 'anyone' } as const satisfies Operation;
 
 const headDocsPageDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
-  ...{ id: 'headDocsPage', tag, summary: 'Ask whether the page has changed' },
+  id: 'headDocsPage',
+  tag,
+  summary: 'Ask whether the page has changed',
   success: { status: 200, description: 'The headers of the page.', headers },
   errors: [],
 });
@@ -43,7 +49,9 @@ export const getDocsPage = { caller: 'anyone' } as const satisfies Operation;
 
 const getDocsPageDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
-  ...{ id: 'getDocsPage', tag, summary: 'Read this document as a page' },
+  id: 'getDocsPage',
+  tag,
+  summary: 'Read this document as a page',
   success: {
     status: 200,
     description: 'The page.',
@@ -58,7 +66,9 @@ export const getDocsFile = { caller: 'anyone' } as const satisfies Operation;
 
 const getDocsFileDescription: Describe = ({ docs }) => ({
   exists: docs === 'on',
-  ...{ id: 'getDocsFile', tag, summary: 'Get a file that the page loads' },
+  id: 'getDocsFile',
+  tag,
+  summary: 'Get a file that the page loads',
   text: 'Compressed as `Accept-Encoding` allows. Clients may cache it for ever.',
   success: {
     status: 200,

@@ -52,8 +52,12 @@ const verifyEmailDescription: Describe = (settings) => ({
   },
   success: { status: 204, description: 'The address is verified.' },
   errors: [
-    ...(['TOKEN_AND_PASSWORD_REQUIRED', 'FIELD_INVALID', 'VERIFICATION_TOKEN_INVALID'] as const),
-    ...(['CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS', 'EMAIL_REGISTERED'] as const),
+    'TOKEN_AND_PASSWORD_REQUIRED',
+    'FIELD_INVALID',
+    'VERIFICATION_TOKEN_INVALID',
+    'CURRENT_PASSWORD_WRONG',
+    'TOO_MANY_ATTEMPTS',
+    'EMAIL_REGISTERED',
     'HASHING_FAULT',
   ],
 });

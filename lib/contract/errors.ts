@@ -77,8 +77,13 @@ export const fieldFaultMeanings: Readonly<Record<FieldFaultCode, string>> = {
 
 const tokenErrors = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'] as const;
 const bodyErrors = [
-  ...(['BODY_MEDIA_TYPE', 'BODY_TOO_LARGE', 'BODY_ENCODING', 'BODY_MALFORMED'] as const),
-  ...(['BODY_TOO_DEEP', 'BODY_FORBIDDEN_KEY', 'BODY_NOT_OBJECT'] as const),
+  'BODY_MEDIA_TYPE',
+  'BODY_TOO_LARGE',
+  'BODY_ENCODING',
+  'BODY_MALFORMED',
+  'BODY_TOO_DEEP',
+  'BODY_FORBIDDEN_KEY',
+  'BODY_NOT_OBJECT',
 ] as const;
 
 /** Every error that an operation can respond with. */

@@ -12,8 +12,11 @@ const code = '123456';
 const exampleCodes = { recoveryCodes: ['7Q2M-9FHT-X0ZB-4KCW', 'D8RV-31JG-PS6N-EY5A'] };
 
 const passwordErrors = [
-  ...(['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG'] as const),
-  ...(['TOO_MANY_ATTEMPTS', 'HASHING_FAULT', 'USER_NOT_FOUND'] as const),
+  'CURRENT_PASSWORD_REQUIRED',
+  'CURRENT_PASSWORD_WRONG',
+  'TOO_MANY_ATTEMPTS',
+  'HASHING_FAULT',
+  'USER_NOT_FOUND',
 ] as const;
 const codeErrors = ['CODE_REQUIRED', 'CODE_WRONG', 'SECOND_FACTOR_NOT_FOUND'] as const;
 

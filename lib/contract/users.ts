@@ -154,8 +154,11 @@ const updateUserDescription: Describe = (settings) => ({
     example: { ...example, name: 'Ada King', ...verifiedUnder(settings) },
   },
   errors: [
-    ...(['NO_FIELDS_TO_UPDATE', 'FIELD_INVALID', 'USER_NOT_FOUND'] as const),
-    ...(['EMAIL_REGISTERED', 'HASHING_FAULT'] as const),
+    'NO_FIELDS_TO_UPDATE',
+    'FIELD_INVALID',
+    'USER_NOT_FOUND',
+    'EMAIL_REGISTERED',
+    'HASHING_FAULT',
     ...(settings.currentPassword === 'required'
       ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
       : []),

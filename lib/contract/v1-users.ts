@@ -12,7 +12,9 @@ export const listMemoryUsers = { caller: 'anyone' } as const satisfies Operation
 
 const listMemoryUsersDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
-  ...{ id: 'listMemoryUsers', tag, summary: 'List the users in memory' },
+  id: 'listMemoryUsers',
+  tag,
+  summary: 'List the users in memory',
   success: {
     status: 200,
     description: 'All users.',
@@ -29,7 +31,10 @@ export const createMemoryUser = {
 
 const createMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
-  ...{ id: 'createMemoryUser', tag, summary: 'Create a user in memory', bodyExample },
+  id: 'createMemoryUser',
+  tag,
+  summary: 'Create a user in memory',
+  bodyExample,
   success: { status: 201, description: 'The new user.', schema: memoryUser, example },
   errors: ['NAME_AND_EMAIL_REQUIRED', 'FIELD_INVALID', 'EMAIL_EXISTS', 'MEMORY_FULL'],
 });
@@ -38,7 +43,9 @@ export const getMemoryUser = { caller: 'anyone' } as const satisfies Operation;
 
 const getMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
-  ...{ id: 'getMemoryUser', tag, summary: 'Show a user in memory' },
+  id: 'getMemoryUser',
+  tag,
+  summary: 'Show a user in memory',
   success: { status: 200, description: 'The user.', schema: memoryUser, example },
   errors: ['USER_NOT_FOUND'],
 });
@@ -50,7 +57,10 @@ export const replaceMemoryUser = {
 
 const replaceMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
-  ...{ id: 'replaceMemoryUser', tag, summary: 'Replace a user in memory', bodyExample },
+  id: 'replaceMemoryUser',
+  tag,
+  summary: 'Replace a user in memory',
+  bodyExample,
   success: { status: 200, description: 'The changed user.', schema: memoryUser, example },
   errors: ['NAME_AND_EMAIL_REQUIRED', 'FIELD_INVALID', 'USER_NOT_FOUND', 'EMAIL_EXISTS'],
 });
@@ -62,7 +72,9 @@ export const changeMemoryUser = {
 
 const changeMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
-  ...{ id: 'changeMemoryUser', tag, summary: 'Change a user in memory' },
+  id: 'changeMemoryUser',
+  tag,
+  summary: 'Change a user in memory',
   text: 'Changes the fields that are given and not empty. If there are none, nothing changes.',
   isBodyOptional: true,
   bodyExample: { name: bodyExample.name },
@@ -74,7 +86,9 @@ export const deleteMemoryUser = { caller: 'anyone' } as const satisfies Operatio
 
 const deleteMemoryUserDescription: Describe = ({ v1Users }) => ({
   exists: v1Users === 'on',
-  ...{ id: 'deleteMemoryUser', tag, summary: 'Delete a user in memory' },
+  id: 'deleteMemoryUser',
+  tag,
+  summary: 'Delete a user in memory',
   success: { status: 204, description: 'The user is deleted.' },
   errors: ['USER_NOT_FOUND'],
 });

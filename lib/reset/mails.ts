@@ -98,8 +98,10 @@ const claimMail = async (
     ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
     ExpressionAttributeValues: {
       ...ExpressionAttributeValues,
-      ...{ ':request': requestId, ':mails': mails },
-      ...{ ':claim': randomUUID(), ':lease': now + lease },
+      ':request': requestId,
+      ':mails': mails,
+      ':claim': randomUUID(),
+      ':lease': now + lease,
       ...(claim === undefined ? {} : { ':seen': claim }),
     },
   });
@@ -208,8 +210,13 @@ const mailLink = async (
   // A link that verifies an address can do nothing without the password: only its use is recorded.
   if (!isSent || kind === 'verification') return;
   await record({
-    ...{ ip_address, user_agent, request_id, action: 'UPDATE', resource_id: user.id },
-    ...{ result: 'SUCCESS', details: resetRequested },
+    ip_address,
+    user_agent,
+    request_id,
+    action: 'UPDATE',
+    resource_id: user.id,
+    result: 'SUCCESS',
+    details: resetRequested,
   });
 };
 

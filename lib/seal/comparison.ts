@@ -64,7 +64,9 @@ const noTable: EntrySource = {
 /** The comparison of the table with windows that are read in order. */
 export class Comparison {
   readonly counts = {
-    ...{ expired: 0, unsealed: 0, unproven: 0 },
+    expired: 0,
+    unsealed: 0,
+    unproven: 0,
     unsealedSince: undefined as string | undefined,
   };
   private pending: { readonly line: SealedLine; readonly window: string }[] = [];

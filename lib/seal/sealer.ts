@@ -186,7 +186,11 @@ const writeWindow = async (
   const hash = file.sha256.toString('hex');
   const digest: Digest = {
     format: 2,
-    ...{ from, until, at: now.toISOString(), interval, archive_days: archiveDays ?? 0 },
+    from,
+    until,
+    at: now.toISOString(),
+    interval,
+    archive_days: archiveDays ?? 0,
     entries: { file: entriesName(from, hash), sha256: hash, ...tally },
     verified,
     previous: linkTo(newest),

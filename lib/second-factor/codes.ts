@@ -19,7 +19,10 @@ export const makeSecret = (): string => new Secret({ size: secretSize }).base32;
 
 const totp = (secret: string, { issuer, label }: { issuer?: string; label?: string } = {}) =>
   new TOTP({
-    ...{ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period },
+    secret: Secret.fromBase32(secret),
+    algorithm: 'SHA1',
+    digits: 6,
+    period,
     ...(issuer === undefined || label === undefined ? {} : { issuer, label }),
   });
 

@@ -236,7 +236,8 @@ export const replaceSession = async (
     ConditionExpression: '#id.#refresh.#newest = :newest',
     ExpressionAttributeNames: {
       ...ExpressionAttributeNames,
-      ...{ '#refresh': 'refresh', '#newest': 'newest' },
+      '#refresh': 'refresh',
+      '#newest': 'newest',
     },
     ExpressionAttributeValues: {
       ...ExpressionAttributeValues,

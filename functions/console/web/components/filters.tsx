@@ -17,8 +17,14 @@ import { Field, Form, Select } from './form.tsx';
 import { UserName } from './user-name.tsx';
 
 const actions = {
-  ...{ '': 'Any', CREATE: 'Create', READ: 'Read', UPDATE: 'Update', DELETE: 'Delete' },
-  ...{ LOGIN: 'Login', LOGOUT: 'Logout', EXPORT: 'Export' },
+  '': 'Any',
+  CREATE: 'Create',
+  READ: 'Read',
+  UPDATE: 'Update',
+  DELETE: 'Delete',
+  LOGIN: 'Login',
+  LOGOUT: 'Logout',
+  EXPORT: 'Export',
 } as const;
 const results = { '': 'Any', SUCCESS: 'Success', FAILURE: 'Failure' } as const;
 const orders = { '': 'Newest first', asc: 'Oldest first' } as const;

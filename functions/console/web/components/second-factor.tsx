@@ -28,8 +28,12 @@ export const CodeField = ({
     label="Code"
     hint={hint}
     input={{
-      ...{ name: 'code', autoComplete: 'one-time-code', required: true, spellcheck: false },
-      ...{ autocapitalize: 'off', inputMode: 'text' },
+      name: 'code',
+      autoComplete: 'one-time-code',
+      required: true,
+      spellcheck: false,
+      autocapitalize: 'off',
+      inputMode: 'text',
     }}
   />
 );

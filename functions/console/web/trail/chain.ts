@@ -111,14 +111,23 @@ const inOrder = ({ entries, verified, previous, ...digest }: Digest): Digest => 
   interval: digest.interval,
   archive_days: digest.archive_days,
   entries: {
-    ...{ file: entries.file, sha256: entries.sha256, count: entries.count, late: entries.late },
-    ...{ oldest: entries.oldest, newest: entries.newest },
+    file: entries.file,
+    sha256: entries.sha256,
+    count: entries.count,
+    late: entries.late,
+    oldest: entries.oldest,
+    newest: entries.newest,
   },
   verified: verified && {
-    ...{ from: verified.from, until: verified.until, at: verified.at, faults: verified.faults },
+    from: verified.from,
+    until: verified.until,
+    at: verified.at,
+    faults: verified.faults,
   },
   previous: previous && {
-    ...{ file: previous.file, sha256: previous.sha256, signature: previous.signature },
+    file: previous.file,
+    sha256: previous.sha256,
+    signature: previous.signature,
   },
   key: digest.key,
 });

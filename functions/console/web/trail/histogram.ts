@@ -46,7 +46,8 @@ export const barsOf = (
   const bars = Array.from({ length: countFor(width) }, (_, index) => ({
     from: new Date(start + index * width).toISOString(),
     until: new Date(start + (index + 1) * width).toISOString(),
-    ...{ success: 0, failure: 0 },
+    success: 0,
+    failure: 0,
   }));
   for (const [index, { result }] of entries.entries()) {
     const bar = bars[Math.floor(((times[index] ?? start) - start) / width)];
