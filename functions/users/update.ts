@@ -12,7 +12,7 @@ import { logAdminMade } from '../../lib/users/admins.ts';
 import { changeDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import { hashPassword } from '../../lib/users/password.ts';
-import { parseUserChanges } from '../../lib/users/schema.ts';
+import { parseUserChanges, type UserChanges } from '../../lib/users/schema.ts';
 import type { Permission } from '../../lib/users/update.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 
@@ -43,24 +43,27 @@ const makerPermission = ({ permission, body }: AuthenticatedRequest): Permission
     ? { ...permission, endsWith: { ...permission.endsWith, role: 'FORBIDDEN' } }
     : permission;
 
+/** The permission of users for their own changes, and those of them that take effect at once. */
+const checkOwn = async (request: AuthenticatedRequest, changes: UserChanges) => {
+  const { body, caller, claims } = request;
+  const source = sourceOf(request);
+  const { currentPassword } = body;
+  const own = { id: claims.id, changes, currentPassword, sourceIp: source.ip_address };
+  const permission = await checkOwnChange(own, caller);
+  return { permission, atOnce: await postponeMove(claims.id, changes, { permission, source }) };
+};
+
 /** PUT /api/users/{id} */
 export const handler = endpoint(contract.updateUser, access, async (request) => {
   const { body, claims } = request;
   const changes = parseUserChanges(body, claims.role, request.permission?.user.role);
   const change = changeBy(request);
   const { resource_id: id, user_id: caller } = change;
-  const own = { id, changes, currentPassword: body.currentPassword, sourceIp: change.ip_address };
-  const permission =
+  const { permission, atOnce } =
     id === caller
-      ? await recordingFaults(change, () => checkOwnChange(own, request.caller))
-      : makerPermission(request);
-  const kept =
-    id === caller
-      ? await recordingFaults(change, () =>
-          postponeMove(id, changes, { permission, source: sourceOf(request) }),
-        )
-      : changes;
-  const { password, ...rest } = kept;
+      ? await recordingFaults(change, () => checkOwn(request, changes))
+      : { permission: makerPermission(request), atOnce: changes };
+  const { password, ...rest } = atOnce;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
   const context = {
     caller,
@@ -79,11 +82,11 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
       ...change,
       result: 'SUCCESS',
       details: {
-        ...changeDetails(before, kept),
-        ...(kept === changes ? {} : { requested: ['email'] }),
+        ...changeDetails(before, atOnce),
+        ...(atOnce === changes ? {} : { requested: ['email'] }),
       },
     }),
-    noticeChange(before, kept, sourceOf(request)),
+    noticeChange(before, atOnce, sourceOf(request)),
   ]);
   return { statusCode: 200, body: after };
 });
