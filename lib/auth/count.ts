@@ -60,6 +60,7 @@ export const increment = (count: Count | undefined, limit: number, now: number) 
   const next = (seen ?? 0) + 1;
   const times = { ':now': now, ':farthest': now + longestLife };
   if (next >= limit) {
+    // The attempt that reaches the limit is still let through; those after it wait.
     const blockedUntil = now + backOff(next, limit);
     return {
       UpdateExpression: 'SET occurrences = :next, blocked_until = :blocked, expires_at = :expires',

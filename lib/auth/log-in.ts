@@ -19,6 +19,8 @@ import {
 import { forgetFailures, loginCounters } from './login-protection.ts';
 import { beginSession, type Tokens } from './new-session.ts';
 
+type SeenCounters = readonly SeenCounter[];
+
 /** The user who logs in, or the reason why the login fails. */
 const authenticate = async (user: StoredUser | undefined, password: string) => {
   const known = user !== undefined;
@@ -31,27 +33,27 @@ const authenticate = async (user: StoredUser | undefined, password: string) => {
   return { reason: known ? 'wrong_password' : 'unknown_email' } as const;
 };
 
-const refusal = (reason: 'wrong_password' | 'unknown_email') =>
+const errorFor = (reason: 'wrong_password' | 'unknown_email') =>
   new DomainError(
     reason === 'unknown_email' && config.loginAnswers === 'distinct'
       ? 'USER_NOT_REGISTERED'
       : 'INVALID_CREDENTIALS',
   );
 
-/** The details of a failure. */
-const because = (reason: string) => ({ result: 'FAILURE', details: { reason } }) as const;
+/** The fields by which the entry of a failure differs. */
+const failure = (reason: string) => ({ result: 'FAILURE', details: { reason } }) as const;
 
 /** Records the first login that a wait refuses. Later ones write nothing, however many come. */
 const recordFirstRefusals = async (
   attempt: Omit<AuditedAction, 'resource' | 'result'>,
-  seen: readonly SeenCounter[],
+  seen: SeenCounters,
   now: Date,
 ): Promise<void> => {
   const first = await markWaits(seen, { now });
   const nobody = { user_id: undefined, resource_id: undefined };
   await Promise.all(
     first.map(({ ofAccount }) =>
-      record({ ...attempt, ...(ofAccount ? {} : nobody), ...because('too_many_attempts') }),
+      record({ ...attempt, ...(ofAccount ? {} : nobody), ...failure('too_many_attempts') }),
     ),
   );
 };
@@ -98,29 +100,29 @@ export const logIn = async (
   await recordFirstRefusals(attempt, seen, now);
   requireNoWait(seen, { now });
 
-  const recordFailure = (why: string) => record({ ...attempt, ...because(why) });
-  const failFor = (why: string) => async (error: unknown) => {
-    await recordFailure(why);
+  const recordFailure = (reason: string) => record({ ...attempt, ...failure(reason) });
+  const recordAndThrow = (reason: string) => async (error: unknown) => {
+    await recordFailure(reason);
     throw error;
   };
-  const refuse = async (why: string, counts: readonly SeenCounter[], error: DomainError) => {
-    // The refusal waits for the entry, because Lambda freezes a function after its response.
-    const [, counted] = await Promise.allSettled([recordFailure(why), countAttempt(counts)]);
+  const countAndThrow = async (reason: string, counts: SeenCounters, error: DomainError) => {
+    // The response waits for the entry, because Lambda freezes a function after it.
+    const [, counted] = await Promise.allSettled([recordFailure(reason), countAttempt(counts)]);
     throw counted.status === 'rejected' ? counted.reason : error;
   };
 
   const { user, reason } = await authenticate(found, password);
-  if (!user) return refuse(reason, seen, refusal(reason));
+  if (!user) return countAndThrow(reason, seen, errorFor(reason));
   const code = readCode(given.code);
   const proof = await proofOf(user, code);
-  const seenByNow = await requireNoWaitNow(counters).catch(failFor('too_many_attempts'));
+  const seenByNow = await requireNoWaitNow(counters).catch(recordAndThrow('too_many_attempts'));
   if (hasFactor(user)) {
     if (!code) throw new DomainError('LOGIN_CODE_REQUIRED');
     const isUsed = proof && (await useCode(user.id, proof));
-    if (!isUsed) return refuse('wrong_code', seenByNow, new DomainError('LOGIN_CODE_WRONG'));
+    if (!isUsed) return countAndThrow('wrong_code', seenByNow, new DomainError('LOGIN_CODE_WRONG'));
   }
-  await requireVerified(user, source).catch(failFor('email_not_verified'));
-  const tokens = await beginSession(user, source).catch(failFor('no_token'));
+  await requireVerified(user, source).catch(recordAndThrow('email_not_verified'));
+  const tokens = await beginSession(user, source).catch(recordAndThrow('no_token'));
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),
     remindToVerify(user, source),
