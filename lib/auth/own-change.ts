@@ -106,7 +106,7 @@ export const checkOwnRequest = async (
 };
 
 /**
- * Checks that a caller created a user, and may therefore change it. This permission ends when
+ * Checks that a caller created a user, and may therefore change that user. This permission ends when
  * anybody else gives the user a password or an address: until then the caller could log in as that
  * user anyway.
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT

@@ -65,7 +65,7 @@ const revokeSessionsDescription: Describe = ({ sessions }) => ({
   id: 'revokeSessions',
   tag: 'Users',
   summary: 'End all sessions of a user',
-  text: 'Every token that the user has is refused from then on; it may log in again.',
+  text: 'Every token that the user has is refused from then on; the user may log in again.',
   success: { status: 204, description: 'The sessions are ended.' },
   errors: ['USER_NOT_FOUND'],
 });

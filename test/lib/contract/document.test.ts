@@ -329,7 +329,7 @@ describe('The document of a service with every setting on', () => {
     ],
     [
       'POST /api/users/{id}/revocations',
-      /Every token .* is refused from then on; it may log in again\.$/,
+      /Every token .* is refused from then on; the user may log in again\.$/,
       [...ofToken, 'FORBIDDEN', 'USER_NOT_FOUND', ...ofStore],
     ],
     [
