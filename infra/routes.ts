@@ -104,6 +104,7 @@ const changesOwnFactor: TablePermission = {
   actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
 };
 
+/** Settings by which users confirm their own password and code. */
 const ownFactorVariables = [
   'AUDIT_RETENTION_DAYS',
   'BCRYPT_COST',
@@ -228,16 +229,7 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_DETAIL',
-      'AUDIT_RETENTION_DAYS',
-      'BCRYPT_COST',
-      'SESSIONS',
-      'SECOND_FACTOR',
-      'LOGIN_FAILURES_PER_ACCOUNT',
-      'LOGIN_FAILURES_PER_ADDRESS',
-      'EMAIL_VERIFICATION',
-    ],
+    variables: ['AUDIT_DETAIL', ...ownFactorVariables, 'EMAIL_VERIFICATION'],
     memory: hashingMemory,
     factorKey: 'kms:Decrypt',
   },

@@ -11,7 +11,7 @@ import { creationDetails } from '../../lib/users/audit-details.ts';
 import { parseNewUser } from '../../lib/users/schema.ts';
 import { insertUser, prepareUser } from '../../lib/users/store.ts';
 
-/** @returns false if the address is taken and nobody may know it; the rest then goes on as if it were free */
+/** @returns false if the address is taken and nobody may know it: the rest goes on as if it were free */
 const insertIfFree = async (...user: Parameters<typeof insertUser>): Promise<boolean> => {
   try {
     await insertUser(...user);

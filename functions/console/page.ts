@@ -10,25 +10,15 @@ export const pagePolicy = [
   ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
 ].join('; ');
 
-const dataOf = ({
-  mailFrom,
-  resetUrl,
-  sessions,
-  secondFactor,
-  currentPassword,
-  passwordMinLength,
-  auditSeal,
-  docs,
-}: ServiceValues) =>
-  ({
-    sessions,
-    secondFactor,
-    currentPassword,
-    passwordMinLength,
-    auditSeal,
-    docs,
-    passwordReset: sendsMail({ mailFrom, resetUrl }),
-  }) satisfies PageData;
+const dataOf = (settings: ServiceValues): PageData => ({
+  sessions: settings.sessions,
+  secondFactor: settings.secondFactor,
+  currentPassword: settings.currentPassword,
+  passwordMinLength: settings.passwordMinLength,
+  auditSeal: settings.auditSeal,
+  docs: settings.docs,
+  passwordReset: sendsMail(settings),
+});
 
 /** JSON that ends no element, whatever it holds. */
 const json = (data: PageData): string => JSON.stringify(data).replaceAll('<', '\\u003c');

@@ -25,8 +25,8 @@ export interface Tokens {
 }
 
 /**
- * When a session ends by itself: SESSION_DAYS after it began, or SESSION_IDLE_DAYS after its last
- * refresh. Without refresh tokens it ends with its one token.
+ * The time at which a session ends by itself: SESSION_DAYS after it began, or SESSION_IDLE_DAYS after
+ * its last refresh; without refresh tokens, when its one token expires.
  * @param created milliseconds since 1970
  * @returns seconds since 1970
  */

@@ -1,7 +1,7 @@
 /**
  * Refresh tokens (functions/README.md, Refresh). A session keeps a hash of its newest token, a salt
  * and a key. Each token is derived from the one before it and the salt, so that a client that lost
- * a response gets the same token again, and nobody can make a token from what the table holds.
+ * a response gets the same token again, and nobody can make a valid one from what the table holds.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../errors.ts';

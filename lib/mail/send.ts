@@ -130,9 +130,9 @@ const openClient = () => {
 let client: SESv2Client | undefined;
 
 /**
- * Text that every reader of the header takes for exactly one address. Text with a comma, a bracket or a quote may
- * be a list of addresses, or a name with another address. Text beyond ASCII may look like another
- * address, or be converted into one on the way.
+ * Text that every reader of the header takes for exactly one address. Text with a comma, a bracket or
+ * a quote may be a list of addresses, or a name with another address. Text beyond ASCII may look like
+ * another address, or be converted into one on the way.
  */
 const plainAddress = /^(?=[!-~]+$)[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/;
 

@@ -218,9 +218,9 @@ export const useReset = async (
 };
 
 /**
- * In one transaction uses a token up and marks the address to which it was mailed as verified. If it
- * is another one than before, the user gets it, all sessions end but the one that asked for it, and
- * the link of a password reset that was mailed to the old one becomes void.
+ * In one transaction uses a token up and marks the address to which it was mailed as verified. If the
+ * user has another address, this one replaces it, all sessions end but the one that asked for it, and
+ * the link of a password reset that was mailed to the old address becomes void.
  * @returns false when the token is not valid any more, or the user has changed
  * @throws {DomainError} EMAIL_REGISTERED when somebody else has taken the address, STORAGE_FAULT
  */

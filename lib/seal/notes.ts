@@ -37,10 +37,7 @@ export const openNotes = () => {
   const report = change('INSERT OR IGNORE INTO reported VALUES (?)');
   const isReported = has('reported WHERE id = ?');
   return {
-    /**
-     * Notes that no window has had an entry of the table so far. @param id @param created_at
-     * @param hash
-     */
+    /** Notes an entry of the table that no window has had so far: its id, `created_at` and hash. */
     addUnmatched: change('INSERT OR REPLACE INTO unmatched VALUES (?, ?, ?)'),
     isUnmatched: (id: unknown) => isUnmatched(idText(id)),
     hasUnmatched,

@@ -40,7 +40,7 @@ export type StoredUser = User & {
 export const hasFactor = ({ factor_secret }: StoredUser): boolean =>
   config.secondFactor !== 'off' && factor_secret !== undefined;
 
-/** What responses show of a second factor. */
+/** The part of a second factor that responses show. */
 export const factorStanding = ({ factor_secret, recovery_codes }: StoredUser) => ({
   enabled: factor_secret !== undefined,
   recovery_codes_left: recovery_codes?.size ?? 0,
@@ -132,7 +132,7 @@ export const getItem = async (key: ItemKey) => {
 /** Seconds. */
 export const hour = 60 * 60;
 
-/** What a mailed link is for: to set a password, or to verify an address. */
+/** The purpose of a mailed link: to set a password, or to verify an address. */
 export type LinkKind = 'reset' | 'verification';
 
 /** The key of the item that holds a user's newest link of a kind. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -9,6 +9,12 @@ import { startBrowser } from './chromium.ts';
 import { openConsole } from './console.ts';
 import { violationsIn } from './page.ts';
 
+/** Makes the archive of a data folder a link to something in it, in one step. */
+const linkArchive = (folder: string, target: string) => {
+  symlinkSync(target, join(folder, 'link'));
+  renameSync(join(folder, 'link'), join(folder, 'audit-archive'));
+};
+
 /** A folder with a trail that was sealed until some minutes ago, in two pages of digests. */
 const sealedFolder = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'console-'));
@@ -16,7 +22,8 @@ const sealedFolder = async () => {
   const key = makeKey();
   const now = Date.now() - 130 * 60_000;
   const { trail } = await sealedTrail(120, { signer: localSigner(key), now });
-  mkdirSync(join(folder, 'audit-archive'));
+  mkdirSync(join(folder, 'archive'));
+  linkArchive(folder, 'archive');
   writeFileSync(join(folder, 'audit-seal-key.pem'), key);
   for (const [name, file] of trail.archive.files) {
     writeFileSync(join(folder, 'audit-archive', name), file);
@@ -81,13 +88,10 @@ describe('The screen of the seal', () => {
   });
 
   it('says that it could not read the archive, and reads it when asked again', async () => {
-    const [archive, elsewhere] = [join(folder, 'audit-archive'), join(folder, 'elsewhere')];
-    renameSync(archive, elsewhere);
-    writeFileSync(archive, '');
+    linkArchive(folder, 'audit-seal-key.pem');
     const { page } = await open('#/seal');
     await page.getByText('The seal could not be loaded.').waitFor();
-    rmSync(archive);
-    renameSync(elsewhere, archive);
+    linkArchive(folder, 'archive');
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('This browser has known the key since').waitFor();
 

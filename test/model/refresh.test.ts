@@ -34,7 +34,7 @@ const enterOtherwise = async (): Promise<string> => {
 const sessions = () => `/api/users/${user.id}/sessions`;
 const [update, transaction] = ['UpdateItem', 'TransactWriteItems'];
 
-/** What happens to a session, and by which operation. @param token of another session */
+/** An event in the life of a session, and the operation that writes it. @param token of another session */
 type Event = readonly [string, operation: string, act: (token: string) => Promise<ApiAnswer>];
 
 const endings: readonly Event[] = [

@@ -60,7 +60,7 @@ interface Session {
   readonly isOld: boolean;
 }
 
-/** What a client keeps of a login or of a refresh. */
+/** The tokens that a client keeps after a login or a refresh. */
 interface Client {
   readonly token: string;
   readonly refreshToken: string;
@@ -153,7 +153,7 @@ const afterMove = (state: State, back: boolean): State => {
   return { ...state, emails: [...state.emails, email], goodLink };
 };
 
-/** What becomes of what the admin does to the user, where that is there. */
+/** The expected outcome of a request of the admin about the user, if the user exists. */
 const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
   if (!state.isThere) return [404, state];
   switch (kind) {
@@ -179,7 +179,7 @@ const afterLogin = (state: State, password: string): Expected => {
   return [state.isThere ? status : 404, state];
 };
 
-/** What becomes of what a client does with its token. */
+/** The expected outcome of a request by a client with its token. */
 const ofClient = (state: State, asked: Extract<Command, { client: number }>): Expected => {
   const { isGood, session } = clientOf(state, asked.client);
   if (!isGood) return [401, state];

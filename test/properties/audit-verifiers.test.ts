@@ -100,7 +100,7 @@ const verdictOf = (output: string): Verdict => {
   return output.startsWith('index keys') ? 'hidden' : 'broken';
 };
 
-/** What the other verifier says of each of some folders. */
+/** The verdict of the verifier in Python on each of some folders. */
 const verifyInPython = (
   folders: readonly string[],
   { isRunning = false }: Verifying = {},
@@ -113,7 +113,7 @@ const verifyInPython = (
   return output.trimEnd().split('\n').map(verdictOf);
 };
 
-/** What our own says of a folder, with the table of a trail. */
+/** The verdict of our own verifier on a folder, with the table of a trail. */
 const verifyHere = async (
   trail: Trail,
   path: string,

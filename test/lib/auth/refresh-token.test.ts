@@ -14,7 +14,7 @@ const sessionId = makeSessionId();
 const first = firstRefreshToken(7, sessionId);
 const next = nextRefreshToken(parseRefreshToken(first.refreshToken), first.refresh);
 
-/** What a token is to a session that was refreshed just now. */
+/** How a token relates to a session that was refreshed just now. */
 const standing = (refreshToken: string, refresh?: RefreshState): Standing['is'] => {
   const time = now.getTime();
   const session = { epoch: 0, created: time, used: time, until: 0 };
