@@ -38,8 +38,8 @@ export interface FunctionDefinition {
   readonly signingSecret: boolean;
   /** The environment variables of the settings that it reads. */
   readonly variables: readonly ServiceVariable[];
-  /** Megabytes. Lambda gives processor time in proportion to them. */
-  readonly memory: number;
+  /** Megabytes; absent: what {@link memoryOf} gives. */
+  readonly memory?: number;
   /** It hands messages over to the mail function, if there is one; or only to verify addresses. */
   readonly handsOverMails?: true | 'verification';
   /** It can make users admins, and logs this. */
@@ -57,16 +57,13 @@ export interface FunctionDefinition {
 }
 
 /**
- * For functions that hash passwords: at 1,769 MB Lambda gives one whole processor. Less memory makes
- * every login slower at the same price; more is not used, because bcrypt runs on one thread.
+ * The megabytes of a function. Lambda gives processor time in proportion to them: 1,769 give one
+ * whole processor to functions that hash passwords. Less makes every login slower at the same
+ * price; more is not used, because bcrypt runs on one thread. All others wait for DynamoDB, and
+ * need the processor only to start, for TLS and for JSON.
  */
-const hashingMemory = 1769;
-
-/**
- * For all other functions: they wait for DynamoDB, and need the processor only to start, for TLS and
- * for JSON. The 10,000 users of the in-memory variant take about 15 MB.
- */
-const waitingMemory = 512;
+export const memoryOf = ({ memory, routes }: FunctionDefinition): number =>
+  memory ?? (routes.some(({ hashesPasswords }) => hashesPasswords) ? 1769 : 512);
 
 const [byCreatedAt, byAdmin] = usersTable.indexes;
 
@@ -129,7 +126,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: false,
     variables: ['AUDIT_RETENTION_DAYS', 'MAIL_FROM', 'RESET_URL', 'VERIFY_URL'],
-    memory: waitingMemory,
     sendsMails: true,
   },
   {
@@ -150,7 +146,6 @@ export const functions: readonly FunctionDefinition[] = [
       'EMAIL_VERIFICATION',
       'LOGIN_ANSWERS',
     ],
-    memory: hashingMemory,
     handsOverMails: 'verification',
   },
   {
@@ -183,7 +178,6 @@ export const functions: readonly FunctionDefinition[] = [
       'SECOND_FACTOR',
       'EMAIL_VERIFICATION',
     ],
-    memory: hashingMemory,
     factorKey: 'kms:Decrypt',
     handsOverMails: 'verification',
   },
@@ -197,7 +191,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSION_DAYS', 'SESSION_IDLE_DAYS'],
-    memory: waitingMemory,
   },
   {
     name: 'logout',
@@ -206,7 +199,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'account-deletions-create',
@@ -230,7 +222,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: ['AUDIT_DETAIL', ...ownFactorVariables, 'EMAIL_VERIFICATION'],
-    memory: hashingMemory,
     factorKey: 'kms:Decrypt',
   },
   {
@@ -241,7 +232,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [{ table: 'users', actions: ['dynamodb:UpdateItem'] }],
     signingSecret: false,
     variables: ['LOGIN_FAILURES_PER_ADDRESS'],
-    memory: waitingMemory,
     handsOverMails: true,
   },
   {
@@ -264,7 +254,6 @@ export const functions: readonly FunctionDefinition[] = [
       'LOGIN_FAILURES_PER_ACCOUNT',
       'EMAIL_VERIFICATION',
     ],
-    memory: hashingMemory,
     handsOverMails: true,
   },
   {
@@ -274,7 +263,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, readsCaller, { table: 'users', actions: ['dynamodb:UpdateItem'] }],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION', 'LOGIN_FAILURES_PER_ADDRESS'],
-    memory: waitingMemory,
     handsOverMails: true,
   },
   {
@@ -302,7 +290,6 @@ export const functions: readonly FunctionDefinition[] = [
       'LOGIN_FAILURES_PER_ACCOUNT',
       'LOGIN_FAILURES_PER_ADDRESS',
     ],
-    memory: hashingMemory,
     handsOverMails: true,
   },
   {
@@ -312,7 +299,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, readsCaller],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
-    memory: waitingMemory,
   },
   {
     name: 'users-create',
@@ -330,7 +316,6 @@ export const functions: readonly FunctionDefinition[] = [
       'EMAIL_VERIFICATION',
       'LOGIN_ANSWERS',
     ],
-    memory: hashingMemory,
     makesAdmins: true,
   },
   {
@@ -344,7 +329,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
-    memory: waitingMemory,
   },
   {
     name: 'users-get',
@@ -353,7 +337,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
     variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
-    memory: waitingMemory,
   },
   {
     name: 'users-update',
@@ -397,7 +380,6 @@ export const functions: readonly FunctionDefinition[] = [
       'EMAIL_VERIFICATION',
       'LOGIN_ANSWERS',
     ],
-    memory: hashingMemory,
     makesAdmins: true,
     handsOverMails: true,
   },
@@ -418,7 +400,6 @@ export const functions: readonly FunctionDefinition[] = [
       'SECOND_FACTOR',
       'EMAIL_VERIFICATION',
     ],
-    memory: waitingMemory,
   },
   {
     name: 'users-revoke',
@@ -427,7 +408,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'sessions-list',
@@ -436,7 +416,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'sessions-end',
@@ -445,7 +424,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'sessions-end-others',
@@ -454,7 +432,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'second-factor-get',
@@ -463,7 +440,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'second-factor-enrol',
@@ -472,7 +448,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
     variables: ownFactorVariables,
-    memory: hashingMemory,
     factorKey: 'kms:Encrypt',
   },
   {
@@ -482,7 +457,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
     variables: ownFactorVariables,
-    memory: waitingMemory,
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },
@@ -493,7 +467,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
     variables: ownFactorVariables,
-    memory: hashingMemory,
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },
@@ -504,7 +477,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
     variables: ownFactorVariables,
-    memory: hashingMemory,
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },
@@ -515,7 +487,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'users-remove-second-factor',
@@ -528,7 +499,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
     handsOverMails: true,
   },
   {
@@ -548,7 +518,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     signingSecret: true,
     variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
   },
   {
     name: 'audit-seal-show',
@@ -561,7 +530,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [readsSessions],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
-    memory: waitingMemory,
     showsSeal: true,
   },
   {
@@ -578,7 +546,6 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [],
     signingSecret: false,
     variables: [],
-    memory: waitingMemory,
     inMemory: true,
   },
   {
@@ -611,7 +578,6 @@ export const functions: readonly FunctionDefinition[] = [
       'EMAIL_VERIFICATION',
       'AUDIT_SEAL',
     ],
-    memory: waitingMemory,
     staticFiles: 'docs',
   },
   {
@@ -633,7 +599,6 @@ export const functions: readonly FunctionDefinition[] = [
       'AUDIT_SEAL',
       'DOCS',
     ],
-    memory: waitingMemory,
     staticFiles: 'console',
   },
 ];

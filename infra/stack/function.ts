@@ -11,7 +11,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import type { ServiceVariable } from '../../lib/settings.ts';
-import type { FunctionDefinition } from '../routes.ts';
+import { type FunctionDefinition, memoryOf } from '../routes.ts';
 import { bundlingOf } from './bundling/options.ts';
 import type { Tables } from './table.ts';
 
@@ -178,7 +178,7 @@ export class ServiceFunction extends Construct {
       bundling: scheduled?.bundling ?? bundlingOf(definition),
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: definition.memory,
+      memorySize: memoryOf(definition),
       timeout: scheduled?.timeout ?? gatewayTimeout,
       tracing: Tracing.ACTIVE,
       role,
