@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   entriesOf,
   outcome,
@@ -13,6 +13,7 @@ const service = await serviceForThisFile(factorSettings);
 const { api, adminToken } = service;
 const { tryLogin, post, confirm } = factorClient(api);
 
+const minute = 60_000;
 const none = refusal(404, 'Second factor not found');
 
 describe('An enrolment', () => {
@@ -55,6 +56,23 @@ describe('An enrolment', () => {
 
     expect((await confirm(user.token, codeOf(secret))).status).toBe(429);
     expect((await tryLogin(user)).status).toBe(429);
+  });
+
+  it.each([
+    ['is void after ten minutes', 0, 10 * minute],
+    ['that was begun by a clock that ran ahead is void', 2 * minute, 0],
+  ])('%s', async (_, begun, confirmed) => {
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    const { token, password } = await register(api);
+    vi.setSystemTime(now + begun);
+    const { secret } = (await post('', token, { currentPassword: password })).body;
+    vi.setSystemTime(now + confirmed);
+
+    expect(outcome(await confirm(token, codeOf(secret)))).toEqual(none);
   });
 
   it('is 404 where none was begun, and 400 without a code', async () => {
