@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Archive, findDigest, listWindows } from '../../../lib/seal/archive.ts';
 import { archivePrefix, bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
 import type { Signer } from '../../../lib/seal/digest.ts';
@@ -21,6 +21,7 @@ beforeAll(async () => {
   signer = await kmsSigner('key');
 });
 afterAll(() => aws.stop());
+afterEach(() => aws.impose());
 beforeEach(() => {
   aws.objects.clear();
   archive = bucketArchive('trail');
@@ -109,6 +110,14 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     aws.objects.delete(`${archivePrefix}${name}`);
 
     expect(await archive.open(name)).toBeUndefined();
+  });
+
+  it('misses no file that S3 fails to read', async () => {
+    await sealedTrail(1);
+    const [name = ''] = (await listWindows(archive)).digests;
+    aws.impose('internal error');
+
+    await expect(archive.open(name)).rejects.toThrow();
   });
 
   it('is read by first versions when its entries are exported', async () => {

@@ -107,6 +107,23 @@ describe('The verification of a part', () => {
     expect(asked.files).toHaveLength(files.length);
   });
 
+  it('tells hidden entries from its first time on, and none of the time after it', async () => {
+    const { trail, ids, window } = await sealedTrail(8);
+    const part = { since: window(3).from, until: window(5).from };
+    for (const [id, created_at] of [...Object.values(part), window(6).from].entries()) {
+      trail.source.items.set(id, {
+        ...trail.source.items.get(ids[0] ?? 0),
+        id,
+        created_at,
+        shard: 'x',
+      });
+    }
+
+    const { findings } = await verifyOf(trail, part);
+
+    expect(findings.map(({ kind, subject }) => [kind, subject])).toEqual([['hidden', '0']]);
+  });
+
   /** A window without its entry, which the index shows late, so that the next but one has it. */
   const sealedLate = async () => {
     const { trail, window, seal } = await sealedTrail(3);
