@@ -88,11 +88,15 @@ describe('writePage', () => {
     expect(writePage('json', pageOf([long, ...entries])).count).toBe(1);
   });
 
-  it('leads on like the list after a page with all its entries', () => {
+  it.each([
+    [1, 'a'],
+    [1000, 'a'.repeat(1000)],
+  ])('leads on like the list after a page with all its %i entries', (count, details) => {
+    const entries = Array.from({ length: count }, (_, i) => entryWith({ details }, i));
     for (const format of ['json', 'ndjson', 'csv'] as const) {
-      const written = writePage(format, pageOf([entryWith({})]));
+      const written = writePage(format, pageOf(entries));
 
-      expect(written).toMatchObject({ count: 1, next: 'the next page' });
+      expect(written).toMatchObject({ count, next: 'the next page' });
     }
   });
 });

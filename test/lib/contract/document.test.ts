@@ -8,7 +8,7 @@ import { configFrom } from '../../../lib/settings.ts';
 import { clientTypes } from '../../support/client-types.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
 import { everySetting } from '../../support/every-setting.ts';
-import { mailSettings } from '../../support/mailbox.ts';
+import { verificationSettings } from '../../support/verification.ts';
 
 const settings = configFrom({});
 const document = buildDocument(settings, '/');
@@ -71,7 +71,7 @@ describe('The document of a service with a setting of its own', () => {
           adds: ['FORBIDDEN'],
         }),
         // In the place of what it says of users whom a caller made.
-        'PUT /api/users/{id}': change(/ Callers who are not admins may change only themselves\.$/),
+        'PUT /api/users/{id}': change(/ Callers who are not admins may change only themselves\. /),
       },
     ],
     [
@@ -100,7 +100,7 @@ describe('The document of a service with a setting of its own', () => {
       { CURRENT_PASSWORD: 'required' },
       {
         'PUT /api/users/{id}': change(
-          /change their own .* must send their current password too\.$/,
+          /change their own .* must send their current password too\. /,
           {
             adds: ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'],
           },
@@ -111,17 +111,33 @@ describe('The document of a service with a setting of its own', () => {
       { SESSIONS: 'revocable' },
       {
         'PUT /api/users/{id}': change(
-          /own password or address end their other sessions; .* ends all the user’s\.$/,
+          /own password or address end their other sessions; .* ends all the user’s\. /,
         ),
         'PUT /api/password-resets': change(/^All sessions of the user are ended\.$/),
+        'PUT /api/email-verifications': change(
+          /^A new address ends all sessions .* one that asked/,
+        ),
       },
     ],
   ])(
     'describes what %o changes in the operations that it changes, and only there',
     (environment, changes) => {
-      expect(changesBy(environment, mailSettings)).toEqual(changes);
+      expect(changesBy(environment, verificationSettings.on)).toEqual(changes);
     },
   );
+
+  it('asks for codes where users can have a second factor', () => {
+    const before = { SESSIONS: 'revocable', SELF_DELETION: 'on' };
+
+    expect(changesBy({ SECOND_FACTOR: 'optional' }, before)).toEqual({
+      'POST /api/account-deletions': change(/^A user with a second factor needs `code` too\.$/, {
+        adds: ['CODE_REQUIRED', 'CODE_WRONG'],
+      }),
+      'POST /api/login': change(/^A user with a second factor needs `code` too: .*\.$/, {
+        adds: ['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'],
+      }),
+    });
+  });
 });
 
 describe('The document of a service that requires the current password', () => {
