@@ -137,3 +137,18 @@ describe('Handing a message over', () => {
     },
   );
 });
+
+describe('A reminder to verify an address', () => {
+  it.each([
+    ['is handed over where addresses are verified', 'on', false, 1],
+    ['is not handed over for an address that is verified', 'on', true, 0],
+    ['is not handed over where addresses are not verified', 'off', false, 0],
+  ])('%s', async (_, setting, email_verified, count) => {
+    vi.stubEnv('EMAIL_VERIFICATION', setting);
+    const { remindToVerify } = await import('../../../lib/mail/hand-over.ts');
+
+    await remindToVerify({ id: 1, email: 'ada@example.org', email_verified }, message);
+
+    expect(received).toHaveLength(count);
+  });
+});
