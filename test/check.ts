@@ -19,8 +19,14 @@ interface Step {
 }
 
 const storageTests = [
-  ...['test/lib/audit', 'test/lib/seal', 'test/lib/dynamodb', 'test/lib/reset', 'test/lib/users'],
-  ...['test/functions/audit-logs', 'test/functions/auth', 'test/functions/profile'],
+  'test/lib/audit',
+  'test/lib/seal',
+  'test/lib/dynamodb',
+  'test/lib/reset',
+  'test/lib/users',
+  'test/functions/audit-logs',
+  'test/functions/auth',
+  'test/functions/profile',
   'test/functions/users',
 ];
 
@@ -28,26 +34,28 @@ const engines = ['dynoxide', 'dynamodb-local'] as const;
 type EngineName = (typeof engines)[number];
 
 const service = (ENGINE: EngineName): Step => ({
-  ...{ command: 'test', env: { ENGINE }, report: `tests-${ENGINE}` },
+  command: 'test',
+  env: { ENGINE },
+  report: `tests-${ENGINE}`,
 });
 /** The tests of what an engine decides: what is stored, and what a request stores and reads. */
 const storage = (ENGINE: EngineName): Step => ({
   ...service(ENGINE),
   command: `test -- ${storageTests.join(' ')}`,
 });
-const settings = (ENGINE: EngineName): Step => ({
-  ...{ command: 'run test:settings', env: { ENGINE }, report: `settings-${ENGINE}` },
-});
-const machine = (ENGINE: EngineName): Step => ({
-  ...{ command: 'run test:machine', env: { ENGINE }, report: `machine-${ENGINE}` },
-});
-const properties = (ENGINE: EngineName): Step => ({
-  ...{ command: 'run test:properties', env: { ENGINE }, report: `properties-${ENGINE}` },
-});
+/** The tests of a folder on an engine. */
+const testsOf =
+  (name: string) =>
+  (ENGINE: EngineName): Step => ({
+    command: `run test:${name}`,
+    env: { ENGINE },
+    report: `${name}-${ENGINE}`,
+  });
+const settings = testsOf('settings');
+const machine = testsOf('machine');
+const properties = testsOf('properties');
+const long = testsOf('long');
 const contract: Step = { command: 'run test:contract', report: 'tests-contract' };
-const long = (ENGINE: EngineName): Step => ({
-  ...{ command: 'run test:long', env: { ENGINE }, report: `long-${ENGINE}` },
-});
 
 const code: readonly Step[] = [
   { command: 'run lint' },

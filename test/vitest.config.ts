@@ -33,7 +33,9 @@ const withinTests = ['service', 'settings'];
 const project = (name: string, include: string, exclude: readonly string[] = []) => ({
   extends: true as const,
   test: {
-    ...{ name, include: [include], exclude: [...configDefaults.exclude, ...exclude] },
+    name,
+    include: [include],
+    exclude: [...configDefaults.exclude, ...exclude],
     env: { SERVICE_PROCESS: withinTests.includes(name) ? 'shared' : 'own' },
   },
 });

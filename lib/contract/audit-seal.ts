@@ -26,7 +26,10 @@ const getAuditSealDescription: Describe = ({ auditSeal }) => ({
     description: 'The newest window, and what the sealer has checked.',
     schema: auditSealSummary,
     example: {
-      ...{ key, interval: 300, newest: { file, ...window, count: 2 }, behind: null },
+      key,
+      interval: 300,
+      newest: { file, ...window, count: 2 },
+      behind: null,
       verified: { ...window, at: '2026-11-22T12:16:00.000Z', faults: 0 },
     },
   },

@@ -90,7 +90,10 @@ const inBothForms = (
   return {
     plain: { message: title, ...fault },
     problem: {
-      ...{ type: `/docs#${code}`, title, status, code },
+      type: `/docs#${code}`,
+      title,
+      status,
+      code,
       ...(errors ? { errors } : {}),
       ...(status === 429 ? { retryAfter: 30 } : {}),
       ...fault,

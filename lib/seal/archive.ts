@@ -48,8 +48,17 @@ class UnreadableFile extends Error {
 
 /** Codes of errors that concern one file only, in a file system and in S3. */
 const codesOfFile = new Set([
-  ...['EISDIR', 'ENOTDIR', 'ENXIO', 'ELOOP', 'EACCES', 'EPERM', 'EIO', 'ENODEV', 'EINVAL'],
-  ...['ERR_FS_FILE_TOO_LARGE', 'InvalidObjectState'],
+  'EISDIR',
+  'ENOTDIR',
+  'ENXIO',
+  'ELOOP',
+  'EACCES',
+  'EPERM',
+  'EIO',
+  'ENODEV',
+  'EINVAL',
+  'ERR_FS_FILE_TOO_LARGE',
+  'InvalidObjectState',
 ]);
 
 const isOfFile = (error: unknown): boolean =>

@@ -122,8 +122,13 @@ const itemsOf = (distribution: Distribution, from: number, to: number) => {
     const { userId, action, resourceId, result } = distribution(i);
     const entry = makeEntry(
       {
-        ...{ user_id: userId, action, resource: 'users', resource_id: resourceId, result },
-        ...{ ip_address: '192.0.2.1', user_agent: 'Mozilla/5.0 (X11; Linux x86_64)' },
+        user_id: userId,
+        action,
+        resource: 'users',
+        resource_id: resourceId,
+        result,
+        ip_address: '192.0.2.1',
+        user_agent: 'Mozilla/5.0 (X11; Linux x86_64)',
       },
       { now: timeOf(i), random },
     );

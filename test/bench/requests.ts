@@ -120,8 +120,12 @@ const fill = async (endpoint: string): Promise<void> => {
   await writeBatches(endpoint, process.env.AUDIT_TABLE ?? '', items);
   const users = Array.from({ length: listed }, (_, i) =>
     userItem({
-      ...{ id: 1000 + i, name: person.name, email: `${i}@example.org`, role: 'user' },
-      ...{ created_at: new Date(i).toISOString(), password_hash: '' },
+      id: 1000 + i,
+      name: person.name,
+      email: `${i}@example.org`,
+      role: 'user',
+      created_at: new Date(i).toISOString(),
+      password_hash: '',
     }),
   );
   await writeBatches(endpoint, process.env.USERS_TABLE ?? '', users);
@@ -145,58 +149,82 @@ const makePairs = async (
   };
   return [
     {
-      ...{ name: 'GET profile / GetItem', target: 1.2, rounds, event: profile(token) },
+      name: 'GET profile / GetItem',
+      target: 1.2,
+      rounds,
+      event: profile(token),
       request: invoke('profile', 200),
       bare: () => bare.getItem(users, 'user#1'),
     },
     {
-      ...{ name: 'GET profile, revocable / BatchGetItem', rounds, event: profile(token) },
+      name: 'GET profile, revocable / BatchGetItem',
+      rounds,
+      event: profile(token),
       request: invokeRevocable('profile', 200),
       bare: () => bare.batchGetItem(users, ['user#1', 'sessions#1']),
     },
     {
-      ...{ name: 'refresh / UpdateItem', target: 1.5, rounds, event: login, request: refresh },
+      name: 'refresh / UpdateItem',
+      target: 1.5,
+      rounds,
+      event: login,
+      request: refresh,
       bare: () => bare.updateItem(users, 'sessions#bare'),
     },
     {
       // The new token has the role that the stored user has, so that a refresh has to read it.
-      ...{ name: 'refresh / BatchGetItem, UpdateItem', rounds, event: login, request: refresh },
+      name: 'refresh / BatchGetItem, UpdateItem',
+      rounds,
+      event: login,
+      request: refresh,
       bare: async () => {
         await bare.batchGetItem(users, ['user#1', 'sessions#1']);
         await bare.updateItem(users, 'sessions#bare');
       },
     },
     {
-      ...{ name: 'audit query of a user / Query', target: 0.9, rounds: rounds / 2 },
+      name: 'audit query of a user / Query',
+      target: 0.9,
+      rounds: rounds / 2,
       event: auditLogs({ userId: String(auditedUser) }),
       request: invoke('audit-logs-list', 200),
       bare: () => bare.query(audit, auditedUser, page),
     },
     {
       // Eight requests, one a shard, beside one.
-      ...{ name: 'audit query of all / Query', rounds: rounds / 2, event: auditLogs() },
+      name: 'audit query of all / Query',
+      rounds: rounds / 2,
+      event: auditLogs(),
       request: invoke('audit-logs-list', 200),
       bare: () => bare.query(audit, auditedUser, page),
     },
     {
-      ...{ name: `list of ${listed} users / Query`, target: 1.5, rounds: slowRounds },
+      name: `list of ${listed} users / Query`,
+      target: 1.5,
+      rounds: slowRounds,
       event: eventOf('GET', '/api/users', { token }),
       request: invoke('users-list', 200),
       bare: () => bare.listUsers(users),
     },
     {
-      ...{ name: 'login / bcrypt compare', target: 1.06, rounds: slowRounds, event: login },
+      name: 'login / bcrypt compare',
+      target: 1.06,
+      rounds: slowRounds,
+      event: login,
       request: invoke('login', 200),
       bare: () => bare.compare(person.password, hash),
     },
     {
       // Login protection and audit need these calls, which alone may miss the target above.
-      ...{ name: 'login / compare, four calls', rounds: slowRounds, event: login },
+      name: 'login / compare, four calls',
+      rounds: slowRounds,
+      event: login,
       request: invoke('login', 200),
       bare: () => bare.logIn({ users, audit }, { password: person.password, hash }),
     },
     {
-      ...{ name: 'refused: a forged token / empty handler', rounds },
+      name: 'refused: a forged token / empty handler',
+      rounds,
       event: profile(signToken(claimsWith({}), 'another secret')),
       request: invoke('profile', 401),
       bare: invoke('empty', 204),

@@ -60,8 +60,12 @@ const itemsOf = (from: number, to: number) =>
     const i = from + n;
     const entry = makeEntry(
       {
-        ...({ action: 'LOGIN', resource: 'users', result: i % 5 ? 'SUCCESS' : 'FAILURE' } as const),
-        ...{ user_id: i % 1000, resource_id: i % 1000, ip_address: `192.0.2.${i % 256}` },
+        action: 'LOGIN',
+        resource: 'users',
+        result: i % 5 ? 'SUCCESS' : 'FAILURE',
+        user_id: i % 1000,
+        resource_id: i % 1000,
+        ip_address: `192.0.2.${i % 256}`,
         user_agent: 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)',
       },
       { now: new Date(start + i * 1000), random: (below) => (i * 7919) % below },

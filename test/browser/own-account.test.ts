@@ -31,8 +31,10 @@ const verifyUrl = `${origin}/verify`;
 
 const service = await mailingServiceForThisFile({
   ...verificationSettings.required,
-  ...{ VERIFY_URL: verifyUrl, SELF_DELETION: 'on' },
-  ...{ SESSIONS: 'revocable', SESSION_DAYS: '90' },
+  VERIFY_URL: verifyUrl,
+  SELF_DELETION: 'on',
+  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
 });
 const browser = await startBrowser();
 afterAll(() => browser.close());

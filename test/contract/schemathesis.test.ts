@@ -51,9 +51,14 @@ const schemathesis = async ({ caller, configuration, url, token, accept }: Run) 
     cwd: folder,
     env: {
       ...process.env,
-      ...{ SERVICE_URL: url, CALLER: caller, TOKEN: token, ACCEPT: accept },
-      ...{ DOCS_FILE: fileOf('docs', 'page.js'), CONSOLE_FILE: fileOf('console', 'main.js') },
-      ...{ PYTHONPATH: resolve('test/contract'), PYTHONDONTWRITEBYTECODE: '1' },
+      SERVICE_URL: url,
+      CALLER: caller,
+      TOKEN: token,
+      ACCEPT: accept,
+      DOCS_FILE: fileOf('docs', 'page.js'),
+      CONSOLE_FILE: fileOf('console', 'main.js'),
+      PYTHONPATH: resolve('test/contract'),
+      PYTHONDONTWRITEBYTECODE: '1',
     },
   });
   let output = '';
@@ -85,7 +90,9 @@ describe('What schemathesis makes of the document, with all its checks,', () => 
     ['an admin', 'admin', 'application/json', ['schemathesis.toml']],
     [
       'a user who asks for problem details',
-      ...(['user', 'application/problem+json', ['schemathesis.toml', 'user.toml']] as const),
+      'user',
+      'application/problem+json',
+      ['schemathesis.toml', 'user.toml'],
     ],
   ] as const)(
     'is answered to %s as the document says',
@@ -94,7 +101,10 @@ describe('What schemathesis makes of the document, with all its checks,', () => 
       const configuration = writeConfiguration(caller, parts);
 
       const { code, output } = await schemathesis({
-        ...{ caller, configuration, url, accept },
+        caller,
+        configuration,
+        url,
+        accept,
         token: tokens[caller],
       });
       await stop();

@@ -23,8 +23,12 @@ const leave = (count: number, apart: number) => {
     made += 1;
     const entry = makeEntry(
       {
-        ...{ user_id: 1, action: 'LOGIN', resource: 'users', resource_id: 1 },
-        ...{ result: index % 10 ? 'SUCCESS' : 'FAILURE', user_agent: 'curl/8.5.0' },
+        user_id: 1,
+        action: 'LOGIN',
+        resource: 'users',
+        resource_id: 1,
+        result: index % 10 ? 'SUCCESS' : 'FAILURE',
+        user_agent: 'curl/8.5.0',
       },
       { now: new Date(now - (count - 1 - index) * apart), random: (below) => made % below },
     );

@@ -135,8 +135,10 @@ const timeUntil = async (target: string, blocked: readonly string[] = []): Promi
   await session.send('Network.enable');
   await session.send('Network.setBlockedURLs', { urls: [...blocked] });
   await session.send('Network.emulateNetworkConditions', {
-    ...{ offline: false, latency: network.latency },
-    ...{ downloadThroughput: network.throughput / 8, uploadThroughput: network.throughput / 8 },
+    offline: false,
+    latency: network.latency,
+    downloadThroughput: network.throughput / 8,
+    uploadThroughput: network.throughput / 8,
   });
   const began = performance.now();
   await page.goto(`${url}/console`, { waitUntil: 'commit' });

@@ -32,7 +32,8 @@ it(`Each of ${runs} changes of a role leaves its entry, wherever the command's o
     const [command, from, to] =
       run % 2 === 0 ? ['promote', 'user', 'admin'] : ['demote', 'admin', 'user'];
     return operatorEntry(String(command), {
-      ...{ action: 'UPDATE', resource_id: String(id) },
+      action: 'UPDATE',
+      resource_id: String(id),
       details: { fields: ['role'], role: { from, to } },
     });
   });

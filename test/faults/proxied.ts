@@ -107,7 +107,11 @@ const tryFaults = async (
     const begin = () => proxy.impose(...rules);
     const end = () => proxy.impose();
     const run = await callAll({
-      ...{ engine, service, admin, begin, end },
+      engine,
+      service,
+      admin,
+      begin,
+      end,
       ...(rules.some(({ firstAttempt }) => firstAttempt) ? whileRetrying(begin, end) : atOnce),
     });
     broken.push(...run.broken);

@@ -82,7 +82,8 @@ const tryFault = async (name: string, { once, always, none }: Wrong) => {
 const expectSound = async () => {
   const { archive, source } = sealing;
   const { findings, ...verified } = await verifyAll({
-    ...{ archive, source },
+    archive,
+    source,
     publicKey: signer.publicKey,
   });
   expect(findings.filter(isFault)).toEqual([]);

@@ -78,14 +78,13 @@ describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
     const paths = files.map((file) => `test/${file}.test.ts`);
 
     const [status, said] = await run('vitest', [
-      ...[
-        'run',
-        '--config',
-        'test/vitest.config.ts',
-        ...paths,
-        'test/infra/stack/function.test.ts',
-      ],
-      ...['-t', 'users.*audit-logs'],
+      'run',
+      '--config',
+      'test/vitest.config.ts',
+      ...paths,
+      'test/infra/stack/function.test.ts',
+      '-t',
+      'users.*audit-logs',
     ]);
 
     expect(status, said).toBe(0);

@@ -60,7 +60,10 @@ describe('npm ci in a folder with the .npmrc of the project', () => {
     write('newer/package.json', { name: 'newer', ...newer });
     write('package.json', root);
     write('package-lock.json', {
-      ...{ name: 'root', version: '1.0.0', lockfileVersion: 3, requires: true },
+      name: 'root',
+      version: '1.0.0',
+      lockfileVersion: 3,
+      requires: true,
       packages: { '': root, newer, 'node_modules/newer': { resolved: 'newer', link: true } },
     });
     copyFileSync('.npmrc', join(folder, '.npmrc'));
@@ -69,7 +72,8 @@ describe('npm ci in a folder with the .npmrc of the project', () => {
   const install = (cwd: string) => {
     const env = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
     return spawnSync('npm', ['ci', '--offline', '--userconfig=/dev/null'], {
-      ...{ cwd, encoding: 'utf8' },
+      cwd,
+      encoding: 'utf8',
       env: Object.fromEntries(env),
     });
   };

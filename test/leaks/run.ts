@@ -16,8 +16,14 @@ import { claimsWith, now, signToken } from '../support/tokens.ts';
 import type { Places, Secret } from './search.ts';
 
 const secretFields = [
-  ...['password', 'currentPassword', 'token', 'refreshToken', 'code'],
-  ...['secret', 'apiKey', 'creditCard'],
+  'password',
+  'currentPassword',
+  'token',
+  'refreshToken',
+  'code',
+  'secret',
+  'apiKey',
+  'creditCard',
 ];
 
 export interface Run {

@@ -98,7 +98,17 @@ describe('A number among the settings', () => {
   });
 
   it.each([
-    ...['1e1', '0x5', ' 5', '5 ', '5.0', '+5', '-5', 'five', 'NaN', 'undefined', '٥'],
+    '1e1',
+    '0x5',
+    ' 5',
+    '5 ',
+    '5.0',
+    '+5',
+    '-5',
+    'five',
+    'NaN',
+    'undefined',
+    '٥',
     '9'.repeat(400),
   ])('is refused when it is not written in digits: %j', (value) => {
     expect(refusal('bcryptCost', { BCRYPT_COST: value })).toBe(
@@ -165,9 +175,21 @@ describe('A setting of mails', () => {
   });
 
   it.each([
-    ...['nobody', '@example.com', 'a@', 'a@b@c', 'Accounts <a@example.com>', 'a@b,c@d', 'a b@c'],
-    ...['a@b\r\nBcc: c@d', 'a@example.com ', 'ä@example.com', '<a@example.com>'],
-    ...['a@-example.com', 'a@example.com-', 'a@.example.com', 'a@example_com'],
+    'nobody',
+    '@example.com',
+    'a@',
+    'a@b@c',
+    'Accounts <a@example.com>',
+    'a@b,c@d',
+    'a b@c',
+    'a@b\r\nBcc: c@d',
+    'a@example.com ',
+    'ä@example.com',
+    '<a@example.com>',
+    'a@-example.com',
+    'a@example.com-',
+    'a@.example.com',
+    'a@example_com',
   ])('is refused as MAIL_FROM: %j', (from) => {
     expect(refusal('mailFrom', { ...sound, MAIL_FROM: from })).toBe(
       'Environment variable MAIL_FROM must be an email address',
@@ -175,12 +197,28 @@ describe('A setting of mails', () => {
   });
 
   it.each([
-    ...['app.example.com', '/reset', 'http://app.example.com/', 'ftp://localhost/', 'javascript:1'],
-    ...['https://app.example.com/#', 'https://app.example.com/#a', 'https://u:p@example.com/'],
-    ...['https://app.example.com/ x', 'https://app.exa\nmple.com/', ' https://app.example.com'],
-    ...['http://localhost.example.com/', 'https://', 'data:text/html,x'],
-    ...['https:x.org/r', 'https:\\\\x.org\\r', 'https:///x.org/r', 'https://x.org\\r'],
-    ...['\u0001https://x.org/r', 'https://x.org/\u202er', 'https://x.org/\u007f', 'https://ä.org/'],
+    'app.example.com',
+    '/reset',
+    'http://app.example.com/',
+    'ftp://localhost/',
+    'javascript:1',
+    'https://app.example.com/#',
+    'https://app.example.com/#a',
+    'https://u:p@example.com/',
+    'https://app.example.com/ x',
+    'https://app.exa\nmple.com/',
+    ' https://app.example.com',
+    'http://localhost.example.com/',
+    'https://',
+    'data:text/html,x',
+    'https:x.org/r',
+    'https:\\\\x.org\\r',
+    'https:///x.org/r',
+    'https://x.org\\r',
+    '\u0001https://x.org/r',
+    'https://x.org/\u202er',
+    'https://x.org/\u007f',
+    'https://ä.org/',
   ])('is refused as RESET_URL: %j', (url) => {
     expect(refusal('resetUrl', { ...sound, RESET_URL: url })).toBe(
       'Environment variable RESET_URL must be an https URL without fragment, or an http one of localhost',
@@ -228,9 +266,17 @@ describe('CORS_ORIGINS', () => {
   });
 
   it.each([
-    ...['app.example.com', 'localhost:3000', 'https://app.example.com/', 'https://*.example.com'],
-    ...['*,https://app.example.com', 'https://a.example,https://b.example/', 'https://a.example,'],
-    ...['ftp://a.example', 'https:/', 'xhttps://a.example', 'https://a.example '.repeat(2)],
+    'app.example.com',
+    'localhost:3000',
+    'https://app.example.com/',
+    'https://*.example.com',
+    '*,https://app.example.com',
+    'https://a.example,https://b.example/',
+    'https://a.example,',
+    'ftp://a.example',
+    'https:/',
+    'xhttps://a.example',
+    'https://a.example '.repeat(2),
   ])('is refused when it is %j', (text) => {
     expect(refusalOf(() => read(text))).toBe(
       'Environment variable CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
@@ -286,14 +332,15 @@ describe('configFrom', () => {
 
 it('The settings of operators have these outputs of a deployed stack', () => {
   expect(operatorSettings.map(outputOf)).toEqual([
-    ...['PasswordMinLength', 'BcryptCost', 'Sessions', 'SecondFactor'],
-    ...[
-      'MailFrom',
-      'ResetUrl',
-      'EmailVerification',
-      'AuditDetail',
-      'AuditRetentionDays',
-      'AuditArchiveDays',
-    ],
+    'PasswordMinLength',
+    'BcryptCost',
+    'Sessions',
+    'SecondFactor',
+    'MailFrom',
+    'ResetUrl',
+    'EmailVerification',
+    'AuditDetail',
+    'AuditRetentionDays',
+    'AuditArchiveDays',
   ]);
 });

@@ -61,7 +61,9 @@ const accept = (users: Users, { command, status, seen }: Observation): Users | u
 };
 
 const shownIn = ({ id, name, email }: { id: number; name: string; email: string }) => ({
-  ...{ id, name, email },
+  id,
+  name,
+  email,
 });
 
 const send = counted(async (command: Command): Promise<Observation> => {
@@ -88,7 +90,8 @@ const command = (lastId: () => number): fc.Arbitrary<() => Command> => {
     const { method, age, all, fields: sent } = parts;
     const onAll = method === 'POST' || (method === 'GET' && all === 0);
     const make = () => ({
-      ...{ method, fields: sent },
+      method,
+      fields: sent,
       ...(onAll ? {} : { id: Math.max(1, lastId() - age) }),
     });
     return Object.assign(make, { [fc.toStringMethod]: () => JSON.stringify(parts) });

@@ -107,7 +107,9 @@ const promotion = plan(
 const making = plan(
   fc.record({ kind: fc.constant('create'), by: user, user: newUser }),
   (scene, { kind, by, user: made }) => ({
-    ...{ kind, by: idOf(scene, by), as: 'user' },
+    kind,
+    by: idOf(scene, by),
+    as: 'user',
     user: { ...made, email: spell(scene, made.email), role: 'user' },
   }),
 );
@@ -116,7 +118,8 @@ const changeAsUser = plan(
   fc.record({ by: user, update: updateParts }),
   (scene, { by, update: parts }) => ({
     ...updateOf(scene, parts),
-    ...{ by: idOf(scene, by), as: 'user' },
+    by: idOf(scene, by),
+    as: 'user',
   }),
 );
 

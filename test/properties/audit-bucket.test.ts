@@ -29,7 +29,10 @@ const live = counted(async (steps: readonly Step[]) => {
   const { source, ...trail } = makeTrail();
   let now = trail.now;
   const open = () => ({
-    ...{ source, signer, interval: 60, memory: {} },
+    source,
+    signer,
+    interval: 60,
+    memory: {},
     archive: bucketArchive('trail'),
   });
   let sealing = open();

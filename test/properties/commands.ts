@@ -45,7 +45,9 @@ const commands: Readonly<Record<string, (call: Call) => Command>> = {
     return { kind: 'update', by, id: Number(call.id), changes: fieldsIn(call, names) };
   },
   'DELETE /api/users/{id} 204': (call) => ({
-    ...{ kind: 'delete', by: callerOf(call).id, id: Number(call.id) },
+    kind: 'delete',
+    by: callerOf(call).id,
+    id: Number(call.id),
   }),
   'GET /api/users/{id} 200': (call) => ({ kind: 'get', id: Number(call.id) }),
   'GET /api/profile 200': (call) => ({ kind: 'profile', by: callerOf(call).id }),

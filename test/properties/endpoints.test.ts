@@ -85,7 +85,11 @@ const secrets = [
 const shown = ({ id, name, email, role }: Item) => ({ id, name, email, role });
 const byId = (items: Iterable<Item>) => [...items].sort((a, b) => Number(a.id) - Number(b.id));
 const entryOf = ({ action, result, user_id, resource_id, details }: ModelEntry) => ({
-  ...{ action, result, user_id, resource_id, details },
+  action,
+  result,
+  user_id,
+  resource_id,
+  details,
 });
 
 const [listing, admins] = usersTable.indexes;

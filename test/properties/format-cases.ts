@@ -101,7 +101,9 @@ export interface FormatCase {
 }
 
 const signed = (title: string, isIntact: boolean, at: number, change: Change): FormatCase => ({
-  ...{ title, isIntact, trail: kept },
+  title,
+  isIntact,
+  trail: kept,
   change: signAgain(at, change),
 });
 
@@ -134,7 +136,9 @@ const reversed = (text: string, count: number) => {
   return `${[...lines.slice(0, count).reverse(), ...lines.slice(count)].join('\n')}\n`;
 };
 const stray = (name: string, isIntact: boolean): FormatCase => ({
-  ...{ title: `a stray file ${name}`, isIntact, trail: kept },
+  title: `a stray file ${name}`,
+  isIntact,
+  trail: kept,
   onDisk: (folder) => writeFileSync(join(folder, name), '{}\n'),
 });
 
@@ -153,10 +157,9 @@ const inPlace = {
 const replaced = Object.entries(inPlace).flatMap(([what, put]) =>
   [kept, leaving].map(
     (trail, i): FormatCase => ({
-      ...{
-        title: `${what} in place of the ${i ? 'digest of a window that may be gone' : 'digest'}`,
-      },
-      ...{ isIntact: i === 1, trail },
+      title: `${what} in place of the ${i ? 'digest of a window that may be gone' : 'digest'}`,
+      isIntact: i === 1,
+      trail,
       onDisk: (folder, digests) => {
         rmSync(join(folder, digests[0] ?? ''));
         put(join(folder, digests[0] ?? ''));
@@ -167,8 +170,9 @@ const replaced = Object.entries(inPlace).flatMap(([what, put]) =>
 const replacedEntries = Object.entries(inPlace).flatMap(([what, put]) =>
   [kept, leaving].map(
     (trail, i): FormatCase => ({
-      ...{ title: `${what} in place of entries ${i ? 'that may be gone' : ''}` },
-      ...{ isIntact: i === 1, trail },
+      title: `${what} in place of entries ${i ? 'that may be gone' : ''}`,
+      isIntact: i === 1,
+      trail,
       onDisk: (folder) => {
         const name = digestsOf(trail)[0]?.entries.file ?? '';
         rmSync(join(folder, name));
@@ -193,7 +197,9 @@ const entry = (
   fields: Item = {},
   trail = leaving,
 ) => ({
-  ...{ title: `an entry ${title}`, isIntact, trail },
+  title: `an entry ${title}`,
+  isIntact,
+  trail,
   change: ({ source }: Trail) => {
     const made = makeTrail();
     const id = made.add({}, at);
@@ -207,7 +213,9 @@ const replay = (
   isIntact: boolean,
   listing: (id: number, hash: string) => string,
 ) => ({
-  ...{ title: `a replay that lists ${title}`, isIntact, trail: sound },
+  title: `a replay that lists ${title}`,
+  isIntact,
+  trail: sound,
   change: ({ source }: Trail) => {
     const made = makeTrail();
     const id = made.add({}, sound.now - 2_700_001);
@@ -221,20 +229,24 @@ const replay = (
 
 /** Takes away the files of the first window. */
 const withoutFirst = (each: FormatCase, what: string): FormatCase => ({
-  ...{ ...each, title: `${each.title}, ${what} gone` },
+  ...each,
+  title: `${each.title}, ${what} gone`,
   onDisk: (folder, [first = '']) => {
     const name = digestsOf(each.trail)[0]?.entries.file ?? '';
     rmSync(join(folder, what === 'entries' ? name : first));
   },
 });
 const times = ['2000-01-01T00:00:00.000Z', '2000', '2025-02-30', 7, null].map((created_at) => ({
-  ...{ title: JSON.stringify(created_at), fields: { created_at } },
+  title: JSON.stringify(created_at),
+  fields: { created_at },
   isHidden: typeof created_at !== 'string',
 }));
 
 /** @param change of an entry of now, with its keys */
 const keys = (title: string, isRight: boolean, change: (item: Item) => Item): FormatCase => ({
-  ...{ title: `index keys of an entry with ${title}`, isIntact: true, isHidden: !isRight },
+  title: `index keys of an entry with ${title}`,
+  isIntact: true,
+  isHidden: !isRight,
   trail: sound,
   change: ({ source }) => {
     const made = makeTrail();
@@ -245,7 +257,9 @@ const keys = (title: string, isRight: boolean, change: (item: Item) => Item): Fo
 const without = (item: Item, name: string): Item =>
   Object.fromEntries(Object.entries(item).filter(([each]) => each !== name));
 const shown = (title: string, isIntact: boolean, put: (path: string) => void): FormatCase => ({
-  ...{ title: `a public key in the archive that is ${title}`, isIntact, trail: kept },
+  title: `a public key in the archive that is ${title}`,
+  isIntact,
+  trail: kept,
   onDisk: (folder) => put(join(folder, 'public-key.pem')),
 });
 export const pemOf = ({ publicKey }: Trail['signer']) =>
@@ -255,7 +269,8 @@ export const formatCases: readonly FormatCase[] = [
   { title: 'no change', isIntact: true, trail: kept },
   { title: 'no change, where windows may be gone', isIntact: true, trail: leaving },
   {
-    ...{ title: 'entries that an interrupted run has not sealed', isIntact: true },
+    title: 'entries that an interrupted run has not sealed',
+    isIntact: true,
     trail: await makeInterrupted(),
   },
   firstLine('white space', false, (line) => line.replace(',', ', ')),
@@ -363,11 +378,15 @@ export const formatCases: readonly FormatCase[] = [
     stray(each, true),
   ),
   {
-    ...{ title: 'a folder of another name', isIntact: true, trail: kept },
+    title: 'a folder of another name',
+    isIntact: true,
+    trail: kept,
     onDisk: (folder) => mkdirSync(join(folder, 'sub')),
   },
   ...[symlinkSync, linkSync].map((link) => ({
-    ...{ title: `a ${link.name} in place of a digest, to its file`, isIntact: true, trail: kept },
+    title: `a ${link.name} in place of a digest, to its file`,
+    isIntact: true,
+    trail: kept,
     onDisk: (folder: string, [name = '']: readonly string[]) => {
       renameSync(join(folder, name), join(folder, 'elsewhere'));
       link(join(folder, 'elsewhere'), join(folder, name));

@@ -38,10 +38,16 @@ const toEvent = (call: Call): APIGatewayProxyEventV2 => {
   const { route, headers, id, query, body, isBase64Encoded = false } = call;
   const [method = '', pattern = ''] = route.split(' ');
   return gatewayEvent({
-    ...{ method, route: pattern, path: pattern.replace('{id}', id ?? ''), headers },
+    method,
+    route: pattern,
+    path: pattern.replace('{id}', id ?? ''),
+    headers,
     ...(id === undefined ? {} : { pathParameters: { id } }),
     ...(body === undefined ? {} : { body }),
-    ...{ query, isBase64Encoded, sourceIp: call.sourceIp, userAgent: headers['user-agent'] ?? '' },
+    query,
+    isBase64Encoded,
+    sourceIp: call.sourceIp,
+    userAgent: headers['user-agent'] ?? '',
   });
 };
 

@@ -11,9 +11,12 @@ import { counted, holds } from '../support/runs.ts';
 import { type Answer, startHandlers } from './handlers.ts';
 
 const handlers = await startHandlers({
-  ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'optional', ...mailSettings },
+  SESSIONS: 'revocable',
+  SECOND_FACTOR: 'optional',
+  ...mailSettings,
   SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),
-  ...{ LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' },
+  LOGIN_FAILURES_PER_ACCOUNT: '0',
+  LOGIN_FAILURES_PER_ADDRESS: '0',
 });
 const call = counted(handlers.call);
 
@@ -214,7 +217,10 @@ class Life {
     const json = JSON.stringify({ password: this.password });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
     const answer = await call({
-      ...{ route: 'PUT /api/users/{id}', id: String(this.id), headers, body: json },
+      route: 'PUT /api/users/{id}',
+      id: String(this.id),
+      headers,
+      body: json,
       sourceIp: '::1',
     });
     expect(answer.status).toBe(200);

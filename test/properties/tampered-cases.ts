@@ -17,7 +17,9 @@ const [sealed = 0] = [...sound.source.items.keys()].slice(4);
 
 type Change = NonNullable<FormatCase['change']>;
 const tampered = (title: string, isIntact: boolean, change: Change): FormatCase => ({
-  ...{ title, isIntact, change },
+  title,
+  isIntact,
+  change,
   trail: sound,
 });
 
@@ -135,13 +137,17 @@ export const tamperedCases: readonly FormatCase[] = [
   ),
   tampered('a table without entries', false, ({ source }) => source.items.clear()),
   {
-    ...{ title: 'an entry with é in two characters', isIntact: false, trail: accented.trail },
+    title: 'an entry with é in two characters',
+    isIntact: false,
+    trail: accented.trail,
     change: ({ source: { items } }) =>
       void items.set(accented.id, { ...items.get(accented.id), details: 'e\u0301' }),
   },
   { title: 'an entry with é', isIntact: true, trail: accented.trail },
   {
-    ...{ title: 'an entry that left before its time', isIntact: false, trail: expiring.trail },
+    title: 'an entry that left before its time',
+    isIntact: false,
+    trail: expiring.trail,
     change: ({ source }) => void source.items.delete(expiring.id),
   },
 ];

@@ -350,8 +350,13 @@ export const withKey = [
 ];
 
 export const withEntries = [
-  ...[editEntry, editEntry, addAttribute, removeEntry],
-  ...[insertEntry, insertUntimely, sealElsewhere],
+  editEntry,
+  editEntry,
+  addAttribute,
+  removeEntry,
+  insertEntry,
+  insertUntimely,
+  sealElsewhere,
 ];
 export const withFiles = [
   flipByte,

@@ -7,8 +7,10 @@ import { scanAudit } from '../support/stored-items.ts';
 describe('A hundred queries of the audit log at the same time', () => {
   it('leave one entry, though they come to two copies of the service', async () => {
     const shared = {
-      ...{ AUDIT_DETAIL: 'full', JWT_SECRET: randomUUID() + randomUUID() },
-      ...{ ADMIN_PASSWORD: 'pass-word', AUDIT_TABLE: `audit-${randomUUID()}` },
+      AUDIT_DETAIL: 'full',
+      JWT_SECRET: randomUUID() + randomUUID(),
+      ADMIN_PASSWORD: 'pass-word',
+      AUDIT_TABLE: `audit-${randomUUID()}`,
       USERS_TABLE: `users-${randomUUID()}`,
     };
     const services = [await startTestService(shared), await startTestService(shared)] as const;

@@ -161,8 +161,12 @@ describe('Where AUDIT_DETAIL is full, a query of the audit log', () => {
 
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ user_id: id, action: 'READ', resource: 'audit-logs', resource_id: null },
-        ...{ result: 'SUCCESS', ip_address: '127.0.0.1' },
+        user_id: id,
+        action: 'READ',
+        resource: 'audit-logs',
+        resource_id: null,
+        result: 'SUCCESS',
+        ip_address: '127.0.0.1',
       }),
     ]);
   });

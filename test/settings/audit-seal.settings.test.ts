@@ -50,7 +50,8 @@ describe('With a trail of 204 sealed windows,', async () => {
 
   it('GET /api/admin/audit-seal/digests refuses a limit above 100 and a cursor of another list', async () => {
     const [{ answer } = expect.unreachable()] = await readPages(api, '/api/users?limit=1', {
-      ...{ token, most: 1 },
+      token,
+      most: 1,
     });
     const cursor = /cursor=[^>]+/.exec(answer.headers.get('link') ?? 'cursor=none')?.[0];
 

@@ -25,7 +25,9 @@ describe('With SESSIONS=revocable', () => {
     const [one, other] = await Promise.all([logIn(api, user), logIn(api, user)]);
 
     expect(decodeProtectedHeader(one)).toEqual({
-      ...{ alg: 'HS256', typ: 'JWT', session: expect.stringMatching(/^[\w-]{22}$/) },
+      alg: 'HS256',
+      typ: 'JWT',
+      session: expect.stringMatching(/^[\w-]{22}$/),
     });
     expect(Object.keys(decodeJwt(one)).sort()).toEqual(['email', 'exp', 'iat', 'id', 'role']);
     expect(one).not.toBe(other);
@@ -271,7 +273,8 @@ describe('With SESSIONS=revocable, a request that another one overtakes', () => 
 
       expect(outcome(stolen)).toEqual(invalid);
       expect((await profile(await logIn(api, user))).body.data).toMatchObject({
-        ...{ name: user.name, email: user.email },
+        name: user.name,
+        email: user.email,
       });
     },
   );

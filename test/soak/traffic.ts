@@ -84,7 +84,10 @@ const perform = async (client: Client, command: Command, ...tolerated: readonly 
 };
 
 const newUser = (email = uniqueEmail()): ModelUser => ({
-  ...{ name: `Name ${randomInt(1000)}`, email, password: randomUUID(), role: 'user' },
+  name: `Name ${randomInt(1000)}`,
+  email,
+  password: randomUUID(),
+  role: 'user',
 });
 const own = ({ accounts }: Client) => pick([...accounts]) ?? [];
 

@@ -15,7 +15,11 @@ interface Schema {
 }
 
 const simple: Readonly<Record<string, string>> = {
-  ...{ string: 'string', integer: 'number', number: 'number', boolean: 'boolean', null: 'null' },
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
 };
 
 const objectType = ({ properties = {}, required = [] }: Schema): string => {

@@ -10,7 +10,10 @@ const document = buildDocument(configFrom({}), '/');
 const common = { 'cache-control': 'no-store', 'x-request-id': 'abcdefgh' };
 const json = { ...common, 'content-type': 'application/json; charset=utf-8' };
 const user = {
-  ...{ id: 1, name: 'n', email: 'a@b', role: 'user' },
+  id: 1,
+  name: 'n',
+  email: 'a@b',
+  role: 'user',
   created_at: '2026-11-21T09:05:00.000Z',
 };
 
@@ -19,7 +22,10 @@ const exchange = (
   body: Json | string,
   { method = 'GET', path = '/api/users/1', headers = json }: Partial<Request> = {},
 ): Exchange => ({
-  ...{ method, path, status, headers: new Headers(headers) },
+  method,
+  path,
+  status,
+  headers: new Headers(headers),
   text: typeof body === 'string' ? body : JSON.stringify(body),
 });
 interface Request {
@@ -32,10 +38,14 @@ const check = checkAgainst(document);
 const gateway = { 'content-type': 'application/json' };
 const problem = {
   ...common,
-  ...{ 'content-type': 'application/problem+json', 'error-code': 'TOKEN_INVALID' },
+  'content-type': 'application/problem+json',
+  'error-code': 'TOKEN_INVALID',
 };
 const invalid = {
-  ...{ type: '/docs#TOKEN_INVALID', title: 'Invalid token', status: 401, code: 'TOKEN_INVALID' },
+  type: '/docs#TOKEN_INVALID',
+  title: 'Invalid token',
+  status: 401,
+  code: 'TOKEN_INVALID',
 };
 const challenge = { 'www-authenticate': 'Bearer' };
 /** The headers of an error in JSON. */

@@ -21,7 +21,8 @@ export const operationsOf = ({ paths }: OpenApiDocument): readonly DocumentedOpe
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...(operation as unknown as DocumentedOperation),
-      ...{ method: method.toUpperCase(), path },
+      method: method.toUpperCase(),
+      path,
     })),
   );
 

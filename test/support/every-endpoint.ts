@@ -75,18 +75,21 @@ const entriesDue = (
   const by = caller === 'anyone' ? account.id : decodeJwt(token ?? '').id;
   const id = path.includes('{id}') ? account.id : idSeen(seenIn(response)) || by;
   const ofUser = {
-    ...{ resource: 'users', resource_id: String(id) },
+    resource: 'users',
+    resource_id: String(id),
     details: details ? JSON.stringify(details).replace('SESSION', sessionIn(account)) : null,
   };
   const ofExport = {
-    ...{ resource: 'audit-logs', resource_id: null },
+    resource: 'audit-logs',
+    resource_id: null,
     details: expect.stringContaining('"entries":'),
   };
   return [
     {
       id: expect.any(Number),
       user_id: caller === 'anyone' ? id : by,
-      ...{ action, result },
+      action,
+      result,
       ...(action === 'EXPORT' ? ofExport : ofUser),
       ip_address: expect.any(String),
       user_agent: expect.any(String),
@@ -156,7 +159,8 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
         ? [adminToken]
         : [adminToken, other.token]) {
         const response = await sendExample(api, example, subject, {
-          ...{ token, id },
+          token,
+          id,
           headers: { 'user-agent': agent },
         });
 

@@ -450,7 +450,13 @@ export const exampleRequestsOf = (
         ...rest
       } = { ...example, ...(isRevocable ? whenRevocable : {}) };
       return {
-        ...{ ...rest, readsFirst, name, route, method, path, definition },
+        ...rest,
+        readsFirst,
+        name,
+        route,
+        method,
+        path,
+        definition,
         operations: readsSession ? readingSession(operations) : operations,
       };
     });
@@ -583,7 +589,9 @@ export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGate
   const token = tokenFor(example, subject);
   const session = route.includes('{session}') ? { session: sessionIn(subject.account) } : {};
   return gatewayEvent({
-    ...{ method, route, path: pathOf(example, subject, id) },
+    method,
+    route,
+    path: pathOf(example, subject, id),
     ...(route.includes('{id}') ? { pathParameters: { id, ...session } } : {}),
     ...(file ? { pathParameters: { file: staticFiles[file] ?? '' } } : {}),
     query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),

@@ -54,7 +54,10 @@ const holderOf = (accounts: Accounts, email: string): [number, ModelUser] | unde
 const shown = (id: number, { name, email, role }: ModelUser) => ({ id, name, email, role });
 
 const entry = (action: string, by: number | undefined, id: number, details?: object) => ({
-  ...{ action, result: 'SUCCESS', user_id: by, resource_id: String(id) },
+  action,
+  result: 'SUCCESS',
+  user_id: by,
+  resource_id: String(id),
   details: details ? JSON.stringify(details) : null,
 });
 

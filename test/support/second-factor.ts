@@ -41,7 +41,9 @@ export const registerWithFactor = async (
 
 /** Settings under which users can have a second factor. */
 export const factorSettings = {
-  ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'optional', SELF_DELETION: 'on' },
+  SESSIONS: 'revocable',
+  SECOND_FACTOR: 'optional',
+  SELF_DELETION: 'on',
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;
 

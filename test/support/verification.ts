@@ -14,7 +14,9 @@ export interface NewAccount {
 }
 
 export const newAccount = (fields: Partial<NewAccount> = {}): NewAccount => ({
-  ...{ name: 'Ada', email: uniqueEmail(), password: 'a long password' },
+  name: 'Ada',
+  email: uniqueEmail(),
+  password: 'a long password',
   ...fields,
 });
 

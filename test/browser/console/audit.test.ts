@@ -43,7 +43,8 @@ describe('The screen of the audit trail', () => {
     const colleague = await open(hash);
 
     expect(Object.fromEntries(new URLSearchParams(hash.split('?')[1]))).toEqual({
-      ...{ resourceId: String(user.id), result: 'FAILURE' },
+      resourceId: String(user.id),
+      result: 'FAILURE',
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
     });
     await expect.poll(() => rowsOf(colleague.page).count()).toBe(1);
@@ -94,8 +95,16 @@ describe('The screen of the audit trail', () => {
     await expect.poll(() => rowsOf(page).count()).toBe(2);
 
     expect(fields).toEqual([
-      ...['id', 'user_id', 'action', 'resource', 'resource_id', 'ip_address', 'user_agent'],
-      ...['result', 'details', 'created_at'],
+      'id',
+      'user_id',
+      'action',
+      'resource',
+      'resource_id',
+      'ip_address',
+      'user_agent',
+      'result',
+      'details',
+      'created_at',
     ]);
     expect([violations, complaints, focused]).toEqual([[], [], true]);
   });

@@ -48,7 +48,8 @@ describe('The form to sign in', () => {
 
     await page.route('**/api/users', (route) =>
       route.fulfill({
-        ...{ status: 401, contentType: 'application/problem+json' },
+        status: 401,
+        contentType: 'application/problem+json',
         body: JSON.stringify({ code: 'TOKEN_EXPIRED', title: 'Token has expired' }),
       }),
     );

@@ -305,7 +305,10 @@ describe('GET /api/admin/audit-logs', () => {
     const entries = await entriesOf(service, agent);
     expect(entries).toEqual([
       expect.objectContaining({
-        ...{ action: 'EXPORT', resource: 'audit-logs', resource_id: null, result: 'SUCCESS' },
+        action: 'EXPORT',
+        resource: 'audit-logs',
+        resource_id: null,
+        result: 'SUCCESS',
         user_id: expect.any(Number),
       }),
     ]);

@@ -94,7 +94,10 @@ describe('POST /api/login', () => {
 
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'LOGIN', result: 'FAILURE', user_id: null, resource_id: null },
+        action: 'LOGIN',
+        result: 'FAILURE',
+        user_id: null,
+        resource_id: null,
         details: '{"reason":"unknown_email"}',
       }),
     ]);

@@ -36,16 +36,19 @@ describe('GET /console', () => {
     const settings = { SESSIONS: 'revocable', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
 
     expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
-      ...{
-        sessions: 'stateless',
-        secondFactor: 'off',
-        currentPassword: 'optional',
-        passwordMinLength: 1,
-      },
-      ...{ passwordReset: false, auditSeal: 'on', docs: 'on' },
+      sessions: 'stateless',
+      secondFactor: 'off',
+      currentPassword: 'optional',
+      passwordMinLength: 1,
+      passwordReset: false,
+      auditSeal: 'on',
+      docs: 'on',
     });
     expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({
-      ...{ sessions: 'revocable', passwordMinLength: 15, passwordReset: true, docs: 'off' },
+      sessions: 'revocable',
+      passwordMinLength: 15,
+      passwordReset: true,
+      docs: 'off',
     });
   });
 });

@@ -402,7 +402,9 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
     expect(await entriesOf(service, headers['user-agent'])).toEqual([
       expect.objectContaining({
         user_id: decodeJwt(token).id,
-        ...{ action: 'UPDATE', resource_id: String(made.id), result: 'SUCCESS' },
+        action: 'UPDATE',
+        resource_id: String(made.id),
+        result: 'SUCCESS',
         details: '{"fields":["name"]}',
       }),
     ]);

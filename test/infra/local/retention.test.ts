@@ -32,7 +32,9 @@ const startKeeping = async (
   tables: Readonly<Record<string, string>> = {},
 ): Promise<TestService> => {
   const service = await startTestService({
-    ...{ DATA_DIR: folder, JWT_SECRET: '', AUDIT_SEAL_INTERVAL: '1' },
+    DATA_DIR: folder,
+    JWT_SECRET: '',
+    AUDIT_SEAL_INTERVAL: '1',
     ...days,
     ...tables,
   });
@@ -129,7 +131,11 @@ describe('npm start', () => {
     expect(await comesTrue(async () => !(await keys()).includes('sessions#7'))).toBe(true);
     expect(await comesTrue(async () => (await keys()).length === 5)).toBe(true);
     expect((await keys()).sort()).toEqual([
-      ...['attempts#account#2', 'counter', 'email#root@example.org', 'of somebody else', 'user#1'],
+      'attempts#account#2',
+      'counter',
+      'email#root@example.org',
+      'of somebody else',
+      'user#1',
     ]);
   });
 

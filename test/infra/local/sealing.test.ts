@@ -16,7 +16,9 @@ const makeFolder = () => {
 /** A service whose windows are of a second. */
 const startSealed = async (folder: string, environment = {}): Promise<TestService> => {
   const service = await startTestService({
-    ...{ DATA_DIR: folder, JWT_SECRET: '', AUDIT_SEAL_INTERVAL: '1' },
+    DATA_DIR: folder,
+    JWT_SECRET: '',
+    AUDIT_SEAL_INTERVAL: '1',
     ...environment,
   });
   onTestFinished(service.stop);

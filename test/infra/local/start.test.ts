@@ -30,7 +30,8 @@ const said = ({ output }: { output(): string }, word: string) =>
 
 const paste = (line: string) =>
   execFileSync('sh', ['-c', line], {
-    ...{ encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: cleanEnvironment(),
   });
 

@@ -36,7 +36,8 @@ describe('create-admin', () => {
     expect(profile.body.data).toMatchObject({ name: 'Ada Lovelace', role: 'admin' });
     expect(await lastEntry()).toMatchObject(
       operatorEntry('create-admin', {
-        ...{ action: 'CREATE', resource_id: String(id) },
+        action: 'CREATE',
+        resource_id: String(id),
         details: { role: 'admin' },
       }),
     );
@@ -90,8 +91,10 @@ describe('create-admin, where AUDIT_DETAIL is full', () => {
       { name, email, role: 'admin', operator },
     ]);
     expect(JSON.parse(start?.details ?? '')).toEqual({
-      ...{ name: 'Administrator', email: full.admin.email },
-      ...{ role: 'admin', operator },
+      name: 'Administrator',
+      email: full.admin.email,
+      role: 'admin',
+      operator,
     });
   });
 });

@@ -80,9 +80,19 @@ const asExported = (item: Item) => {
   const { result, details, created_at, request_id = null } = rest;
   const window = archive.windowOf(Number(id));
   return {
-    ...{ id, user_id, action, resource, resource_id, ip_address, user_agent },
-    ...{ result, details, created_at, request_id },
-    ...{ window, late: window === null ? null : false },
+    id,
+    user_id,
+    action,
+    resource,
+    resource_id,
+    ip_address,
+    user_agent,
+    result,
+    details,
+    created_at,
+    request_id,
+    window,
+    late: window === null ? null : false,
   };
 };
 
@@ -190,16 +200,12 @@ describe('export-audit', () => {
 
   it('writes entries that somebody wrote past the service as the API shows them', async () => {
     const Item = {
-      ...{
-        id: { N: '12345678901234567890' },
-        user_id: { N: '6' },
-        details: { B: Uint8Array.of(0) },
-      },
-      ...{
-        shard: { S: '1' },
-        created_at_id: { S: '2026-03-01#x' },
-        created_at: { S: '2026-03-01' },
-      },
+      id: { N: '12345678901234567890' },
+      user_id: { N: '6' },
+      details: { B: Uint8Array.of(0) },
+      shard: { S: '1' },
+      created_at_id: { S: '2026-03-01#x' },
+      created_at: { S: '2026-03-01' },
     };
     await engine.send(new PutItemCommand({ TableName, Item }));
     const Key = { id: Item.id };
@@ -284,7 +290,7 @@ describe('export-audit', () => {
     }
     onTestFinished(() => void vi.unstubAllEnvs());
     const binary = { L: [{ B: Uint8Array.of(0, 255) }, { BS: [Uint8Array.of(1)] }] };
-    const odd = { ...{ id: { N: '7' }, created_at: { S: '2026-03-01' }, details: binary } };
+    const odd = { id: { N: '7' }, created_at: { S: '2026-03-01' }, details: binary };
     const keys = { shard: { S: '1' }, created_at_id: { S: '2026-03-01#7' } };
     await engine.send(new PutItemCommand({ TableName, Item: { ...odd, ...keys } }));
     const signer = await kmsSigner('key');

@@ -75,7 +75,12 @@ describe('export-users', () => {
     expect([status, stderr]).toEqual([0, `Exported ${users.length.toLocaleString('en')} users.\n`]);
     expect([...parse(stdout)].sort(byId)).toEqual(
       users.map(({ id, name, email, role, created_at, password_hash }) => ({
-        ...{ id, name, email, role, created_at, password_hash },
+        id,
+        name,
+        email,
+        role,
+        created_at,
+        password_hash,
       })),
     );
   });

@@ -82,7 +82,10 @@ describe('An import that is interrupted', () => {
     expect(ids).toEqual(Array.from({ length: count }, (_, i) => Number(ids[0]) + i));
     const entries = await service.entries();
     expect(entries.map(({ details }) => JSON.parse(details ?? '').stage)).toEqual([
-      ...['begun', 'stopped', 'begun', 'finished'],
+      'begun',
+      'stopped',
+      'begun',
+      'finished',
     ]);
   });
 

@@ -57,11 +57,15 @@ describe('import-users', () => {
 
     const [ada, admin] = (await service.users()).slice(-2);
     expect(ada).toMatchObject({
-      ...{ name: 'Ada', email: first, role: 'user' },
+      name: 'Ada',
+      email: first,
+      role: 'user',
       created_at: '2020-02-29T10:00:00.000Z',
     });
     expect(admin).toMatchObject({
-      ...{ email: second, role: 'admin', id: Number(ada?.id) + 1 },
+      email: second,
+      role: 'admin',
+      id: Number(ada?.id) + 1,
       created_at: '2019-01-01T00:00:00.500Z',
     });
     const { stdout } = await operate(['list-admins']);
@@ -159,7 +163,8 @@ describe('import-users', () => {
     const [, entry] = await full.entries();
     expect(entry).toMatchObject(
       operatorEntry('import-users', {
-        ...{ action: 'CREATE', resource_id: '2' },
+        action: 'CREATE',
+        resource_id: '2',
         details: { name, email, role: 'admin' },
       }),
     );
@@ -177,7 +182,7 @@ describe('import-users', () => {
     expect(entries).toMatchObject([
       operatorEntry('import-users', { ...named, details: { role: 'admin' } }),
       operatorEntry('import-users', {
-        ...{ action: 'CREATE' },
+        action: 'CREATE',
         details: { stage: 'finished', imported: 3, present: 0, rejected: 0 },
       }),
     ]);
@@ -212,7 +217,8 @@ describe('import-users', () => {
 
     expect([first.stdout, second.stdout]).toEqual([summary(1, 0, 0), summary(0, 1, 0)]);
     expect((await service.users()).at(-1)).toMatchObject({
-      ...{ email, password_hash: `$2b$04$${'.'.repeat(53)}` },
+      email,
+      password_hash: `$2b$04$${'.'.repeat(53)}`,
     });
     for (const guess of ['null', '.', ' ', `$2b$04$${'.'.repeat(53)}`, '\0']) {
       const login = await api('POST', '/api/login', { json: { email, password: guess } });

@@ -11,7 +11,9 @@ import { verificationSettings } from '../../support/verification.ts';
 import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
 
 const service = await operatedServiceForThisFile({
-  ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'optional', AUDIT_SEAL_INTERVAL: '1' },
+  SESSIONS: 'revocable',
+  SECOND_FACTOR: 'optional',
+  AUDIT_SEAL_INTERVAL: '1',
   ...verificationSettings.on,
 });
 const { api, folder, operate, entries } = service;

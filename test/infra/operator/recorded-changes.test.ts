@@ -49,7 +49,9 @@ describe('A change by a command, whose response is lost,', () => {
     expect(await userOf(service, email)).toMatchObject({ role: 'admin' });
     expect(await service.entries()).toMatchObject([
       operatorEntry('promote', {
-        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        action: 'UPDATE',
+        resource_id: String(id),
+        result: 'FAILURE',
         details: { ...lost, ...fromTo('user', 'admin') },
       }),
     ]);
@@ -67,7 +69,9 @@ describe('A change by a command, whose response is lost,', () => {
     expect(await userOf(service, email)).toMatchObject({ role: 'user' });
     expect((await service.entries()).at(-1)).toMatchObject(
       operatorEntry('demote', {
-        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        action: 'UPDATE',
+        resource_id: String(id),
+        result: 'FAILURE',
         details: { ...lost, ...fromTo('admin', 'user') },
       }),
     );
@@ -85,7 +89,9 @@ describe('A change by a command, whose response is lost,', () => {
     expect(made).toMatchObject({ role: 'admin' });
     expect(await service.entries()).toMatchObject([
       operatorEntry('create-admin', {
-        ...{ action: 'CREATE', resource_id: String(made?.id), result: 'FAILURE' },
+        action: 'CREATE',
+        resource_id: String(made?.id),
+        result: 'FAILURE',
         details: { ...lost, role: 'admin' },
       }),
     ]);
@@ -109,7 +115,8 @@ describe('A change by a command, whose response is lost,', () => {
         { action: 'CREATE' as const, details: { stage: 'begun' } },
         { ...named, result: 'FAILURE' as const, details: { ...lost, role: 'admin' } },
         {
-          ...{ action: 'CREATE' as const, result: 'FAILURE' as const },
+          action: 'CREATE' as const,
+          result: 'FAILURE' as const,
           details: { stage: 'stopped', ...lost, imported: 0, present: 0, rejected: 0 },
         },
       ].map((fields) => operatorEntry('import-users', fields)),
@@ -135,7 +142,9 @@ describe('A change by a command, whose response is lost,', () => {
     expect(stderr).toMatch(/could not be written.*replay-audit\.\nIt is not known whether/);
     expect((await service.entries())[0]).toMatchObject(
       operatorEntry('promote', {
-        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        action: 'UPDATE',
+        resource_id: String(id),
+        result: 'FAILURE',
         details: { ...lost, ...fromTo('user', 'admin') },
       }),
     );
@@ -158,7 +167,9 @@ describe('A change that DynamoDB refuses', () => {
     expect(await userOf(service, email)).toMatchObject({ role: 'user' });
     expect(await service.entries()).toMatchObject([
       operatorEntry('promote', {
-        ...{ action: 'UPDATE', resource_id: String(id), result: 'FAILURE' },
+        action: 'UPDATE',
+        resource_id: String(id),
+        result: 'FAILURE',
         details: { error: 'ProvisionedThroughputExceededException', ...fromTo('user', 'admin') },
       }),
     ]);
@@ -186,7 +197,8 @@ describe('A command on a deployed stack', () => {
     expect(aws.secret).toHaveLength(2);
     expect(entries).toMatchObject([
       operatorEntry('rotate-secret', {
-        ...{ ...rotation, resource_id: aws.secret[0]?.id ?? '' },
+        ...rotation,
+        resource_id: aws.secret[0]?.id ?? '',
         details: { operator: arn },
       }),
     ]);
@@ -210,7 +222,9 @@ describe('A command on a deployed stack', () => {
     expect(aws.secret).toHaveLength(2);
     expect(entries).toMatchObject([
       operatorEntry('rotate-secret', {
-        ...{ ...rotation, resource_id: aws.secret[0]?.id ?? '', result: 'FAILURE' },
+        ...rotation,
+        resource_id: aws.secret[0]?.id ?? '',
+        result: 'FAILURE',
         details: { ...lost, operator: arn },
       }),
     ]);
@@ -225,7 +239,9 @@ describe('A command on a deployed stack', () => {
     expect(aws.secret).toHaveLength(1);
     expect(entries).toMatchObject([
       operatorEntry('rotate-secret', {
-        ...{ ...rotation, resource_id: expect.any(String) as unknown as string, result: 'FAILURE' },
+        ...rotation,
+        resource_id: expect.any(String) as unknown as string,
+        result: 'FAILURE',
         details: { error: 'AccessDeniedException', operator: arn },
       }),
     ]);

@@ -7,7 +7,8 @@ import { operatedServiceForThisFile, operatorEntry } from '../../support/operato
 import { registerWithFactor } from '../../support/second-factor.ts';
 
 const service = await operatedServiceForThisFile({
-  ...{ SESSIONS: 'revocable', SECOND_FACTOR: 'admins' },
+  SESSIONS: 'revocable',
+  SECOND_FACTOR: 'admins',
 });
 const { api, folder, operate } = service;
 
@@ -27,7 +28,8 @@ describe('remove-second-factor', () => {
     expect(await logIn(api, user)).toMatch(/^ey/);
     expect((await service.entries()).at(-1)).toMatchObject(
       operatorEntry('remove-second-factor', {
-        ...{ action: 'UPDATE', resource_id: String(user.id) },
+        action: 'UPDATE',
+        resource_id: String(user.id),
         details: { fields: ['second_factor'], second_factor: 'removed' },
       }),
     );

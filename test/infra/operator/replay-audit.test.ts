@@ -22,13 +22,23 @@ const service = await operatedServiceForThisFile();
 
 const newEntry = (agent: string): AuditEntry =>
   makeEntry({
-    ...{ user_id: 7, action: 'DELETE', resource: 'users', resource_id: 8, result: 'SUCCESS' },
-    ...{ ip_address: '192.0.2.1', user_agent: agent, details: { reason: 'a {brace} "quoted"' } },
+    user_id: 7,
+    action: 'DELETE',
+    resource: 'users',
+    resource_id: 8,
+    result: 'SUCCESS',
+    ip_address: '192.0.2.1',
+    user_agent: agent,
+    details: { reason: 'a {brace} "quoted"' },
   });
 
 const logged = (entry: unknown, writeId: unknown = randomUUID(), requestId = 'a-request') => ({
-  ...{ level: 'error', event: 'audit-entry-not-written', fault: 'TimeoutError' },
-  ...{ writeId, requestId, entry },
+  level: 'error',
+  event: 'audit-entry-not-written',
+  fault: 'TimeoutError',
+  writeId,
+  requestId,
+  entry,
 });
 
 const replay = async ({ folder, operate }: OperatedService, lines: readonly string[]) => {

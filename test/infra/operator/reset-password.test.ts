@@ -38,7 +38,8 @@ describe('reset-password', () => {
     const entry = (await service.entries()).at(-1);
     expect(entry).toMatchObject(
       operatorEntry('reset-password', {
-        ...{ action: 'UPDATE', resource_id: String(user.id) },
+        action: 'UPDATE',
+        resource_id: String(user.id),
         details: { fields: [], by: 'reset', requested: true },
       }),
     );

@@ -29,7 +29,8 @@ describe('revoke', () => {
     expect((await profile(await logIn(api, account))).status).toBe(200);
     expect((await service.entries()).at(-1)).toMatchObject(
       operatorEntry('revoke', {
-        ...{ action: 'LOGOUT', resource_id: String(account.id) },
+        action: 'LOGOUT',
+        resource_id: String(account.id),
         details: { scope: 'all' },
       }),
     );

@@ -66,7 +66,8 @@ const verify = (...args: readonly string[]) =>
     environment: {
       XDG_STATE_HOME: state,
       AWS_ENDPOINT_URL_DYNAMODB: inject('engine'),
-      ...{ USERS_TABLE, AUDIT_TABLE: TableName },
+      USERS_TABLE,
+      AUDIT_TABLE: TableName,
     },
   });
 const verifyLocal = (...args: readonly string[]) => verify(`--local=${service.folder}`, ...args);
@@ -236,7 +237,9 @@ describe('verify-audit', () => {
     const again = await verifyLocal('--known', file);
 
     expect(line).toEqual({
-      ...{ kind: 'changed', id: String(changed.id), reason: '' },
+      kind: 'changed',
+      id: String(changed.id),
+      reason: '',
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect([first.status, known.status, again.status]).toEqual([1, 0, 1]);
@@ -471,7 +474,7 @@ describe('verify-audit', () => {
     ],
     [
       'a day that no calendar has',
-      () => [...['--archive', makeFolder()], '--since=2026-02-31'],
+      () => ['--archive', makeFolder(), '--since=2026-02-31'],
       '--since must',
     ],
     ['a time that is none', () => ['--archive', makeFolder(), '--since', 'noon'], '--since must'],

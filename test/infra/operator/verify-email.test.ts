@@ -28,7 +28,8 @@ describe('verify-email', () => {
     expect(body.data.email_verified).toBe(true);
     expect(entry).toMatchObject(
       operatorEntry('verify-email', {
-        ...{ action: 'UPDATE', resource_id: String(user.id) },
+        action: 'UPDATE',
+        resource_id: String(user.id),
         details: { fields: ['email_verified'] },
       }),
     );
@@ -53,8 +54,10 @@ describe('import-users and export-users', () => {
       .map((text) => JSON.parse(text));
     const verified = emails.map((email) => exported.find((user) => user.email === email));
     expect(verified.map((user) => user?.email_verified)).toEqual([
-      ...[true, false],
-      ...[undefined, undefined],
+      true,
+      false,
+      undefined,
+      undefined,
     ]);
     const rule = 'email_verified must be true or false.';
     expect(stderr).toContain(`Line 3: ${rule}\nLine 4: ${rule}`);

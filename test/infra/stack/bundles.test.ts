@@ -66,7 +66,9 @@ describe('a bundle, in a process like those of Lambda', () => {
     };
     const request = (method: string, json: object) =>
       gatewayEvent({
-        ...{ method, path: '/api/password-resets', body: JSON.stringify(json) },
+        method,
+        path: '/api/password-resets',
+        body: JSON.stringify(json),
         headers: { 'content-type': 'application/json' },
       });
 

@@ -18,12 +18,23 @@ const oddItem = (i: number, fields: Item): Item => {
   const created_at = `2026-03-01T00:00:00.${String(i).padStart(3, '0')}Z`;
   const shard = String(i % 8);
   return {
-    ...{ id: { N: id }, user_id: { N: '5' }, action: { S: 'LOGIN' }, resource: { S: 'users' } },
-    ...{ resource_id: { S: '17' }, ip_address: { NULL: true }, user_agent: { S: 'odd' } },
-    ...{ result: { S: 'FAILURE' }, details: { NULL: true }, created_at: { S: created_at } },
-    ...{ created_at_id: { S: `${created_at}#${id}` }, shard: { S: shard } },
-    ...{ user_key: { S: '5' }, action_shard: { S: `LOGIN#${shard}` } },
-    ...{ user_action: { S: '5#LOGIN' }, resource_key: { S: '17' }, failure_shard: { S: shard } },
+    id: { N: id },
+    user_id: { N: '5' },
+    action: { S: 'LOGIN' },
+    resource: { S: 'users' },
+    resource_id: { S: '17' },
+    ip_address: { NULL: true },
+    user_agent: { S: 'odd' },
+    result: { S: 'FAILURE' },
+    details: { NULL: true },
+    created_at: { S: created_at },
+    created_at_id: { S: `${created_at}#${id}` },
+    shard: { S: shard },
+    user_key: { S: '5' },
+    action_shard: { S: `LOGIN#${shard}` },
+    user_action: { S: '5#LOGIN' },
+    resource_key: { S: '17' },
+    failure_shard: { S: shard },
     ...fields,
   };
 };
@@ -113,8 +124,13 @@ const expectAll = async (
 
 describe('A query returns each entry once, in order, that somebody wrote past the service,', () => {
   it.each([
-    ...['', 'userId=5', 'action=LOGIN', 'userId=5&action=LOGIN', 'result=FAILURE'],
-    ...['resourceId=17', 'userId=5&result=FAILURE'],
+    '',
+    'userId=5',
+    'action=LOGIN',
+    'userId=5&action=LOGIN',
+    'result=FAILURE',
+    'resourceId=17',
+    'userId=5&result=FAILURE',
   ])('for "%s"', async (query) => {
     await expectAll('application/json', `${query}&limit=1`);
     await expectAll('application/json', query);
@@ -147,7 +163,8 @@ it('An entry that somebody wrote past the service is shown as documented', async
 it('A response that is full leads on to the other entries', async () => {
   const long = Array.from({ length: 6 }, (_, i) =>
     oddItem(30 + i, {
-      ...{ user_id: { N: '6' }, user_key: { S: '6' } },
+      user_id: { N: '6' },
+      user_key: { S: '6' },
       details: { M: { a: { S: '"\\\u0001'.repeat(100_000) } } },
     }),
   );

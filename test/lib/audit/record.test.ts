@@ -60,7 +60,9 @@ describe('record', () => {
 
     const [line] = logged();
     expect(line).toEqual({
-      ...{ ...unwritten, fault: 'ResourceNotFoundException', requestId: 'a-request' },
+      ...unwritten,
+      fault: 'ResourceNotFoundException',
+      requestId: 'a-request',
       expiresAt: Math.floor(Date.parse(line.entry.created_at) / 1000) + 30 * 86_400,
       entry: expect.objectContaining({ action: 'DELETE', user_id: 1, resource: 'users' }),
     });

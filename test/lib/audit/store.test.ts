@@ -88,8 +88,13 @@ describe('listEntries', () => {
     const now = new Date(1_790_000_000_000 + Math.floor(i / 6));
     return makeEntry(
       {
-        ...{ user_id, action: i === 100 ? 'READ' : (action ?? 'CREATE'), resource: 'users' },
-        ...{ resource_id: i, ip_address: '192.0.2.1', user_agent: 'test', result: 'FAILURE' },
+        user_id,
+        action: i === 100 ? 'READ' : (action ?? 'CREATE'),
+        resource: 'users',
+        resource_id: i,
+        ip_address: '192.0.2.1',
+        user_agent: 'test',
+        result: 'FAILURE',
         details: { fields: ['name'], password: 'secret' },
       },
       // The ids of one millisecond differ, and do not ascend with i.

@@ -72,7 +72,8 @@ describe('The entry of a change whose write DynamoDB did not acknowledge', () =>
         expect.objectContaining({ action, result: 'FAILURE', resource_id: String(changed?.id) }),
       ]);
       expect(JSON.parse(entries[0]?.details ?? '')).toEqual({
-        ...{ error: 'ECONNRESET', outcome: 'unknown' },
+        error: 'ECONNRESET',
+        outcome: 'unknown',
         ...besides,
       });
     },

@@ -144,7 +144,9 @@ describe('Attempts one after the other', () => {
     const seconds = start / 1000;
     expect(items).toContainEqual({
       pk: expect.stringMatching(/^attempts#register#address#/),
-      ...{ occurrences: 2, blocked_until: seconds + 37, expires_at: seconds + 937 },
+      occurrences: 2,
+      blocked_until: seconds + 37,
+      expires_at: seconds + 937,
     });
   });
 

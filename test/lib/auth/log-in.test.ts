@@ -77,8 +77,12 @@ const refusals = async ({ user_agent }: ReturnType<typeof newSource>) =>
   );
 const refusal = (id: number | null) =>
   expect.objectContaining({
-    ...{ action: 'LOGIN', result: 'FAILURE', details: '{"reason":"too_many_attempts"}' },
-    ...{ resource: 'users', user_id: id, resource_id: id && String(id) },
+    action: 'LOGIN',
+    result: 'FAILURE',
+    details: '{"reason":"too_many_attempts"}',
+    resource: 'users',
+    user_id: id,
+    resource_id: id && String(id),
   });
 
 const writes = () => proxy.requests.filter((request) => request.writes > 0);

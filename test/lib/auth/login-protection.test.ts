@@ -22,7 +22,8 @@ describe('The counters of a login', () => {
   const secret = 'x'.repeat(40);
   const address = { pk: 'attempts#login#address#192.0.2.1', limit: 1000 };
   const account = {
-    ...{ pk: expect.stringMatching(/^attempts#login#account#[\w-]{43}$/), limit: 10 },
+    pk: expect.stringMatching(/^attempts#login#account#[\w-]{43}$/),
+    limit: 10,
     ofAccount: true,
   };
 
@@ -52,7 +53,9 @@ describe('The counters of a login', () => {
 
 describe('Failed logins', () => {
   const newCounter = (fields: Partial<Counter> = {}): Counter => ({
-    ...{ pk: `attempts#test#${randomUUID()}`, limit: 2, ofAccount: true },
+    pk: `attempts#test#${randomUUID()}`,
+    limit: 2,
+    ofAccount: true,
     ...fields,
   });
   const fail = (counter: Counter) => countAttempt([{ ...counter, count: undefined }]);

@@ -135,7 +135,8 @@ describe('verifyToken', () => {
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const admin: Readonly<Record<string, unknown>> = {
   ...claimsWith({ id: 7, role: 'admin' }),
-  ...{ iat: now(), exp: now() + 3600 },
+  iat: now(),
+  exp: now() + 3600,
 };
 const sound = signToken(admin, secret);
 const [header, payload, signature] = sound.split('.') as [string, string, string];
@@ -336,8 +337,12 @@ describe('verifyToken after a rotation of the secret', () => {
     );
 
     expect(results).toEqual([
-      ...['accepted', 'accepted', 'accepted'],
-      ...['TOKEN_EXPIRED', 'TOKEN_INVALID', 'TOKEN_INVALID'],
+      'accepted',
+      'accepted',
+      'accepted',
+      'TOKEN_EXPIRED',
+      'TOKEN_INVALID',
+      'TOKEN_INVALID',
     ]);
   });
 });

@@ -20,8 +20,16 @@ describe('The document of a service without what settings can leave out, with un
   );
 
   it.each([
-    ...['/api/v1/users', 'MemoryUser', 'USER_NOT_REGISTERED', 'MEMORY_FULL', 'EMAIL_EXISTS'],
-    ...['"/openapi.json"', '"/docs"', '"/console"', 'Documentation', 'ETag'],
+    '/api/v1/users',
+    'MemoryUser',
+    'USER_NOT_REGISTERED',
+    'MEMORY_FULL',
+    'EMAIL_EXISTS',
+    '"/openapi.json"',
+    '"/docs"',
+    '"/console"',
+    'Documentation',
+    'ETag',
   ])('says nothing of %s', (word) => {
     expect(text).not.toContain(word);
     expect(JSON.stringify(document)).toContain(word);
@@ -338,9 +346,16 @@ describe('The document of a service with every setting on', () => {
       'POST /api/account-deletions',
       /Deletes the caller, .* cannot be undone\. .* The last admin stays\. .* `code` too\.$/,
       [
-        ...['CURRENT_PASSWORD_REQUIRED', 'CODE_REQUIRED', ...ofToken],
-        ...['CURRENT_PASSWORD_WRONG', 'CODE_WRONG'],
-        ...['USER_NOT_FOUND', 'LAST_ADMIN', 'TOO_MANY_ATTEMPTS', 'HASHING_FAULT', ...ofStore],
+        'CURRENT_PASSWORD_REQUIRED',
+        'CODE_REQUIRED',
+        ...ofToken,
+        'CURRENT_PASSWORD_WRONG',
+        'CODE_WRONG',
+        'USER_NOT_FOUND',
+        'LAST_ADMIN',
+        'TOO_MANY_ATTEMPTS',
+        'HASHING_FAULT',
+        ...ofStore,
       ],
     ],
     [
@@ -357,8 +372,11 @@ describe('The document of a service with every setting on', () => {
       'PUT /api/password-resets',
       /valid once, for 30 minutes, until a newer one .* does not use it up\./,
       [
-        ...['TOKEN_AND_PASSWORD_REQUIRED', 'FIELD_INVALID', 'RESET_TOKEN_INVALID'],
-        ...['HASHING_FAULT', ...ofStore],
+        'TOKEN_AND_PASSWORD_REQUIRED',
+        'FIELD_INVALID',
+        'RESET_TOKEN_INVALID',
+        'HASHING_FAULT',
+        ...ofStore,
       ],
     ],
   ])('describes %s, which does not exist by default, with its errors', (route, text, errors) => {
@@ -373,7 +391,9 @@ describe('The document of a service with every setting on', () => {
   it('says what the scope of a logout is', () => {
     expect(whole.paths['/api/logout']?.post?.parameters).toEqual([
       {
-        ...{ name: 'scope', in: 'query', schema: { type: 'string', enum: ['all'] } },
+        name: 'scope',
+        in: 'query',
+        schema: { type: 'string', enum: ['all'] },
         description: expect.stringMatching(/`all`: all sessions of the user; absent: that of/),
       },
     ]);
@@ -399,7 +419,9 @@ describe('The document of a service with every setting on', () => {
     Object.values<Parts>(one.responses).flatMap(({ content }) =>
       Object.entries(content?.['application/problem+json']?.examples ?? {}).map(
         ([code, problem]) => ({
-          ...{ code, id: one.operationId, one },
+          code,
+          id: one.operationId,
+          one,
           plain: resolve(content['application/json'].examples[code]).value,
           problem: resolve(problem).value,
         }),

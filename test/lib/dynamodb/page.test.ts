@@ -166,10 +166,23 @@ describe('readPage', () => {
 
   /** Sort keys that the service does not write, one often; beside some that it does. */
   const oddKeys = [
-    ...['!', '#', '[', '["x"]', '~', '\u0001', 'é', '\uffff', '\u{1f600}', '\u{10ffff}'],
-    ...['2026-03-01T00:00:00.000Z#0000000000000004', '2026-03-01T00:00:00.000Z#0000000000000005'],
-    ...['2026-03-01T00:00:00.000Z#0000000000000004x', '2026-03-01T00:00:00.000Z#0000000000000004'],
-    ...['2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z', 'x'.repeat(1024)],
+    '!',
+    '#',
+    '[',
+    '["x"]',
+    '~',
+    '\u0001',
+    'é',
+    '\uffff',
+    '\u{1f600}',
+    '\u{10ffff}',
+    '2026-03-01T00:00:00.000Z#0000000000000004',
+    '2026-03-01T00:00:00.000Z#0000000000000005',
+    '2026-03-01T00:00:00.000Z#0000000000000004x',
+    '2026-03-01T00:00:00.000Z#0000000000000004',
+    '2026-03-01T00:00:00.000Z',
+    '2026-03-02T00:00:00.000Z',
+    'x'.repeat(1024),
     ...Array.from({ length: 23 }, () => '2026-03-01T00:00:00.001Z#0000000000000001'),
   ];
   const inBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -251,8 +264,11 @@ describe('readPage', () => {
       const time = (i: number) => new Date(1_800_000_000_000 + i).toISOString();
 
       const { ids } = await walk({
-        ...{ partitions: partitionsOf(where), order, limit: 7 },
-        ...{ from: time(20), to: time(55) },
+        partitions: partitionsOf(where),
+        order,
+        limit: 7,
+        from: time(20),
+        to: time(55),
       });
 
       const expected = Array.from({ length: 35 }, (_, i) => idOf(where, 20 + i));

@@ -89,9 +89,18 @@ describe('endpoint', () => {
   });
 
   it.each([
-    ...['', 'Bearer', `bearer ${user}`, `BEARER ${user}`, `Bearer${user}`],
-    ...[`Bearer\t${user}`, `Bearer:${user}`, ` Bearer ${user}`, `x, Bearer ${user}`],
-    ...[user, `Basic ${user}`, `Token ${user}`],
+    '',
+    'Bearer',
+    `bearer ${user}`,
+    `BEARER ${user}`,
+    `Bearer${user}`,
+    `Bearer\t${user}`,
+    `Bearer:${user}`,
+    ` Bearer ${user}`,
+    `x, Bearer ${user}`,
+    user,
+    `Basic ${user}`,
+    `Token ${user}`,
   ])('finds no token in the Authorization header "%s"', async (authorization) => {
     const { statusCode, body } = await call(
       { access: authenticated },
@@ -265,7 +274,8 @@ describe('endpoint, when its work refuses', () => {
         faults: [{ field: 'name', code: 'WRONG_TYPE', rule: 'must be a string' }],
       }),
       {
-        ...{ title: 'name must be a string', status: 400 },
+        title: 'name must be a string',
+        status: 400,
         errors: [{ pointer: '#/name', code: 'WRONG_TYPE', detail: 'name must be a string' }],
       },
     ],

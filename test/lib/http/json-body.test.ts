@@ -141,17 +141,31 @@ describe('A body that the gateway hands on as text', () => {
     send(body, { isBase64Encoded: false, ...(type === undefined ? {} : { type }) });
 
   it.each([
-    ...['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'json', '*/*', ''],
-    ...['multipart/form-data; boundary=x', 'application/xml', 'application/octet-stream'],
-    ...['application/jsonp', 'application/json5', 'application/x-ndjson', 'application/'],
-    ...['xapplication/json', 'text/plain, application/json'],
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'json',
+    '*/*',
+    '',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/octet-stream',
+    'application/jsonp',
+    'application/json5',
+    'application/x-ndjson',
+    'application/',
+    'xapplication/json',
+    'text/plain, application/json',
   ])('is refused when its type is %s', async (type) => {
     expect(await sendText(sound, type)).toEqual(refused('Content-Type must be application/json'));
   });
 
   it.each([
-    ...['application/json; charset=utf-8', 'application/json ; charset=utf-8', 'APPLICATION/JSON'],
-    ...['application/vnd.api+json', 'application/problem+json;x=y'],
+    'application/json; charset=utf-8',
+    'application/json ; charset=utf-8',
+    'APPLICATION/JSON',
+    'application/vnd.api+json',
+    'application/problem+json;x=y',
   ])('is read when its type is %s', async (type) => {
     expect(await sendText(sound, type)).toEqual([200, JSON.parse(sound)]);
   });

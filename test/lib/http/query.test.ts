@@ -25,10 +25,31 @@ const tamperedCursors = (cursor: string): readonly string[] => {
   const early = Buffer.from('0').toString('base64url');
   return [
     ...Array.from(cursor, (_, at) => flip(cursor, at)),
-    ...['', '.', '..', 'x', 'null', '{}', '%', '\0', '__proto__', '😀', 'x'.repeat(4000)],
-    ...[position, `${position}.`, `.${signature}`, `${signature}.${position}`],
-    ...[`${cursor}.`, `${cursor}=`, `${cursor}A`, ` ${cursor}`, `${cursor} `, `.${cursor}`],
-    ...[cursor.slice(0, -1), cursor.slice(1), `${early}.${signature}`, cursor.toUpperCase()],
+    '',
+    '.',
+    '..',
+    'x',
+    'null',
+    '{}',
+    '%',
+    '\0',
+    '__proto__',
+    '😀',
+    'x'.repeat(4000),
+    position,
+    `${position}.`,
+    `.${signature}`,
+    `${signature}.${position}`,
+    `${cursor}.`,
+    `${cursor}=`,
+    `${cursor}A`,
+    ` ${cursor}`,
+    `${cursor} `,
+    `.${cursor}`,
+    cursor.slice(0, -1),
+    cursor.slice(1),
+    `${early}.${signature}`,
+    cursor.toUpperCase(),
   ];
 };
 
@@ -164,9 +185,26 @@ describe('The audit query', () => {
 
 /** Values of `limit` that are refused where pages hold so many entries at most. */
 const badLimits = (most: number): readonly string[] => [
-  ...[String(most + 1), String(most * 10)],
-  ...['', '0', '-1', '1.5', '1e1', '0x10', '01', '+1', '%201', '1%20', 'ten', 'NaN'],
-  ...['Infinity', '9007199254740993', '99999999999999999999', '1,2', '[1]', 'null'],
+  String(most + 1),
+  String(most * 10),
+  '',
+  '0',
+  '-1',
+  '1.5',
+  '1e1',
+  '0x10',
+  '01',
+  '+1',
+  '%201',
+  '1%20',
+  'ten',
+  'NaN',
+  'Infinity',
+  '9007199254740993',
+  '99999999999999999999',
+  '1,2',
+  '[1]',
+  'null',
 ];
 
 describe('The audit query is refused', () => {
@@ -180,8 +218,24 @@ describe('The audit query is refused', () => {
   );
 
   it.each([
-    ...['', '1.5', '1e3', '0x10', 'abc', '%201', '1%20', '+1', '1,2', 'null', 'NaN', '--1', '-'],
-    ...['9007199254740993', '-9007199254740993', '99999999999999999999', '%D9%A1', '__proto__'],
+    '',
+    '1.5',
+    '1e3',
+    '0x10',
+    'abc',
+    '%201',
+    '1%20',
+    '+1',
+    '1,2',
+    'null',
+    'NaN',
+    '--1',
+    '-',
+    '9007199254740993',
+    '-9007199254740993',
+    '99999999999999999999',
+    '%D9%A1',
+    '__proto__',
   ])('with userId=%s', (userId) => {
     expect(outcomeOf(`userId=${userId}`)).toBe('userId must be an integer');
   });

@@ -36,8 +36,12 @@ afterAll(() => {
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'some secret' };
 const path = '/2015-03-31/functions/mail/invocations';
 const message: MailMessage = {
-  ...{ kind: 'reset', email: 'ädа@example.org', request_id: 'r', ip_address: '192.0.2.1' },
-  ...{ user_agent: 'test', time: '2026-11-21T09:05:00.000Z' },
+  kind: 'reset',
+  email: 'ädа@example.org',
+  request_id: 'r',
+  ip_address: '192.0.2.1',
+  user_agent: 'test',
+  time: '2026-11-21T09:05:00.000Z',
 };
 
 /** In a process that has handed nothing over yet. */
@@ -72,7 +76,8 @@ describe('Handing a message over', () => {
 
     expect(received).toHaveLength(1);
     expect(received[0]).toMatchObject({
-      ...{ method: 'POST', url: path },
+      method: 'POST',
+      url: path,
       headers: {
         host,
         'content-type': 'application/json',

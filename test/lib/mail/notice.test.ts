@@ -9,7 +9,9 @@ beforeEach(() => {
   mailbox.fail();
   logged.mockClear();
   const environment = {
-    ...{ AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
     ...mailbox.handOver,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -21,8 +23,11 @@ afterAll(() => {
 });
 
 const user = {
-  ...{ id: 7, name: 'Ada', email: 'ada@example.org' },
-  ...{ role: 'user', created_at: '2026-11-21T09:05:07.000Z' },
+  id: 7,
+  name: 'Ada',
+  email: 'ada@example.org',
+  role: 'user',
+  created_at: '2026-11-21T09:05:07.000Z',
 } as User;
 const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
 const now = new Date('2026-11-22T10:00:00.000Z');
@@ -45,8 +50,12 @@ describe('The notice of a change', () => {
     async (changes, changed) => {
       expect(await handedOver(changes)).toEqual([
         {
-          ...{ kind: 'notice', user_id: 7, email: 'ada@example.org', changed },
-          ...{ ...source, time: '2026-11-22T10:00:00.000Z' },
+          kind: 'notice',
+          user_id: 7,
+          email: 'ada@example.org',
+          changed,
+          ...source,
+          time: '2026-11-22T10:00:00.000Z',
         },
       ]);
       expect(logged).not.toHaveBeenCalled();

@@ -6,18 +6,38 @@ import { isFinal, isMailable, noticeMail, resetMail, send } from '../../../lib/m
 
 describe('isMailable', () => {
   it.each([
-    ...['ada@example.org', "o'hara+x&co@example.org", 'a@b', '!#$%*/=?^_`{|}~-.@b'],
-    ...['=?@b', '?=@b', '=?=@b', '=?utf-8?=@b', '=?utf-8?q?=@b', '=?utf-8?x?a?=@b'],
-    ...['utf-8?q?a?=@b', '=?utf-8?q?a@b', '??q??@b', 'a=?b?=c@b'],
+    'ada@example.org',
+    "o'hara+x&co@example.org",
+    'a@b',
+    '!#$%*/=?^_`{|}~-.@b',
+    '=?@b',
+    '?=@b',
+    '=?=@b',
+    '=?utf-8?=@b',
+    '=?utf-8?q?=@b',
+    '=?utf-8?x?a?=@b',
+    'utf-8?q?a?=@b',
+    '=?utf-8?q?a@b',
+    '??q??@b',
+    'a=?b?=c@b',
   ])('takes %s', (address) => {
     expect(isMailable(address)).toBe(true);
   });
 
   it.each([
-    ...['=?utf-8?q?x?=@b', '=?UTF-8?Q?x?=@b', '=?utf-8?b?eA==?=@b', '=?utf-8?B?eA==?=@b'],
-    ...['=?iso-8859-1*en?q?a=40b=2C?=@b', '=?utf-8?q??=@b', '=?x?q?a?b?=@b'],
-    ...['a=?utf-8?q?x?=@b', '=?utf-8?q?x?=a@b', 'a.=?utf-8?q?x?=.=?utf-8?q?y?=@b'],
-    ...['=??q?x?=@b', '=?utf-8?q?a@b?=', 'a@=?utf-8?q?b?='],
+    '=?utf-8?q?x?=@b',
+    '=?UTF-8?Q?x?=@b',
+    '=?utf-8?b?eA==?=@b',
+    '=?utf-8?B?eA==?=@b',
+    '=?iso-8859-1*en?q?a=40b=2C?=@b',
+    '=?utf-8?q??=@b',
+    '=?x?q?a?b?=@b',
+    'a=?utf-8?q?x?=@b',
+    '=?utf-8?q?x?=a@b',
+    'a.=?utf-8?q?x?=.=?utf-8?q?y?=@b',
+    '=??q?x?=@b',
+    '=?utf-8?q?a@b?=',
+    'a@=?utf-8?q?b?=',
   ])('refuses %s, which has a MIME encoded-word in it', (address) => {
     expect(isMailable(address)).toBe(false);
   });
@@ -63,8 +83,11 @@ describe('send', () => {
     await once(server, 'listening');
     const environment = {
       AWS_ENDPOINT_URL_SESV2: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{ AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' },
-      ...{ MAIL_FROM: 'accounts@example.com', RESET_URL: 'https://app.example.com/reset' },
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      MAIL_FROM: 'accounts@example.com',
+      RESET_URL: 'https://app.example.com/reset',
     };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   });
@@ -121,7 +144,9 @@ describe('send', () => {
 });
 
 const source = {
-  ...{ request_id: 'r', ip_address: '192.0.2.1', user_agent: 'agent' },
+  request_id: 'r',
+  ip_address: '192.0.2.1',
+  user_agent: 'agent',
   time: '2026-11-21T09:05:30.123Z',
 };
 const reset = { kind: 'reset', email: 'typed@example.org', ...source } as const;

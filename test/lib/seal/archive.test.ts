@@ -29,7 +29,15 @@ const failsWith = (code: string) => Object.assign(new Error('injected'), { code 
 
 describe.each(['opened', 'read'] as const)('A file that fails when it is %s', (when) => {
   it.each([
-    ...['EISDIR', 'ENOTDIR', 'ENXIO', 'ELOOP', 'EACCES', 'EPERM', 'EIO', 'ENODEV', 'EINVAL'],
+    'EISDIR',
+    'ENOTDIR',
+    'ENXIO',
+    'ELOOP',
+    'EACCES',
+    'EPERM',
+    'EIO',
+    'ENODEV',
+    'EINVAL',
     'ERR_FS_FILE_TOO_LARGE',
   ])('is one that cannot be read where the file system says %s', async (code) => {
     expect(await readFile(failing(failsWith(code), when), name)).toBeUndefined();

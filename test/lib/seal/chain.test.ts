@@ -18,7 +18,8 @@ const bySubject = (findings: readonly Finding[]) =>
 
 /** What is found of an entry of the table, as that has it. */
 const entryIs = (kind: Finding['kind'], { source }: Trail, id = 0): Finding => ({
-  ...{ kind, subject: String(id) },
+  kind,
+  subject: String(id),
   after: lineOf(source.items.get(id) ?? {}),
 });
 const nameOf = ({ from }: Digest) => digestName(from);
@@ -46,7 +47,12 @@ describe('The verification of a chain of windows', () => {
     const outcome = await verifyOf(trail, { progress: (...done) => told.push(done) });
 
     expect(outcome).toEqual({
-      ...{ findings: [], windows: 4, entries: 3, expired: 0, unsealed: 1, unproven: 0 },
+      findings: [],
+      windows: 4,
+      entries: 3,
+      expired: 0,
+      unsealed: 1,
+      unproven: 0,
       newest: expect.objectContaining(window(3)),
       left: '',
       unsealedSince: new Date(trail.now - 60_000).toISOString(),
@@ -61,7 +67,12 @@ describe('The verification of a chain of windows', () => {
     const { archive, signer } = trail;
 
     expect(await verifyAll({ archive, publicKey: signer.publicKey })).toMatchObject({
-      ...{ findings: [], windows: 4, entries: 3, expired: 0, unsealed: 0, unproven: 0 },
+      findings: [],
+      windows: 4,
+      entries: 3,
+      expired: 0,
+      unsealed: 0,
+      unproven: 0,
       newest: window(3),
     });
   });
@@ -73,7 +84,8 @@ const missing = ({ window }: Sealed, from: number, until: number): Finding => {
   return { kind: 'missing', subject: from === 0 ? beginning : window(from).from, before };
 };
 const digestIs = (kind: Finding['kind'], { window }: Sealed, number: number): Finding => ({
-  ...{ kind, subject: nameOf(window(number)) },
+  kind,
+  subject: nameOf(window(number)),
 });
 const unclear = ({ trail, ids }: Sealed, ...entries: number[]): Finding[] =>
   entries.map((entry) => entryIs('unclear', trail, ids[entry]));

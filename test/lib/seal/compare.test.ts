@@ -73,7 +73,8 @@ describe('A sealed entry', () => {
     const whole = await verifyOf(trail, counted);
     const part = await verifyOf(trail, {
       ...counted,
-      ...{ since: window(2).from, until: window(4).from },
+      since: window(2).from,
+      until: window(4).from,
     });
 
     expect(whole).toMatchObject({ findings: [], windows: 6, entries: 5, expired: 5, unsealed: 0 });

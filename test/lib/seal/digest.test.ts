@@ -21,13 +21,23 @@ import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
 const signer = localSigner(makeKey());
 const hash = 'a'.repeat(64);
 const digest: Digest = {
-  ...({ format: 2, from: beginning, until: '2026-11-22T12:00:00.000Z' } as const),
-  ...{ at: '2026-11-22T12:01:00.000Z', interval: 60, archive_days: 0 },
+  format: 2,
+  from: beginning,
+  until: '2026-11-22T12:00:00.000Z',
+  at: '2026-11-22T12:01:00.000Z',
+  interval: 60,
+  archive_days: 0,
   entries: {
-    ...{ file: entriesName(beginning, hash), sha256: hash, count: 0, late: 0 },
-    ...{ oldest: null, newest: null },
+    file: entriesName(beginning, hash),
+    sha256: hash,
+    count: 0,
+    late: 0,
+    oldest: null,
+    newest: null,
   },
-  ...{ verified: null, previous: null, key: fingerprintOf(signer.publicKey) },
+  verified: null,
+  previous: null,
+  key: fingerprintOf(signer.publicKey),
 };
 const file = await signDigest(digest, signer);
 const text = file.toString();

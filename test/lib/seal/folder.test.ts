@@ -34,7 +34,9 @@ const makeSparse = (path: string, size: number) => {
 const largest = 5 * 1024 ** 3;
 /** Bytes that say of themselves how many they are. */
 const bytesOfSize = (size: number) => ({
-  ...{ size, sha256: Buffer.of(), close: async () => undefined },
+  size,
+  sha256: Buffer.of(),
+  close: async () => undefined,
   read: async function* () {
     yield Buffer.from('x');
   },

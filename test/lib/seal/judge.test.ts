@@ -10,7 +10,8 @@ const iso = (time: number) => new Date(time).toISOString();
 /** Eight windows, the newest of which ends a minute ago, and an entry of then that is not sealed. */
 const sealed = async () => (await sealedTrail(8)).trail;
 const entryIs = (kind: string, { source }: Trail, id = 0) => ({
-  ...{ kind, subject: String(id) },
+  kind,
+  subject: String(id),
   after: lineOf(source.items.get(id) ?? {}),
 });
 
@@ -81,8 +82,15 @@ describe('An entry of the table that no window has', () => {
     trail.add();
 
     expect(await verifyOf(trail)).toEqual({
-      ...{ findings: [], windows: 0, entries: 0, expired: 0, unsealed: 1, unproven: 0 },
-      ...{ newest: undefined, left: '', unsealedSince: iso(trail.now) },
+      findings: [],
+      windows: 0,
+      entries: 0,
+      expired: 0,
+      unsealed: 1,
+      unproven: 0,
+      newest: undefined,
+      left: '',
+      unsealedSince: iso(trail.now),
     });
   });
 });

@@ -10,8 +10,13 @@ import {
 
 describe('The line of an entry', () => {
   const item: Item = {
-    ...{ write_id: 'w', shard: '1', expires_at: 9, action_shard: 'LOGIN#1', created_at: 'then' },
-    ...{ action: 'LOGIN', id: 7 },
+    write_id: 'w',
+    shard: '1',
+    expires_at: 9,
+    action_shard: 'LOGIN#1',
+    created_at: 'then',
+    action: 'LOGIN',
+    id: 7,
   };
   const line =
     '{"id":7,"action":"LOGIN","created_at":"then","beside":{"expires_at":9,"write_id":"w"}}';

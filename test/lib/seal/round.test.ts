@@ -173,7 +173,9 @@ describe('A round of the sealer', () => {
     const findings = names.toReversed().map((subject) => ({ kind: 'unreadable', subject }));
     expect(events()).toEqual([
       {
-        ...{ level: 'error', event: 'audit-trail-broken', faults: 21 },
+        level: 'error',
+        event: 'audit-trail-broken',
+        faults: 21,
         findings: findings.slice(0, 20),
       },
     ]);
@@ -253,7 +255,8 @@ describe('A round of the sealer', () => {
 describe('A round that fails', () => {
   it('is logged with what failed, and no more of the message than may be told', () => {
     const cause = Object.assign(new Error('Rate exceeded'), {
-      ...{ name: 'ThrottlingException', $fault: 'client' },
+      name: 'ThrottlingException',
+      $fault: 'client',
     });
 
     logFailure(new DomainError('STORAGE_FAULT', { cause }));

@@ -118,7 +118,11 @@ describe('enrolmentUri', () => {
       '/a.example:Ada%2B1%40example.org',
     ]);
     expect(Object.fromEntries(uri.searchParams)).toEqual({
-      ...{ issuer: 'a.example', secret, algorithm: 'SHA1', digits: '6', period: '30' },
+      issuer: 'a.example',
+      secret,
+      algorithm: 'SHA1',
+      digits: '6',
+      period: '30',
     });
   });
 

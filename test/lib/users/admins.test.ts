@@ -89,8 +89,11 @@ describe('The log', () => {
     const last = await put(created.body.id, { role: 'admin' });
 
     const made = [created, promoted, last].map(({ body, headers }) => ({
-      ...{ level: 'warn', event: 'admin-made', requestId: headers.get('x-request-id') },
-      ...{ user_id: body.id, by: 1 },
+      level: 'warn',
+      event: 'admin-made',
+      requestId: headers.get('x-request-id'),
+      user_id: body.id,
+      by: 1,
     }));
     const lines = () =>
       output()

@@ -349,11 +349,12 @@ describe('parsePasswordReset', () => {
   });
 
   it.each([
-    ...[{}, { token: '1.x' }, { password: 'p' }, { token: '', password: 'p' }],
-    ...[
-      { token: '1.x', password: '' },
-      { token: null, password: null },
-    ],
+    {},
+    { token: '1.x' },
+    { password: 'p' },
+    { token: '', password: 'p' },
+    { token: '1.x', password: '' },
+    { token: null, password: null },
   ])('reports that one of the two is missing in %j', (body) => {
     expect(outcomeOf(() => parsePasswordReset(body))).toBe('TOKEN_AND_PASSWORD_REQUIRED');
   });
@@ -400,23 +401,42 @@ describe('parseUserId', () => {
   });
 
   it.each([
-    ...[undefined, '', '0', '00', '01', '-1', '+1', '1.5', '1.', '.5', '1e3', '0x10', '1_000'],
-    ...['9007199254740992', '9007199254740993', '10000000000000000', '99999999999999999999'],
-    ...[
-      ' 1',
-      '1 ',
-      '1\n',
-      '١',
-      '１',
-      'NaN',
-      'Infinity',
-      '1,2',
-      '1;2',
-      'null',
-      '0b1',
-      '1'.repeat(500),
-    ],
-    ...['me', '[object Object]', '{id}', '*', '__proto__', 'constructor', "1' OR '1'='1"],
+    undefined,
+    '',
+    '0',
+    '00',
+    '01',
+    '-1',
+    '+1',
+    '1.5',
+    '1.',
+    '.5',
+    '1e3',
+    '0x10',
+    '1_000',
+    '9007199254740992',
+    '9007199254740993',
+    '10000000000000000',
+    '99999999999999999999',
+    ' 1',
+    '1 ',
+    '1\n',
+    '١',
+    '１',
+    'NaN',
+    'Infinity',
+    '1,2',
+    '1;2',
+    'null',
+    '0b1',
+    '1'.repeat(500),
+    'me',
+    '[object Object]',
+    '{id}',
+    '*',
+    '__proto__',
+    'constructor',
+    "1' OR '1'='1",
   ])('refuses %j as an id that no user has', (text) => {
     expect(outcomeOf(() => parseUserId(text))).toBe('USER_NOT_FOUND');
   });

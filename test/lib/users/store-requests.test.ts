@@ -156,8 +156,11 @@ describe('The requests of an endpoint to DynamoDB', () => {
     expect([status, body]).toEqual([500, { message: 'Error updating user', err }]);
     expect(await entriesOf({ ...service, adminToken: admin }, agent)).toEqual([
       expect.objectContaining({
-        ...{ user_id: account.id, action: 'UPDATE', resource_id: String(made.id) },
-        ...{ result: 'FAILURE', details: JSON.stringify({ error: err }) },
+        user_id: account.id,
+        action: 'UPDATE',
+        resource_id: String(made.id),
+        result: 'FAILURE',
+        details: JSON.stringify({ error: err }),
       }),
     ]);
   });

@@ -51,8 +51,11 @@ describe.each(['stateless', 'revocable'] as const)(
       const { name, email } = user;
       expect(await entriesOf(service, agent)).toEqual([
         expect.objectContaining({
-          ...{ action: 'DELETE', resource: 'users', result: 'SUCCESS' },
-          ...{ user_id: user.id, resource_id: String(user.id) },
+          action: 'DELETE',
+          resource: 'users',
+          result: 'SUCCESS',
+          user_id: user.id,
+          resource_id: String(user.id),
           // Who it was is kept with full detail only.
           details: sessions === 'revocable' ? null : JSON.stringify({ name, email, role: 'user' }),
         }),

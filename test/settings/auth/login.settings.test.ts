@@ -91,7 +91,9 @@ describe('A login of a user with a second factor', () => {
     expect(await entriesOf(service, agent)).toEqual([
       ...Array(10).fill(
         expect.objectContaining({
-          ...{ action: 'LOGIN', result: 'FAILURE', user_id: user.id },
+          action: 'LOGIN',
+          result: 'FAILURE',
+          user_id: user.id,
           details: '{"reason":"wrong_code"}',
         }),
       ),

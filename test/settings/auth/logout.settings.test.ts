@@ -76,8 +76,12 @@ describe('POST /api/logout', () => {
 
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'LOGOUT', result: 'SUCCESS', resource: 'users', details },
-        ...{ user_id: id, resource_id: String(id) },
+        action: 'LOGOUT',
+        result: 'SUCCESS',
+        resource: 'users',
+        details,
+        user_id: id,
+        resource_id: String(id),
       }),
     ]);
   });

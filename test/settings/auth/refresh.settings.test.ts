@@ -209,7 +209,10 @@ describe('A refresh token that was used', () => {
     expect(outcome(await refresh(refreshToken))).toEqual(invalid);
     expect((await profile(other.token)).status).toBe(200);
     const entry = {
-      ...{ action: 'LOGIN', result: 'FAILURE', user_id: user.id, resource_id: String(user.id) },
+      action: 'LOGIN',
+      result: 'FAILURE',
+      user_id: user.id,
+      resource_id: String(user.id),
       details: '{"reason":"refresh_token_reused"}',
     };
     expect(await entriesOf({ ...service, adminToken: admin }, agent)).toEqual([

@@ -23,11 +23,19 @@ const newUser = async (fields = {}) => {
 
 const source = { ip_address: '192.0.2.1', user_agent: 'test', time: '2026-11-21T09:05:30.000Z' };
 const asked = (email: string, request_id: string = crypto.randomUUID()): MailMessage => ({
-  ...{ kind: 'reset', email, request_id, ...source },
+  kind: 'reset',
+  email,
+  request_id,
+  ...source,
 });
 const changed = (email: string, user_id = 0, request_id: string = crypto.randomUUID()) =>
   ({
-    ...{ kind: 'notice', email, user_id, changed: ['password'], request_id, ...source },
+    kind: 'notice',
+    email,
+    user_id,
+    changed: ['password'],
+    request_id,
+    ...source,
   }) as const satisfies MailMessage;
 const mailsTo = (email: string) => mailbox.mails.filter(({ to }) => to.includes(email));
 const entriesAbout = async ({ id }: { id: number }) =>
@@ -58,8 +66,13 @@ describe('The function that mails', () => {
 
     expect(await entriesAbout(user)).toEqual([
       expect.objectContaining({
-        ...{ user_id: null, action: 'UPDATE', resource: 'users', result: 'SUCCESS' },
-        ...{ ip_address: '192.0.2.1', user_agent: 'test', request_id: 'request-7' },
+        user_id: null,
+        action: 'UPDATE',
+        resource: 'users',
+        result: 'SUCCESS',
+        ip_address: '192.0.2.1',
+        user_agent: 'test',
+        request_id: 'request-7',
         details: '{"fields":[],"by":"reset","requested":true}',
       }),
     ]);

@@ -39,8 +39,11 @@ describe('PUT /api/email-verifications', () => {
     expect(outcome(await verify(api, user.link, user.password))).toEqual(invalid);
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'UPDATE', resource: 'users', result: 'SUCCESS' },
-        ...{ user_id: user.id, resource_id: String(user.id) },
+        action: 'UPDATE',
+        resource: 'users',
+        result: 'SUCCESS',
+        user_id: user.id,
+        resource_id: String(user.id),
         details: '{"fields":["email_verified"],"by":"verification"}',
       }),
     ]);
@@ -134,7 +137,9 @@ describe('A change of one’s own address', () => {
 
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({
-      ...{ name: 'Ada King', email: user.email, email_verified: true },
+      name: 'Ada King',
+      email: user.email,
+      email_verified: true,
     });
     expect(until.email).toBe(user.email);
     expect(used.status).toBe(204);

@@ -45,7 +45,9 @@ describe('With EMAIL_VERIFICATION=required', () => {
     expect(await logIn(api, account)).toMatch(/^ey/);
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'LOGIN', result: 'FAILURE', details: '{"reason":"email_not_verified"}' },
+        action: 'LOGIN',
+        result: 'FAILURE',
+        details: '{"reason":"email_not_verified"}',
       }),
     ]);
   });
@@ -97,7 +99,10 @@ describe('With EMAIL_VERIFICATION=required and LOGIN_ANSWERS=uniform', () => {
     const entries = await entriesOf(uniform, agent);
     expect(entries).toContainEqual(
       expect.objectContaining({
-        ...{ action: 'CREATE', result: 'FAILURE', user_id: null, resource_id: null },
+        action: 'CREATE',
+        result: 'FAILURE',
+        user_id: null,
+        resource_id: null,
         details: '{"reason":"email_registered"}',
       }),
     );

@@ -120,7 +120,8 @@ describe('PUT /api/password-resets', () => {
     const token = await requestToken(user.email);
     await engine.send(
       new UpdateCommand({
-        ...{ TableName, Key: { pk: `reset#${user.id}` } },
+        TableName,
+        Key: { pk: `reset#${user.id}` },
         UpdateExpression: 'SET token_expires_at = :past',
         ExpressionAttributeValues: { ':past': Math.floor(Date.now() / 1000) },
       }),
@@ -133,7 +134,8 @@ describe('PUT /api/password-resets', () => {
   const forgetMails = ({ id }: Account) =>
     engine.send(
       new UpdateCommand({
-        ...{ TableName, Key: { pk: `reset#${id}` } },
+        TableName,
+        Key: { pk: `reset#${id}` },
         UpdateExpression: 'REMOVE mailed',
       }),
     );
@@ -216,8 +218,12 @@ describe('PUT /api/password-resets', () => {
 
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'UPDATE', result: 'SUCCESS', resource: 'users', ip_address: '127.0.0.1' },
-        ...{ user_id: user.id, resource_id: String(user.id) },
+        action: 'UPDATE',
+        result: 'SUCCESS',
+        resource: 'users',
+        ip_address: '127.0.0.1',
+        user_id: user.id,
+        resource_id: String(user.id),
         details: '{"fields":["password"],"by":"reset"}',
       }),
     ]);
@@ -244,7 +250,8 @@ describe('PUT /api/password-resets', () => {
     const user = await register(api);
     await engine.send(
       new UpdateCommand({
-        ...{ TableName, Key: { pk: `user#${user.id}` } },
+        TableName,
+        Key: { pk: `user#${user.id}` },
         UpdateExpression: 'SET password_hash = :none',
         ExpressionAttributeValues: { ':none': `$2b$04$${'.'.repeat(53)}` },
       }),

@@ -55,7 +55,8 @@ it('The deletion of an account with a second factor wants a code', async () => {
   const user = await registerWithFactor(api);
   const leave = (fields: object) =>
     api('POST', '/api/account-deletions', {
-      ...{ token: user.token, json: { currentPassword: user.password, ...fields } },
+      token: user.token,
+      json: { currentPassword: user.password, ...fields },
     });
 
   expect(outcome(await leave({}))).toEqual(refusal(400, 'Code is required'));

@@ -31,7 +31,10 @@ describe('DELETE /api/users/{id}/sessions/{session}', () => {
     expect((await profile(user.token)).status).toBe(200);
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'LOGOUT', result: 'SUCCESS', user_id: user.id, resource_id: String(user.id) },
+        action: 'LOGOUT',
+        result: 'SUCCESS',
+        user_id: user.id,
+        resource_id: String(user.id),
         details: JSON.stringify({ session: sessionIn(other) }),
       }),
     ]);

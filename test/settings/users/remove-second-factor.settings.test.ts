@@ -35,7 +35,9 @@ describe('An admin', () => {
     expect((await tryLogin(user)).status).toBe(200);
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'UPDATE', user_id: admin.id, resource_id: String(user.id) },
+        action: 'UPDATE',
+        user_id: admin.id,
+        resource_id: String(user.id),
         details: '{"fields":["second_factor"],"second_factor":"removed"}',
       }),
     ]);

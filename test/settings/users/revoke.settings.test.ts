@@ -63,8 +63,11 @@ describe('POST /api/users/{id}/revocations', () => {
 
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
-        ...{ action: 'LOGOUT', result: 'SUCCESS', details: '{"scope":"all"}' },
-        ...{ user_id: 1, resource_id: String(id) },
+        action: 'LOGOUT',
+        result: 'SUCCESS',
+        details: '{"scope":"all"}',
+        user_id: 1,
+        resource_id: String(id),
       }),
     ]);
   });

@@ -18,8 +18,19 @@ const day = 24 * hour;
 
 /** Milliseconds that a bar may cover, so that bars begin at round times. */
 const widths = [
-  ...[1000, 5000, 15_000, 30_000, minute, 5 * minute, 15 * minute, 30 * minute],
-  ...[hour, 3 * hour, 6 * hour, 12 * hour, day],
+  1000,
+  5000,
+  15_000,
+  30_000,
+  minute,
+  5 * minute,
+  15 * minute,
+  30 * minute,
+  hour,
+  3 * hour,
+  6 * hour,
+  12 * hour,
+  day,
 ];
 
 /**

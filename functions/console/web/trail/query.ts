@@ -2,7 +2,14 @@
 import type { AuditEntry, paths } from '../contract.d.ts';
 
 const names = [
-  ...['userId', 'action', 'result', 'resourceId', 'since', 'until', 'order', 'follow'],
+  'userId',
+  'action',
+  'result',
+  'resourceId',
+  'since',
+  'until',
+  'order',
+  'follow',
 ] as const;
 
 /** What the screen shows: all that is in the address bar. A value that is not set is empty. */

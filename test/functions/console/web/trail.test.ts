@@ -105,8 +105,10 @@ describe('The histogram', () => {
     const bars = barsOf([entry(1), entry(2, 40 * 86_400, 'FAILURE'), entry(3, 1)], offset);
 
     expect(bars[0]).toEqual({
-      ...{ from: '2026-11-21T18:30:00.000Z', until: '2026-11-23T18:30:00.000Z' },
-      ...{ success: 2, failure: 0 },
+      from: '2026-11-21T18:30:00.000Z',
+      until: '2026-11-23T18:30:00.000Z',
+      success: 2,
+      failure: 0,
     });
     expect(bars.at(-1)).toMatchObject({ success: 0, failure: 1 });
   });
