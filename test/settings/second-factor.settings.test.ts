@@ -1,0 +1,267 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  entriesOf,
+  outcome,
+  refusal,
+  serviceForThisFile,
+  uniqueAgent,
+} from '../support/acceptance.ts';
+import { logIn, register } from '../support/client.ts';
+import {
+  type AccountWithFactor,
+  codeOf,
+  enrol,
+  factorClient,
+  factorSettings,
+  registerWithFactor,
+} from '../support/second-factor.ts';
+
+const service = await serviceForThisFile(factorSettings);
+const { api, adminToken } = service;
+const { tryLogin, post, confirm, standing } = factorClient(api);
+
+const minute = 60_000;
+const none = refusal(404, 'Second factor not found');
+const codeRequired = refusal(401, 'Code required');
+const invalidCode = refusal(401, 'Invalid code');
+
+/** Asks for a change of one's own factor. */
+const ask = (path: string, user: AccountWithFactor, fields: object) =>
+  post(path, user.token, { currentPassword: user.password, ...fields });
+
+describe('An enrolment', () => {
+  it('changes nothing of logins before a code has confirmed it', async () => {
+    const user = await register(api);
+    await post('', user.token, { currentPassword: user.password });
+
+    expect((await tryLogin(user)).status).toBe(200);
+    expect(await standing(user.token)).toEqual({ enabled: false, recovery_codes_left: 0 });
+  });
+
+  it('is void when a new one is begun', async () => {
+    const user = await register(api);
+    const json = { currentPassword: user.password };
+    const { secret: first } = (await post('', user.token, json)).body;
+    const { secret } = (await post('', user.token, json)).body;
+
+    expect(outcome(await confirm(user.token, codeOf(first)))).toEqual(refusal(403, 'Invalid code'));
+    expect((await confirm(user.token, codeOf(secret))).status).toBe(200);
+  });
+
+  it('wants the current password', async () => {
+    const user = await register(api);
+
+    expect(outcome(await post('', user.token, {}))).toEqual(
+      refusal(400, 'Current password is required'),
+    );
+    expect(outcome(await post('', user.token, { currentPassword: 'wrong' }))).toEqual(
+      refusal(403, 'Current password is wrong'),
+    );
+  });
+
+  it('is refused while there is a factor', async () => {
+    const user = await registerWithFactor(api);
+    const enabled = refusal(409, 'Second factor already enabled');
+
+    expect(outcome(await post('', user.token, { currentPassword: user.password }))).toEqual(
+      enabled,
+    );
+    expect(outcome(await confirm(user.token, codeOf(user.secret)))).toEqual(enabled);
+  });
+
+  it('is confirmed by a code of its secret, which shows ten recovery codes and leaves entries', async () => {
+    const user = await register(api);
+    const agent = uniqueAgent();
+    const json = { currentPassword: user.password };
+    const begun = await post('', user.token, json, { 'user-agent': agent });
+    const { secret, uri } = begun.body;
+
+    const confirmed = await confirm(user.token, codeOf(secret), { 'user-agent': agent });
+
+    expect(begun.status).toBe(201);
+    expect(new URL(uri).searchParams.get('secret')).toBe(secret);
+    expect(new Set(confirmed.body.recoveryCodes).size).toBe(10);
+    const entries = await entriesOf(service, agent);
+    expect(entries.map(({ action, details }) => [action, details])).toEqual([
+      ['UPDATE', '{"fields":["second_factor"],"second_factor":"begun"}'],
+      ['UPDATE', '{"fields":["second_factor"],"second_factor":"enabled"}'],
+    ]);
+    const { text } = await api('GET', `/api/admin/audit-logs?resourceId=${user.id}`, {
+      token: adminToken,
+    });
+    for (const kept of [secret, ...confirmed.body.recoveryCodes]) expect(text).not.toContain(kept);
+  });
+
+  it('ends the other sessions of the user, and not the one that asked', async () => {
+    const user = await register(api);
+    const other = await logIn(api, user);
+    await enrol(api, user);
+
+    expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(200);
+    expect((await api('GET', '/api/profile', { token: other })).status).toBe(401);
+  });
+
+  it('counts wrong first codes like wrong passwords', async () => {
+    const user = await register(api);
+    const { secret } = (await post('', user.token, { currentPassword: user.password })).body;
+    for (let attempt = 0; attempt < 10; attempt += 1) await confirm(user.token, 'wrong');
+
+    expect((await confirm(user.token, codeOf(secret))).status).toBe(429);
+    expect((await tryLogin(user)).status).toBe(429);
+  });
+
+  it.each([
+    ['is void after ten minutes', 0, 10 * minute],
+    ['that was begun by a clock that ran ahead is void', 2 * minute, 0],
+  ])('%s', async (_, begun, confirmed) => {
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    const { token, password } = await register(api);
+    vi.setSystemTime(now + begun);
+    const { secret } = (await post('', token, { currentPassword: password })).body;
+    vi.setSystemTime(now + confirmed);
+
+    expect(outcome(await confirm(token, codeOf(secret)))).toEqual(none);
+  });
+
+  it('is 404 where none was begun, and 400 without a code', async () => {
+    const { token } = await register(api);
+
+    expect(outcome(await confirm(token, '123456'))).toEqual(none);
+    expect(outcome(await confirm(token, ['123456']))).toEqual(refusal(400, 'Code is required'));
+  });
+});
+
+describe.each(['/removals', '/recovery-codes'])('A request to /api/second-factor%s', (path) => {
+  it.each([
+    ['a wrong password', { currentPassword: 'wrong' }, 403, 'Current password is wrong'],
+    ['a wrong code', { code: '000000' }, 403, 'Invalid code'],
+    ['no code', { code: undefined }, 400, 'Code is required'],
+  ])('refuses %s, and changes nothing', async (_name, fields, refused, message) => {
+    const user = await registerWithFactor(api);
+    const [code] = user.recoveryCodes;
+
+    expect(outcome(await ask(path, user, { code, ...fields }))).toEqual(refusal(refused, message));
+    expect(await standing(user.token)).toEqual({ enabled: true, recovery_codes_left: 9 });
+  });
+});
+
+it('A factor that was removed is asked for no more, and another one can be enrolled', async () => {
+  const user = await registerWithFactor(api);
+  const [code] = user.recoveryCodes;
+  const removal = await ask('/removals', user, { code });
+
+  expect(removal.status).toBe(204);
+  const token = await logIn(api, user);
+  const { recoveryCodes } = await enrol(api, { ...user, token });
+  expect(outcome(await tryLogin(user))).toEqual(codeRequired);
+  expect((await tryLogin(user, { code: recoveryCodes[0] })).status).toBe(200);
+});
+
+it('The deletion of an account with a second factor wants a code', async () => {
+  const user = await registerWithFactor(api);
+  const leave = (fields: object) =>
+    api('POST', '/api/account-deletions', {
+      token: user.token,
+      json: { currentPassword: user.password, ...fields },
+    });
+
+  expect(outcome(await leave({}))).toEqual(refusal(400, 'Code is required'));
+  expect(outcome(await leave({ code: '000000' }))).toEqual(refusal(403, 'Invalid code'));
+  expect((await leave({ code: user.recoveryCodes[0] })).status).toBe(204);
+});
+
+it('New recovery codes void the earlier ones, and use up the code that they were asked for by', async () => {
+  const user = await registerWithFactor(api);
+  const code = codeOf(user.secret, { ahead: 1 });
+
+  const { status, body } = await ask('/recovery-codes', user, { code });
+
+  expect(status).toBe(200);
+  for (const voided of [code, user.recoveryCodes[0]]) {
+    expect(outcome(await tryLogin(user, { code: voided }))).toEqual(invalidCode);
+  }
+  expect((await tryLogin(user, { code: body.recoveryCodes[0] })).status).toBe(200);
+});
+
+it('GET /api/second-factor shows whether there is one, and how many recovery codes are left', async () => {
+  const user = await registerWithFactor(api);
+
+  expect(await standing(user.token)).toEqual({ enabled: true, recovery_codes_left: 9 });
+});
+
+it('GET /api/users/{id}/second-factor shows an admin whether a user has one', async () => {
+  const user = await registerWithFactor(api);
+
+  const answer = await api('GET', `/api/users/${user.id}/second-factor`, { token: adminToken });
+
+  expect(answer.body).toEqual({ enabled: true, recovery_codes_left: 9 });
+});
+
+describe('An admin', () => {
+  const remove = (id: number, token: string, headers = {}) =>
+    api('DELETE', `/api/users/${id}/second-factor`, { token, headers });
+  const makeAdmin = async () => {
+    const admin = await registerWithFactor(api);
+    await api('PUT', `/api/users/${admin.id}`, { token: adminToken, json: { role: 'admin' } });
+    const [code, ...recoveryCodes] = admin.recoveryCodes;
+    return { ...admin, recoveryCodes, token: await logIn(api, { ...admin, code }) };
+  };
+
+  it('with a factor removes a user’s, and ends the sessions', async () => {
+    const [admin, user] = [await makeAdmin(), await registerWithFactor(api)];
+    const agent = uniqueAgent();
+
+    expect((await remove(user.id, admin.token, { 'user-agent': agent })).status).toBe(204);
+
+    expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(401);
+    expect((await tryLogin(user)).status).toBe(200);
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({
+        action: 'UPDATE',
+        user_id: admin.id,
+        resource_id: String(user.id),
+        details: '{"fields":["second_factor"],"second_factor":"removed"}',
+      }),
+    ]);
+    expect(outcome(await remove(user.id, admin.token))).toEqual(none);
+  });
+
+  it('does not remove its own so, nor without having one', async () => {
+    const [admin, user] = [await makeAdmin(), await registerWithFactor(api)];
+
+    expect(outcome(await remove(admin.id, admin.token))).toEqual(refusal(403, 'Forbidden'));
+    expect(outcome(await remove(user.id, adminToken))).toEqual(
+      refusal(403, 'Second factor required'),
+    );
+  });
+});
+
+describe('With SECOND_FACTOR=admins', async () => {
+  const strict = await serviceForThisFile({ ...factorSettings, SECOND_FACTOR: 'admins' });
+  const required = refusal(403, 'Second factor required');
+  const { api: call, admin: account, adminToken: token } = strict;
+
+  it('an admin without a factor may do what a user may, and enrol', async () => {
+    const user = await register(call);
+    const refused = [
+      await call('GET', '/api/admin/audit-logs', { token }),
+      await call('DELETE', `/api/users/${user.id}`, { token }),
+      await call('PUT', `/api/users/${user.id}`, { token, json: { name: 'Another' } }),
+      await call('POST', '/api/users', { token, json: { ...user, role: 'admin' } }),
+    ];
+
+    expect(refused.map(outcome)).toEqual(refused.map(() => required));
+    expect((await call('GET', '/api/users', { token })).status).toBe(200);
+    expect(outcome(await call('GET', '/api/admin/audit-logs', { token: user.token }))).toEqual(
+      refusal(403, 'Forbidden'),
+    );
+
+    const { recoveryCodes } = await enrol(call, { ...account, token });
+    const session = await logIn(call, { ...account, code: recoveryCodes[0] });
+    expect((await call('GET', '/api/admin/audit-logs', { token: session })).status).toBe(200);
+  });
+});
