@@ -20,7 +20,7 @@ interface Step {
 
 const storageTests = [
   'test/lib/audit',
-  'test/lib/seal',
+  'test/lib/seal/table',
   'test/lib/dynamodb',
   'test/lib/reset',
   'test/lib/users',

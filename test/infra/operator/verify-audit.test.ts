@@ -74,6 +74,12 @@ const verifyLocal = (...args: readonly string[]) => verify(`--local=${service.fo
 const verifyCopy = (folder: string, ...args: readonly string[]) =>
   verify('--archive', folder, '--public-key', join(archive.folder, 'public-key.pem'), ...args);
 
+const makeCopy = (): string => {
+  const copy = makeFolder();
+  cpSync(archive.folder, copy, { recursive: true });
+  return copy;
+};
+
 /** Takes a file or a folder away until the test ends. */
 const putAside = (path: string): void => {
   const aside = join(makeFolder(), 'aside');
@@ -263,8 +269,7 @@ describe('verify-audit', () => {
       'it is [0-9a-f]{64}',
     ],
   ])('names the public key in the archive where that %s', async (_, content, message) => {
-    const copy = makeFolder();
-    cpSync(archive.folder, copy, { recursive: true });
+    const copy = makeCopy();
     const shown = join(archive.folder, 'public-key.pem');
     const kept = join(makeFolder(), 'public.pem');
     cpSync(shown, kept);
@@ -322,8 +327,7 @@ describe('verify-audit', () => {
   });
 
   it('verifies a copy by a public key, with nothing of the service at hand', async () => {
-    const copy = makeFolder();
-    cpSync(archive.folder, copy, { recursive: true });
+    const copy = makeCopy();
     expect((await verifyCopy(copy)).status).toBe(0);
     const [, second = ''] = archive.names();
     rmSync(join(copy, second));
@@ -335,8 +339,7 @@ describe('verify-audit', () => {
   });
 
   it('ends with 1 for a trail that is not intact, although nobody reads so', async () => {
-    const copy = makeFolder();
-    cpSync(archive.folder, copy, { recursive: true });
+    const copy = makeCopy();
     rmSync(join(copy, archive.names()[1] ?? ''));
     const key = ['--public-key', join(archive.folder, 'public-key.pem')];
 
@@ -349,8 +352,7 @@ describe('verify-audit', () => {
   });
 
   it('verifies an older copy as far as it goes, and says what it lacks', async () => {
-    const copy = makeFolder();
-    cpSync(archive.folder, copy, { recursive: true });
+    const copy = makeCopy();
     const until = archive.digests().at(-1)?.from ?? '';
     expect((await verifyCopy(copy)).status).toBe(0);
     rmSync(join(copy, archive.names().at(-1) ?? ''));
@@ -382,8 +384,7 @@ describe('verify-audit', () => {
     'ends with 2 and the path when its memory is %s, but names what it finds',
     async (_, spoil) => {
       spoil();
-      const copy = makeFolder();
-      cpSync(archive.folder, copy, { recursive: true });
+      const copy = makeCopy();
 
       const sound = await verifyCopy(copy);
       rmSync(join(copy, archive.names()[1] ?? ''));
