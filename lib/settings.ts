@@ -135,7 +135,7 @@ export const serviceSettings = {
   },
   /** The page to which links lead that verify addresses. */
   verifyUrl: { variable: 'VERIFY_URL', allowed: pageUrl, default: '', requires: 'resetUrl' },
-  /** Whether audit entries hold names and addresses, and queries of the log leave entries. */
+  /** Whether audit entries hold names and addresses, and queries of the trail leave entries. */
   auditDetail: { variable: 'AUDIT_DETAIL', allowed: ['standard', 'full'], default: 'standard' },
   /** Days after which entries leave the audit table; they must be sealed. 0: they stay for ever. */
   auditRetentionDays: {

@@ -17,7 +17,7 @@ export interface LocalAdmin {
   readonly password?: string;
 }
 
-/** Makes a change and records it in the audit log as a change by `npm start`. */
+/** Makes a change and records it in the audit trail as a change by `npm start`. */
 const recorded = async (
   action: 'CREATE' | 'UPDATE',
   id: number,

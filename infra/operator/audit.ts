@@ -11,7 +11,7 @@ export interface Operator {
   readonly identity: string;
 }
 
-/** The change that an operator's command made, as the audit log records it. */
+/** The change that an operator's command made, as the audit trail records it. */
 export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | 'resource_id'> {
   readonly operator: Operator;
   /** Default: SUCCESS. */

@@ -108,7 +108,7 @@ export const findCaller = async (): Promise<string> => {
     throw new Error('No ARN');
   } catch (cause) {
     throw new Failure(
-      `Nothing was done, because AWS STS does not tell your identity (${faultName(cause)}), which the audit log needs: check the network.`,
+      `Nothing was done, because AWS STS does not tell your identity (${faultName(cause)}), which the audit trail needs: check the network.`,
       { cause },
     );
   } finally {

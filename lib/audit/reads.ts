@@ -1,4 +1,4 @@
-/** Audit entries about queries of the audit log (functions/README.md, What is audited). */
+/** Audit entries about queries of the audit trail (functions/README.md, What is audited). */
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf, storageTime } from '../dynamodb/client.ts';
@@ -50,13 +50,13 @@ const markRead = async (key: { readonly pk: string }, now: number): Promise<bool
   }
 };
 
-/** The caller who queries the audit log, and the origin of the request. */
+/** The caller who queries the audit trail, and the origin of the request. */
 type Reader = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'> & {
   readonly user_id: number;
 };
 
 /**
- * Records a query of the audit log where AUDIT_DETAIL is full: the first one of a caller with a
+ * Records a query of the audit trail where AUDIT_DETAIL is full: the first one of a caller with a
  * filter, and another one after an hour. Never throws.
  */
 export const recordRead = async (

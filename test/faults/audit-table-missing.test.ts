@@ -74,7 +74,7 @@ describe('Without the audit table', () => {
     },
   );
 
-  it('the query of the log answers its 500', async () => {
+  it('the query of the trail answers its 500', async () => {
     const { status, body } = await service.api('GET', '/api/admin/audit-logs', { token: admin });
 
     expect([status, body]).toEqual([

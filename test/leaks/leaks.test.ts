@@ -19,7 +19,7 @@ describe('A run of the service', () => {
     const statuses = await callEverything(run);
     const places = await run.end();
 
-    // Only the query of the log cannot do without it.
+    // Only the query of the trail cannot do without it.
     const queries = exampleRequests.filter(({ operations }) => operations.includes('read audit'));
     expect(statuses.filter((status) => status >= 500)).toEqual(queries.map(() => 500));
     expect(places['the output']).toContain('audit-entry-not-written');

@@ -4,7 +4,7 @@ import { logIn } from '../support/client.ts';
 import { startTestService } from '../support/service.ts';
 import { scanAudit } from '../support/stored-items.ts';
 
-describe('A hundred queries of the audit log at the same time', () => {
+describe('A hundred queries of the audit trail at the same time', () => {
   it('leave one entry, though they come to two copies of the service', async () => {
     const shared = {
       AUDIT_DETAIL: 'full',

@@ -76,7 +76,7 @@ export const requireData = async (
   const token = await logIn(api, admin);
   const { body } = await api('GET', `/api/admin/audit-logs?userId=${user.id}`, { token });
   const actions = body.data.map(({ action }: { action: string }) => action).join(' ');
-  requireThat(actions === 'LOGIN CREATE', `The audit log of a user holds ${actions}`);
+  requireThat(actions === 'LOGIN CREATE', `The audit trail of a user holds ${actions}`);
 };
 
 /** The name of everything in the account that a stack can leave behind. */

@@ -115,7 +115,7 @@ describe('Where AUDIT_DETAIL is full,', () => {
   });
 });
 
-describe('Where AUDIT_DETAIL is full, a query of the audit log', () => {
+describe('Where AUDIT_DETAIL is full, a query of the audit trail', () => {
   const query = (token: string, text: string, headers = {}) =>
     api('GET', `${path}?${text}`, { token, headers });
   /** The entries that an admin's queries have left, oldest first. */

@@ -163,7 +163,7 @@ export interface OperatedService extends AcceptanceService {
   ): Promise<Ended>;
   start(args: readonly string[]): Started;
   users(): ReturnType<typeof usersInTable>;
-  /** What the operator's commands left in the audit log, oldest first. */
+  /** What the operator's commands left in the audit trail, oldest first. */
   entries(): Promise<readonly AuditEntry[]>;
 }
 

@@ -130,7 +130,7 @@ describe('GET /api/users', () => {
     expect(outcome(await get(`?${query}`))).toEqual(refusal(400, message));
   });
 
-  it('answers 400 to a cursor of the audit log', async () => {
+  it('answers 400 to a cursor of the audit trail', async () => {
     const page = await api('GET', '/api/admin/audit-logs?limit=1', { token: adminToken });
     const [, query] = nextPage(page)?.split('?') ?? [];
 

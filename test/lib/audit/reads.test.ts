@@ -41,7 +41,7 @@ const newReader = () => {
   };
 };
 
-describe('A query of the audit log', () => {
+describe('A query of the audit trail', () => {
   it('leaves another entry when the last one is an hour old', async () => {
     const { read, entries } = newReader();
 
