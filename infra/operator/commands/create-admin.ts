@@ -5,7 +5,7 @@ import type { StoredUser } from '../../../lib/users/items.ts';
 import { parseEmail, parseName, parsePassword } from '../../../lib/users/schema.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../../lib/users/store.ts';
 import { recordChange, seeAdmins } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { readNewPassword } from '../terminal.ts';
 import { brokenRule } from '../users.ts';
@@ -30,7 +30,7 @@ const prepare = async (givenEmail: string, givenName: string): Promise<StoredUse
   return prepareUser({ name, email, password }, 'admin', { isVerified: true });
 };
 
-export const run: Run = async ({ operator, operands: [email = ''], options }) => {
+const run: Run = async ({ operator, operands: [email = ''], options }) => {
   try {
     const admin = await prepare(email, String(options.name ?? 'Administrator'));
     const [{ id }, details] = [admin, creationDetails(admin)];
@@ -50,4 +50,21 @@ export const run: Run = async ({ operator, operands: [email = ''], options }) =>
   } catch (error) {
     throw failureOf(error);
   }
+};
+
+export const createAdmin: Command = {
+  summary: 'create a user with the role admin',
+  operands: ['EMAIL'],
+  options: {
+    name: { type: 'string', value: 'NAME', help: "the admin's name (default: Administrator)" },
+  },
+  help: `The password is asked for twice and not shown; without a terminal, it is the only line of
+standard input. It is never an argument, because arguments stay in the history of the shell and
+are shown in the list of processes. Use promote for a user who exists already.`,
+  examples: [
+    'create-admin ada@example.com --stack accounts-production',
+    'create-admin ada@example.com --name "Ada Lovelace" --local',
+    'create-admin ada@example.com --stack accounts-production < password-file',
+  ],
+  run,
 };

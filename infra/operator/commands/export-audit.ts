@@ -9,7 +9,7 @@ import {
   readTrail,
 } from '../../../lib/seal/door.ts';
 import { recordIntention } from '../audit.ts';
-import { type Invocation, parseTimeRange, type Run } from '../command.ts';
+import { type Command, type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
 import { exportTo, locate, type Write } from '../files.ts';
 import { exported, gatherEntries } from '../gathered-entries.ts';
@@ -173,11 +173,59 @@ const exportEntries = async (
   }
 };
 
-export const run: Run = async (invocation) => {
+const run: Run = async (invocation) => {
   const { operands, options } = invocation;
   const wanted = parseExport(options);
   const count = await exportTo(operands[0] ?? '', (write) =>
     exportEntries(invocation, wanted, write),
   );
   console.error(`Exported ${count.toLocaleString('en')} entries.`);
+};
+
+export const exportAudit: Command = {
+  summary: 'export audit entries of the table and the archive, for an auditor',
+  operands: ['FILE'],
+  options: {
+    since: {
+      type: 'string',
+      value: 'TIME',
+      help: 'entries from this time on (RFC 3339, or a date)',
+    },
+    until: { type: 'string', value: 'TIME', help: 'entries before this time' },
+    'user-id': { type: 'string', value: 'ID', help: 'actions of this user' },
+    'resource-id': { type: 'string', value: 'ID', help: 'actions on this user' },
+    action: { type: 'string', value: 'ACTION', help: `one of ${actions.join(', ')}` },
+    result: { type: 'string', value: 'RESULT', help: `one of ${results.join(', ')}` },
+    format: {
+      type: 'string',
+      value: 'FORMAT',
+      help: 'ndjson (default), or csv for spreadsheets',
+    },
+    archive: {
+      type: 'string',
+      value: 'FOLDER',
+      help: 'instead of a service: a copy of an archive, which has only sealed entries',
+    },
+    'public-key': {
+      type: 'string',
+      value: 'FILE',
+      help: 'the public key (PEM) of the key that signed the copy',
+    },
+  },
+  help: `Entries are written oldest first, each once, including those that have left the table. They
+have the fields of the API, and also request_id, which the request's log line has; window, the
+beginning of the window that sealed the entry (null: it is not sealed yet); and late, whether it was
+sealed in a later window than that of its time. The file must not exist; only you can read it. FILE -
+is standard output.
+
+Sealed entries are written as they were sealed, whatever the table has. Each file of the archive is
+checked when it is read: if one has changed, nothing is written (see verify-audit). A copy is read
+without a service, and no audit entry is left.`,
+  examples: [
+    'export-audit entries.ndjson --stack accounts-production',
+    'export-audit tuesday.csv --format csv --since 2026-11-17 --until 2026-11-18 --local',
+    'export-audit user-5.csv --format csv --user-id 5 --stack accounts-production',
+    'export-audit about-5.ndjson --resource-id 5 --archive copy --public-key public-key.pem',
+  ],
+  run,
 };

@@ -4,7 +4,7 @@ import { config } from '../../../lib/settings.ts';
 import { type StoredUser, toUser } from '../../../lib/users/items.ts';
 import { isUnmatchable } from '../../../lib/users/password.ts';
 import { type Operator, recordIntention } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { exportTo, type Write } from '../files.ts';
 import { catchInterruption, startProgress } from '../terminal.ts';
@@ -60,10 +60,26 @@ const writeAll = async (operator: Operator, write: Write): Promise<number> => {
   }
 };
 
-export const run: Run = async ({ operator, operands: [name = ''] }) => {
+const run: Run = async ({ operator, operands: [name = ''] }) => {
   if (name === '-' && process.stdout.isTTY) {
     throw new Failure('Password hashes are not printed to a terminal: name a file, or use a pipe.');
   }
   const count = await exportTo(name, (write) => writeAll(operator, write));
   console.error(`Exported ${count.toLocaleString('en')} users.`);
+};
+
+export const exportUsers: Command = {
+  summary: 'export all users with their password hashes, to another system',
+  operands: ['FILE'],
+  help: `Each line is a JSON object that import-users can read; they are in no order. The file must not
+exist; only you can read it. FILE - is standard output, unless that is a terminal. Second factors are
+not exported: users set them up anew.
+
+The hash of a password that is longer than 72 bytes or contains a NUL begins with $bcrypt-sha256$v=1.
+It is the bcrypt hash of the base64 of the password's SHA-256: other systems must support this.`,
+  examples: [
+    'export-users users.ndjson --stack accounts-production',
+    'export-users - --stack accounts-production | gzip > users.ndjson.gz',
+  ],
+  run,
 };

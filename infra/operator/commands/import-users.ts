@@ -6,7 +6,7 @@ import {
   recordIntention,
   recordOperation,
 } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Input, openInput, readLines } from '../files.ts';
 import { type IdList, type Import, importBlock, openIdList } from '../import-block.ts';
@@ -103,7 +103,7 @@ const begin = async (operation: Operation, ids: IdList): Promise<void> => {
   }
 };
 
-export const run: Run = async ({ operator, operands: [name = ''], options }) => {
+const run: Run = async ({ operator, operands: [name = ''], options }) => {
   const input = await openInput(name);
   const ids = await openIdList(options.ids);
   const operation = { operator, action: 'CREATE', resource: 'users' } as const;
@@ -121,4 +121,40 @@ export const run: Run = async ({ operator, operands: [name = ''], options }) => 
   if (!problem) return recorded;
   await recorded.catch((error) => console.error(explain(error)));
   throw new Failure(problem);
+};
+
+export const importUsers: Command = {
+  summary: 'import users of another system, with their password hashes',
+  operands: ['FILE'],
+  options: {
+    ids: {
+      type: 'string',
+      value: 'NEW_FILE',
+      help: 'write old id, new id and email to this file',
+    },
+  },
+  help: `Each line is a JSON object with name, email, password_hash and, if known, role (user or
+admin), created_at, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC, and
+email_verified (default: true, where the service verifies addresses). Other fields are ignored; users
+get new ids. Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the
+service's BCRYPT_COST) or hashes from export-users of this service. A user without such a hash has
+null, and sets a password by a reset before logging in. A plain bcrypt hash covers only the first
+72 bytes of a password: users with longer ones cannot log in.
+
+  {"name":"Ada","email":"ada@example.com","password_hash":"$2b$10$…"}
+
+Lines that break a rule are reported by their numbers and left out; all others are imported. After
+Ctrl-C, a fault or a correction of the reported lines, run the command again: users whom the same
+line has imported before are skipped, even if they have logged in or changed their passwords since.
+
+With --ids, a new file that only you can read has one JSON object per line, for each user whom this
+run or an earlier one has imported; old_id is the field id of the line:
+
+  {"old_id":"9f1c","new_id":17,"email":"ada@example.com"}`,
+  examples: [
+    'import-users users.ndjson --stack accounts-production',
+    'import-users users.ndjson --ids ids.ndjson --stack accounts-production',
+    'import-users users.ndjson --local',
+  ],
+  run,
 };

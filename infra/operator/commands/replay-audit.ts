@@ -4,7 +4,7 @@ import { type EntryWrite, toItem } from '../../../lib/audit/store.ts';
 import { entryNotWritten } from '../../../lib/log.ts';
 import { hashOf, type ReplayedEntry } from '../../../lib/seal/door.ts';
 import { type Operator, recordOperation } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
 
@@ -177,7 +177,7 @@ const replayAll = async (
   }
 };
 
-export const run: Run = async ({ operator, operands: [name = ''] }) => {
+const run: Run = async ({ operator, operands: [name = ''] }) => {
   const { chunks } = await openInput(name);
   const tally: Tally = { written: 0, ignored: 0, malformed: 0 };
   const replay: Replay = { operator, tally, listed: [] };
@@ -197,4 +197,21 @@ export const run: Run = async ({ operator, operands: [name = ''] }) => {
   if (!problem) return recorded;
   await recorded.catch((error) => console.error(explain(error)));
   throw new Failure(problem);
+};
+
+export const replayAudit: Command = {
+  summary: 'write audit entries that could not be written before, from the log',
+  operands: ['FILE'],
+  help: `Reads log lines (FILE - is standard input) and writes the entry of each line with the event
+${entryNotWritten}. Other lines are ignored. The command can be run again: entries that exist already
+are not changed.
+
+From a deployed function:
+  aws logs filter-log-events --log-group-name GROUP --filter-pattern '"${entryNotWritten}"' \\
+    --query 'events[].[message]' --output text > lines.log`,
+  examples: [
+    'replay-audit lines.log --stack accounts-production',
+    'replay-audit service.log --local',
+  ],
+  run,
 };

@@ -2,11 +2,11 @@ import { resetRequested } from '../../../lib/audit/entry.ts';
 import { makeLinkToken, resetLink } from '../../../lib/reset/store.ts';
 import { config } from '../../../lib/settings.ts';
 import { recordChange } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { requireUser } from '../users.ts';
 
-export const run: Run = async ({ operator, operands: [email = ''] }) => {
+const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { resetUrl } = config;
   if (resetUrl === '') {
     throw new Failure(
@@ -30,4 +30,17 @@ export const run: Run = async ({ operator, operands: [email = ''] }) => {
     },
     { check: 'Run the command again: only the newest link is valid.' },
   );
+};
+
+export const resetPassword: Command = {
+  summary: 'print a link by which a user sets a new password',
+  operands: ['EMAIL'],
+  help: `For a user whose mails do not arrive: send the link in a way that you trust, to this user
+alone. It is valid for 30 minutes, and only once; links that were mailed before become invalid. This
+needs a service that sends mails (mailFrom, resetUrl). Nothing is mailed until the link is used.`,
+  examples: [
+    'reset-password ada@example.com --stack accounts-production',
+    'reset-password ada@example.com --local',
+  ],
+  run,
 };

@@ -1,7 +1,7 @@
 import { config } from '../../../lib/settings.ts';
 import { endSessions } from '../../../lib/users/sessions.ts';
 import { recordChange, recordIntention } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { startProgress } from '../terminal.ts';
 import { requireUser } from '../users.ts';
@@ -23,7 +23,7 @@ const end = async (id: number): Promise<void> => {
 };
 
 /** Ends all sessions of a user. */
-export const run: Run = async ({ operator, operands: [email = ''] }) => {
+const run: Run = async ({ operator, operands: [email = ''] }) => {
   requireRevocable();
   const { id } = await requireUser(email);
   const details = { scope: 'all' };
@@ -35,7 +35,7 @@ export const run: Run = async ({ operator, operands: [email = ''] }) => {
 };
 
 /** Ends all sessions of all users. */
-export const runForAll: Run = async ({ operator }) => {
+const runForAll: Run = async ({ operator }) => {
   requireRevocable();
   const details = { scope: 'everyone' };
   await recordIntention({ operator, action: 'LOGOUT', resource: 'users', details });
@@ -55,4 +55,27 @@ export const runForAll: Run = async ({ operator }) => {
   console.log(
     `The sessions of ${count.toLocaleString('en')} users are ended; they can log in again.`,
   );
+};
+
+export const revoke: Command = {
+  summary: 'end all sessions of a user',
+  operands: ['EMAIL'],
+  help: `The tokens of the user are refused from now on; the user can log in again, with the same
+password. Only revocable sessions can be ended so: stateless ones end when their tokens expire, or
+all at once by rotate-secret, after a leak of the secret.`,
+  examples: [
+    'revoke ada@example.com --stack accounts-production',
+    'revoke ada@example.com --local',
+  ],
+  run,
+};
+
+export const revokeAll: Command = {
+  summary: 'end all sessions of all users',
+  operands: [],
+  help: `Everyone has to log in again: for instance after a table was restored, which brings back
+sessions that were ended since. If the command stops early, run it again. Stateless sessions cannot be
+ended so.`,
+  examples: ['revoke-all --stack accounts-production', 'revoke-all --local'],
+  run: runForAll,
 };

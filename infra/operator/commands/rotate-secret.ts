@@ -4,7 +4,7 @@ import { activationDelay, retirementDelay } from '../../../lib/auth/signing-secr
 import { writePrivately } from '../../local/folder.ts';
 import { makeSecretVersion } from '../../local/settings.ts';
 import { recordChange } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import type { Target } from '../target.ts';
 
@@ -50,7 +50,7 @@ const tryWithoutForce = 'Try again without --force: this is refused if the secre
 const runForcedAgain =
   'Run the command again with --force until it succeeds: once too often logs everyone out, and does no other harm.';
 
-export const run: Run = async ({ operator, options, target: { signingSecret } }) => {
+const run: Run = async ({ operator, options, target: { signingSecret } }) => {
   if (!signingSecret) {
     throw new Failure(
       'The signing secret is not in the data folder: this service reads it from JWT_SECRET. Set that to another value and restart the service; everyone has to log in again.',
@@ -70,4 +70,22 @@ export const run: Run = async ({ operator, options, target: { signingSecret } })
     },
     { check: options.force ? runForcedAgain : tryWithoutForce },
   );
+};
+
+export const rotateSecret: Command = {
+  summary: 'replace the secret that signs tokens, without logging anyone out',
+  operands: [],
+  options: {
+    force: { type: 'boolean', help: 'rotate again within a day of the last rotation' },
+  },
+  help: `The new secret signs tokens from two minutes on, when all running functions have read it.
+Tokens of the old secret are accepted until they expire; only then can it be rotated again.
+
+After a leak, run this command twice, the second time with --force: within a minute tokens of both
+older secrets are refused. Everyone has to log in again, unless sessions can be refreshed.`,
+  examples: [
+    'rotate-secret --stack accounts-production',
+    'rotate-secret --stack accounts-production --force',
+  ],
+  run,
 };

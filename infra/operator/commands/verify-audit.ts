@@ -12,7 +12,13 @@ import {
   verifyTrail,
 } from '../../../lib/seal/door.ts';
 import { recordOperation } from '../audit.ts';
-import { type Invocation, parseTimeRange, type Run, type TimeRange } from '../command.ts';
+import {
+  type Command,
+  type Invocation,
+  parseTimeRange,
+  type Run,
+  type TimeRange,
+} from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { describeFinding, type KnownFindings, openKnown } from '../findings.ts';
 import { judgeByMemory, type Wanted } from '../seal-memory.ts';
@@ -171,7 +177,7 @@ const verifyRange = async (
   return verified;
 };
 
-export const run: Run = async (invocation) => {
+const run: Run = async (invocation) => {
   const { options } = invocation;
   const wanted = {
     range: parseTimeRange(options),
@@ -194,4 +200,54 @@ export const run: Run = async (invocation) => {
   });
   // The outcome stands even when its entry cannot be written.
   await recorded.catch((error) => console.error(explain(error)));
+};
+
+export const verifyAudit: Command = {
+  summary: 'prove that nobody has changed, deleted or added audit entries since they were sealed',
+  operands: [],
+  options: {
+    since: {
+      type: 'string',
+      value: 'TIME',
+      help: 'windows from this time on (RFC 3339, or a date)',
+    },
+    until: { type: 'string', value: 'TIME', help: 'windows that begin before this time' },
+    archive: {
+      type: 'string',
+      value: 'FOLDER',
+      help: 'instead of a service: a copy of an archive, compared with itself only',
+    },
+    'public-key': {
+      type: 'string',
+      value: 'FILE',
+      help: 'the public key (PEM) that must have signed it',
+    },
+    known: {
+      type: 'string',
+      value: 'FILE',
+      help: 'findings that are known, with their reasons: they do not count',
+    },
+    'write-known': {
+      type: 'string',
+      value: 'FILE',
+      help: 'a new file for what is found, to be given reasons and then as --known',
+    },
+  },
+  help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted,
+inserted or late, and files of the archive that are missing, unreadable, wrongly signed, moved or
+forked; says how many entries are too new to be sealed. Where nothing of the time is sealed that
+--since and --until ask for, it cannot tell; where digests end before it does, they are behind.
+
+It remembers the newest digest of each key, and the key of each service, in
+$XDG_STATE_HOME/accounts-service (or, unset, in ~/.local/state/accounts-service), and says when one
+is gone or another one. A new key that you intended is confirmed once by --public-key. Run it regularly, on a
+machine that nobody reaches who may write to the archive: only such a memory shows that the newest
+digests were taken away. Compare the key's fingerprint, which it prints, with the one you know.`,
+  examples: [
+    'verify-audit --stack accounts-production',
+    'verify-audit --since 2026-11-01 --local',
+    'verify-audit --archive copy --public-key public-key.pem',
+  ],
+  status: { failure: 2, help: '0 intact, 1 not intact, 2 could not tell or wrong usage' },
+  run,
 };

@@ -1,11 +1,11 @@
 import { config } from '../../../lib/settings.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
 import { recordChange } from '../audit.ts';
-import type { Run } from '../command.ts';
+import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { requireUser } from '../users.ts';
 
-export const run: Run = async ({ operator, operands: [email = ''] }) => {
+const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (config.emailVerification === 'off') {
     throw new Failure('This service verifies no addresses: that is the setting emailVerification.');
   }
@@ -23,4 +23,16 @@ export const run: Run = async ({ operator, operands: [email = ''] }) => {
     },
     { check: 'Run the command again: it says whether the address is verified.' },
   );
+};
+
+export const verifyEmail: Command = {
+  summary: 'mark the address of a user as verified',
+  operands: ['EMAIL'],
+  help: `For a user whose mails do not arrive, and who has shown you otherwise that the address is
+theirs. This needs a service that verifies addresses (emailVerification).`,
+  examples: [
+    'verify-email ada@example.com --stack accounts-production',
+    'verify-email ada@example.com --local',
+  ],
+  run,
 };
