@@ -9,7 +9,7 @@ import * as contract from '../../lib/contract/v1-users.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { type Access, anyone, endpoint } from '../../lib/http/endpoint.ts';
 import type { Handler } from '../../lib/http/request.ts';
-import { parseNameAndEmail, parseNameOrEmail } from '../../lib/users/name-and-email.ts';
+import { parseNameAndEmail, parseNameOrEmail } from '../../lib/users/fields.ts';
 import { foldCase, parseUserId } from '../../lib/users/user.ts';
 
 type MemoryUser = Readonly<v.InferOutput<typeof memoryUser>>;

@@ -16,8 +16,7 @@ import {
   refreshRequest,
 } from '../auth/credentials.ts';
 import type { ServiceValues } from '../settings.ts';
-import { emailVerification, resetRequest } from '../users/fields.ts';
-import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
+import { emailVerification, nameAndEmail, nameOrEmail, resetRequest } from '../users/fields.ts';
 import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
 import { roles, type User } from '../users/user.ts';
 

@@ -1,5 +1,5 @@
 /** The in-memory variant under /api/v1. */
-import { nameAndEmail, nameOrEmail } from '../users/name-and-email.ts';
+import { nameAndEmail, nameOrEmail } from '../users/fields.ts';
 import { memoryUser, memoryUsers } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 

@@ -6,8 +6,8 @@ import { jsonQuery, listAuditLogs, maxTextLimit, textForms } from '../contract/a
 import { maxLimit } from '../contract/parameters.ts';
 import { type FieldFault, invalidParameter } from '../errors.ts';
 import { validate } from '../validation.ts';
-import { preferredType } from './accept.ts';
 import type { ApiRequest } from './request.ts';
+import { preferredType } from './request.ts';
 
 /** The signed text begins with it, so that no signature for another purpose is valid for a cursor. */
 const purpose = 'cursor.v1';

@@ -9,8 +9,8 @@ import {
   type StorageFault,
 } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
-import { accepts } from './accept.ts';
 import type { ApiResponse, Middleware } from './request.ts';
+import { accepts } from './request.ts';
 
 /**
  * Headers of every response: no cache keeps it, and browsers treat it as mere data (ASVS 5.0,

@@ -70,3 +70,40 @@ export const emailVerification = v.object({
  */
 export const parseEmailVerification = (body: Fields): v.InferOutput<typeof emailVerification> =>
   parseBody(emailVerification, body, 'TOKEN_AND_PASSWORD_REQUIRED');
+
+/** In the in-memory variant, whose users have no password, names and addresses are kept as given. */
+const nameAsGiven = v.pipe(text, atMost(100), v.description('Kept as it was given.'));
+const emailAsGiven = v.pipe(
+  text,
+  atMost(191),
+  v.description('Kept as it was given; unique without regard to letter case.'),
+);
+const filled = atLeast(() => 1);
+
+/** The body of POST and PUT under /api/v1/users. */
+export const nameAndEmail = v.object({
+  name: v.pipe(nameAsGiven, filled),
+  email: v.pipe(emailAsGiven, filled),
+});
+
+/** The body of PATCH under /api/v1/users. */
+export const nameOrEmail = v.object({
+  name: v.exactOptional(v.nullable(nameAsGiven)),
+  email: v.exactOptional(v.nullable(emailAsGiven)),
+});
+
+/**
+ * The body of POST and PUT under /api/v1/users.
+ * @throws {DomainError} NAME_AND_EMAIL_REQUIRED or FIELD_INVALID
+ */
+export const parseNameAndEmail = (body: Fields): v.InferOutput<typeof nameAndEmail> =>
+  parseBody(nameAndEmail, body, 'NAME_AND_EMAIL_REQUIRED');
+
+/**
+ * The body of PATCH under /api/v1/users, without fields that are missing or empty.
+ * @throws {DomainError} FIELD_INVALID
+ */
+export const parseNameOrEmail = (body: Fields): Partial<v.InferOutput<typeof nameAndEmail>> => {
+  const { name, email } = parseBody(nameOrEmail, body);
+  return { ...(name ? { name } : {}), ...(email ? { email } : {}) };
+};

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { parseCredentials } from '../../../lib/auth/credentials.ts';
 import type { DomainError } from '../../../lib/errors.ts';
-import { parseResetRequest } from '../../../lib/users/fields.ts';
-import { parseNameAndEmail, parseNameOrEmail } from '../../../lib/users/name-and-email.ts';
+import {
+  parseNameAndEmail,
+  parseNameOrEmail,
+  parseResetRequest,
+} from '../../../lib/users/fields.ts';
 import {
   parseEmail,
   parseName,
