@@ -1,15 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 
 // Pages import the sources of functions/console/web, and Node never does.
@@ -68,49 +58,4 @@ it.each([
 
   expect(loaded).toContain('lib/http/endpoint.ts');
   expect([...loaded].length).toBeLessThanOrEqual(most);
-});
-
-const imports = [
-  ['lib/audit/store.ts', '../seal/sealer.ts', true],
-  ['lib/http/handler.ts', '../seal/sealer.ts', true],
-  ['lib/settings.ts', './seal/sealer.ts', true],
-  ['functions/users/list.ts', '../../lib/seal/sealer.ts', true],
-  ['functions/background/seal-audit.ts', '../../lib/seal/door.ts', false],
-  ['functions/background/send-mail.ts', '../../lib/seal/round.ts', true],
-  ['infra/local/sealing.ts', '../../lib/seal/door.ts', false],
-  ['infra/operator/commands/export-audit.ts', '../../../lib/seal/read.ts', true],
-  ['infra/stack/audit-seal.ts', '../../lib/seal/door.ts', true],
-  ['lib/second-factor/factor.ts', '../auth/token.ts', true],
-  ['lib/users/store.ts', '../second-factor/factor.ts', true],
-  ['lib/seal/sealer.ts', '../users/store.ts', true],
-  ['lib/seal/table.ts', '../audit/store.ts', false],
-] as const;
-
-/** Lints files that only import. @returns the names of those that the linter refuses */
-const lintImports = (): readonly string[] => {
-  const folder = mkdtempSync(join(tmpdir(), 'imports-'));
-  try {
-    cpSync('.biome.jsonc', join(folder, 'biome.jsonc'));
-    for (const [file, imported] of imports) {
-      mkdirSync(dirname(join(folder, file)), { recursive: true });
-      writeFileSync(
-        join(folder, file),
-        `import { a } from '${imported}';\n\nexport const b = a;\n`,
-      );
-    }
-    const biome = join(process.cwd(), 'node_modules/.bin/biome');
-    const args = ['lint', '--only=style/noRestrictedImports', '--vcs-enabled=false', '.'];
-    const { stdout, stderr } = spawnSync(biome, args, { cwd: folder, encoding: 'utf8' });
-    return imports
-      .map(([file]) => file)
-      .filter((file) => `${stdout}${stderr}`.includes(`${file}:1:`));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-};
-
-it('The linter refuses imports that point up, and those of the seal from outside its rooms', () => {
-  const refused = imports.filter(([, , isRefused]) => isRefused).map(([file]) => file);
-
-  expect(lintImports()).toEqual(refused);
 });
