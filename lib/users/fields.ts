@@ -1,7 +1,4 @@
-/**
- * The rules for a name and an email address (functions/README.md, Input), and bodies that no setting
- * changes.
- */
+/** The rules for a name and an email address (functions/README.md, Input), and bodies of only these. */
 import * as v from 'valibot';
 import { atLeast, atMost, type Fields, parseBody, rule, text } from '../validation.ts';
 
@@ -46,30 +43,6 @@ export const resetRequest = v.object({ email });
 /** @throws {DomainError} EMAIL_REQUIRED, or FIELD_INVALID */
 export const parseResetRequest = (body: Fields): v.InferOutput<typeof resetRequest> =>
   parseBody(resetRequest, body, 'EMAIL_REQUIRED');
-
-export const linkToken = v.pipe(
-  text,
-  atLeast(() => 1),
-  v.description('The part of the mailed link after `#token=`.'),
-);
-
-/** The body of PUT /api/email-verifications. The password exists already, and follows no new rule. */
-export const emailVerification = v.object({
-  token: linkToken,
-  password: v.pipe(
-    text,
-    atMost(255),
-    atLeast(() => 1),
-    v.description('The password of the account.'),
-    v.metadata({ format: 'password' }),
-  ),
-});
-
-/**
- * @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule
- */
-export const parseEmailVerification = (body: Fields): v.InferOutput<typeof emailVerification> =>
-  parseBody(emailVerification, body, 'TOKEN_AND_PASSWORD_REQUIRED');
 
 /** In the in-memory variant, whose users have no password, names and addresses are kept as given. */
 const nameAsGiven = v.pipe(text, atMost(100), v.description('Kept as it was given.'));
