@@ -19,10 +19,4 @@ describe('GET /api/users/{id}', () => {
       created_at: isoTimestamp,
     });
   });
-
-  it('answers other users too', async () => {
-    const other = await register(api);
-
-    expect((await get(other.id)).body).toMatchObject({ id: other.id, email: other.email });
-  });
 });
