@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  entriesOf,
-  outcome,
-  refusal,
-  serviceForThisFile,
-  uniqueAgent,
-} from '../../support/acceptance.ts';
+import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
 
 const service = await serviceForThisFile({ SESSIONS: 'revocable' });
 const { api, adminToken } = service;
 
-const revoke = (id: number, token: string, headers = {}) =>
-  api('POST', `/api/users/${id}/revocations`, { token, headers });
+const revoke = (id: number, token: string) =>
+  api('POST', `/api/users/${id}/revocations`, { token });
 const profile = (token: string) => api('GET', '/api/profile', { token });
 
 describe('POST /api/users/{id}/revocations', () => {
@@ -53,22 +47,5 @@ describe('POST /api/users/{id}/revocations', () => {
 
     expect(outcome(await revoke(id, token))).toEqual(refusal(403, 'Forbidden'));
     expect((await profile(token)).status).toBe(200);
-  });
-
-  it('leaves a LOGOUT entry of the admin', async () => {
-    const { id } = await register(api);
-    const agent = uniqueAgent();
-
-    await revoke(id, adminToken, { 'user-agent': agent });
-
-    expect(await entriesOf(service, agent)).toEqual([
-      expect.objectContaining({
-        action: 'LOGOUT',
-        result: 'SUCCESS',
-        details: '{"scope":"all"}',
-        user_id: 1,
-        resource_id: String(id),
-      }),
-    ]);
   });
 });
