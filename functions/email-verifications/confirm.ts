@@ -2,7 +2,7 @@ import * as contract from '../../lib/contract/email-verifications.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { verifyEmail } from '../../lib/reset/verification.ts';
-import { parseEmailVerification } from '../../lib/users/schema.ts';
+import { parseEmailVerification } from '../../lib/users/fields.ts';
 
 /** PUT /api/email-verifications */
 export const handler = endpoint(contract.verifyEmail, anyone, async (request) => {

@@ -1,6 +1,6 @@
 /** The verification of addresses by mailed links, where EMAIL_VERIFICATION is not off. */
 import type { ServiceValues } from '../settings.ts';
-import { emailVerification } from '../users/schema.ts';
+import { emailVerification } from '../users/fields.ts';
 import { message } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
 

@@ -16,14 +16,8 @@ import {
   refreshRequest,
 } from '../auth/credentials.ts';
 import type { ServiceValues } from '../settings.ts';
-import { nameAndEmail, nameOrEmail, resetRequest } from '../users/fields.ts';
-import {
-  emailVerification,
-  newUser,
-  newUserByAdmin,
-  passwordReset,
-  userChanges,
-} from '../users/schema.ts';
+import { emailVerification, nameAndEmail, nameOrEmail, resetRequest } from '../users/fields.ts';
+import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
 import { roles, type User } from '../users/user.ts';
 
 const userId = v.pipe(

@@ -1,4 +1,7 @@
-/** The rules for a name and an email address (functions/README.md, Input), and bodies of only these. */
+/**
+ * The rules for a name and an email address (functions/README.md, Input), and bodies that no setting
+ * changes: a function has only the settings that its modules read.
+ */
 import * as v from 'valibot';
 import { atLeast, atMost, type Fields, parseBody, rule, text } from '../validation.ts';
 
@@ -15,6 +18,8 @@ export const name = v.pipe(
   }),
 );
 
+const unique = 'Kept as it was given; unique without regard to letter case.';
+
 /** something@something, with one @, and without white space and control characters. */
 const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
@@ -26,9 +31,7 @@ export const email = v.pipe(
   text,
   v.trim(),
   atMost(191),
-  v.description(
-    'Without the white space around it. Kept as it was given; unique without regard to letter case.',
-  ),
+  v.description(`Without the white space around it. ${unique}`),
   rule({
     code: 'INVALID_FORMAT',
     message: () => 'must be a valid email address',
@@ -44,13 +47,33 @@ export const resetRequest = v.object({ email });
 export const parseResetRequest = (body: Fields): v.InferOutput<typeof resetRequest> =>
   parseBody(resetRequest, body, 'EMAIL_REQUIRED');
 
+export const linkToken = v.pipe(
+  text,
+  atLeast(() => 1),
+  v.description('The part of the mailed link after `#token=`.'),
+);
+
+/** The body of PUT /api/email-verifications. The password exists already, and follows no new rule. */
+export const emailVerification = v.object({
+  token: linkToken,
+  password: v.pipe(
+    text,
+    atMost(255),
+    atLeast(() => 1),
+    v.description('The password of the account.'),
+    v.metadata({ format: 'password' }),
+  ),
+});
+
+/**
+ * @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule
+ */
+export const parseEmailVerification = (body: Fields): v.InferOutput<typeof emailVerification> =>
+  parseBody(emailVerification, body, 'TOKEN_AND_PASSWORD_REQUIRED');
+
 /** In the in-memory variant, whose users have no password, names and addresses are kept as given. */
 const nameAsGiven = v.pipe(text, atMost(100), v.description('Kept as it was given.'));
-const emailAsGiven = v.pipe(
-  text,
-  atMost(191),
-  v.description('Kept as it was given; unique without regard to letter case.'),
-);
+const emailAsGiven = v.pipe(text, atMost(191), v.description(unique));
 const filled = atLeast(() => 1);
 
 /** The body of POST and PUT under /api/v1/users. */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DomainError, invalidField } from '../errors.ts';
 import { config } from '../settings.ts';
 import { atLeast, atMost, type Fields, oneOf, parseBody, text, validate } from '../validation.ts';
-import { email, name } from './fields.ts';
+import { email, linkToken, name } from './fields.ts';
 import { type Role, roles } from './user.ts';
 
 const password = v.pipe(
@@ -42,26 +42,8 @@ export const userChanges = v.pipe(
   v.metadata({ minProperties: 1 }),
 );
 
-const linkToken = v.pipe(
-  text,
-  atLeast(() => 1),
-  v.description('The part of the mailed link after `#token=`.'),
-);
-
 /** The body of PUT /api/password-resets. */
 export const passwordReset = v.object({ token: linkToken, password });
-
-/** The body of PUT /api/email-verifications. The password exists already, and follows no new rule. */
-export const emailVerification = v.object({
-  token: linkToken,
-  password: v.pipe(
-    text,
-    atMost(255),
-    atLeast(() => 1),
-    v.description('The password of the account.'),
-    v.metadata({ format: 'password' }),
-  ),
-});
 
 /** Parses one field by itself, which is not missing. */
 const parseField = <Field extends v.GenericSchema>(
@@ -146,9 +128,3 @@ export const parseUserChanges = (body: Fields, caller: Role, current = caller): 
  */
 export const parsePasswordReset = (body: Fields): v.InferOutput<typeof passwordReset> =>
   parseBody(passwordReset, body, 'TOKEN_AND_PASSWORD_REQUIRED');
-
-/**
- * @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule
- */
-export const parseEmailVerification = (body: Fields): v.InferOutput<typeof emailVerification> =>
-  parseBody(emailVerification, body, 'TOKEN_AND_PASSWORD_REQUIRED');
