@@ -1,11 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import {
-  entriesOf,
-  outcome,
-  refusal,
-  serviceForThisFile,
-  uniqueAgent,
-} from '../../support/acceptance.ts';
+import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
 import { scan } from '../../support/stored-items.ts';
 import { claimsWith, now, signToken } from '../../support/tokens.ts';
@@ -14,8 +8,7 @@ const service = await serviceForThisFile({ SESSIONS: 'revocable' });
 const { api, adminToken, jwtSecret, environment } = service;
 
 const invalid = refusal(401, 'Invalid token');
-const logOut = (token: string, query = '', headers = {}) =>
-  api('POST', `/api/logout${query}`, { token, headers });
+const logOut = (token: string, query = '') => api('POST', `/api/logout${query}`, { token });
 const profile = (token: string) => api('GET', '/api/profile', { token });
 
 describe('POST /api/logout', () => {
@@ -64,27 +57,6 @@ describe('POST /api/logout', () => {
       expect((await profile(token)).status).toBe(200);
     },
   );
-
-  it.each([
-    ['', null],
-    ['?scope=all', '{"scope":"all"}'],
-  ])('leaves a LOGOUT entry of the user: %s', async (query, details) => {
-    const { id, token } = await register(api);
-    const agent = uniqueAgent();
-
-    await logOut(token, query, { 'user-agent': agent });
-
-    expect(await entriesOf(service, agent)).toEqual([
-      expect.objectContaining({
-        action: 'LOGOUT',
-        result: 'SUCCESS',
-        resource: 'users',
-        details,
-        user_id: id,
-        resource_id: String(id),
-      }),
-    ]);
-  });
 
   it.each(['', '?scope=all'])('succeeds for a user who was deleted: %s', async (query) => {
     const { id, token } = await register(api);
