@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../support/acceptance.ts';
+import { logIn } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { overtake } from '../support/proxy.ts';
 import {
@@ -79,6 +80,21 @@ describe('What another request overtakes after it has found a code good', () => 
 
     expect([401, 403]).toContain(removal.status);
     expect(outcome(await tryLogin({ ...user, ...json }))).toEqual(refusal(401, 'Code required'));
+  });
+
+  it('a removal by an admin is refused when the user has removed the factor', async () => {
+    const { recoveryCodes, ...other } = await registerWithFactor(api);
+    await api('PUT', `/api/users/${other.id}`, { token: admin, json: { role: 'admin' } });
+    const token = await logIn(api, { ...other, code: recoveryCodes[0] });
+
+    const [removal, own] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => api('DELETE', `/api/users/${user.id}/second-factor`, { token }),
+      () => change('/removals', code),
+    );
+
+    expect([outcome(removal), own.status]).toEqual([refusal(404, 'Second factor not found'), 204]);
   });
 
   it('an enrolment is not confirmed when another one was begun', async () => {
