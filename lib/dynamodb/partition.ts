@@ -74,7 +74,8 @@ export interface Stream {
 
 /** DynamoDB orders text by its UTF-8 bytes; JavaScript has another order beyond ASCII. */
 const rankOf = (key: string): string =>
-  /\P{ASCII}/u.test(key) ? Buffer.from(key).toString('latin1') : key;
+  // esbuild would write /\P{ASCII}/u as a RegExp to compile for each key.
+  /[\u0080-\uffff]/.test(key) ? Buffer.from(key).toString('latin1') : key;
 
 /** A partition that will be read from a place on, or from its beginning. */
 export const openStream = (
@@ -180,9 +181,8 @@ export const readOn = async (
   };
   const { Items = [], LastEvaluatedKey } = await query(stream, reading, count);
   for (const item of Items) {
-    const entry = convert(item, reading);
-    const reached = reachedBy(item);
-    if (reached.key !== to && matches(entry)) stream.rows.push({ ...reached, entry });
+    const row = { ...reachedBy(item), entry: convert(item, reading) };
+    if (row.key !== to && matches(row.entry)) stream.rows.push(row);
   }
   stream.open = LastEvaluatedKey !== undefined;
   if (LastEvaluatedKey) stream.at = reachedBy(LastEvaluatedKey);
