@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
 import { functionsInForce } from '../../../infra/routes.ts';
-import { bundling } from '../../../infra/stack/bundling/options.ts';
-import { configFrom } from '../../../lib/settings.ts';
+import { bundlingOf } from '../../../infra/stack/bundling/options.ts';
 import type { Bundle, Source } from './bundle.ts';
 import type { Environment } from './cold-start.ts';
 import type { Deployment } from './deployment.ts';
@@ -12,7 +12,7 @@ import { firstCall } from './first-calls.ts';
 const nodeModules = fileURLToPath(new URL('../../../node_modules', import.meta.url));
 const profileEntry = 'functions/profile/get.ts';
 
-const functions = functionsInForce(configFrom({}));
+const functions = functionsInForce(readDeploymentSettings({}));
 
 /** What is measured beside the functions, by the names under which it is reported. */
 export const comparison = {
@@ -36,7 +36,7 @@ export const sources: readonly Source[] = [
   { name: comparison.express, entry: `${comparisons}/express.ts`, bundling: defaults },
   { name: comparison.profile, entry: profileEntry, bundling: defaults },
   { name: comparison.profileExternal, entry: profileEntry, bundling: quiet },
-  ...functions.map(({ name, entry }) => ({ name, entry, bundling })),
+  ...functions.map((definition) => ({ ...definition, bundling: bundlingOf(definition) })),
 ];
 
 /** A bundle with what it is measured on. */
