@@ -4,13 +4,13 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf, storageTime } from '../dynamodb/client.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
-import { clockSkew, seconds } from '../time.ts';
+import { clockSkew, hour, seconds } from '../time.ts';
 import type { AuditedAction } from './entry.ts';
 import { record } from './record.ts';
 import type { AuditFilter } from './store.ts';
 
 /** Seconds within which the queries of one caller with one filter leave one entry. */
-const period = 60 * 60;
+const period = hour;
 
 /** Milliseconds that marking a query may take, before its entry is written. */
 const markingTimeout = () => storageTime(1000);

@@ -1,8 +1,6 @@
 /** How long entries stay in the table, and how long their windows stay in the archive. */
 import { leastRetention } from '../settings.ts';
-
-/** Milliseconds. */
-const day = 86_400_000;
+import { dayInMilliseconds } from '../time.ts';
 
 /**
  * Whether DynamoDB may have deleted an entry by then. A time to live that is shorter than the
@@ -16,15 +14,15 @@ export const hasExpired = (
 ): boolean =>
   typeof expires_at === 'number' &&
   expires_at * 1000 <= now &&
-  expires_at * 1000 > Date.parse(String(created_at)) + leastRetention * day - 1000;
+  expires_at * 1000 > Date.parse(String(created_at)) + leastRetention * dayInMilliseconds - 1000;
 
 /** The time such that only entries before it can have expired. */
 export const expiryBound = (now: number): string =>
-  new Date(now - leastRetention * day).toISOString();
+  new Date(now - leastRetention * dayInMilliseconds).toISOString();
 
 /**
  * The time since which all windows must be in the archive, including the window of that time.
  * @param days 0: all windows must; the result is then undefined
  */
 export const keptSince = (days: number, now: number): string | undefined =>
-  days === 0 ? undefined : new Date(now - days * day).toISOString();
+  days === 0 ? undefined : new Date(now - days * dayInMilliseconds).toISOString();

@@ -4,7 +4,7 @@ import { sendIf } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { auditTable, createdAtKey, type IndexDefinition } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
+import { day, seconds } from '../time.ts';
 import type { Action, AuditEntry } from './entry.ts';
 
 /** A number of any size: as a number if a double holds it exactly, otherwise as text. */
@@ -72,9 +72,6 @@ export interface EntryWrite {
   /** The time, in seconds since 1970, after which DynamoDB may delete the entry; absent: never. */
   readonly expiresAt?: number | undefined;
 }
-
-/** Seconds. */
-const day = 86_400;
 
 /** The time to live with which an entry is written; none where entries stay for ever. */
 export const timeToLive = (

@@ -4,7 +4,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
 import type { NoticeMessage } from '../mail/hand-over.ts';
 import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
+import { hour, seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
 import {
   countAttempt,
@@ -47,7 +47,6 @@ const noticesPerAddress = 10;
 
 /** Notices for one account within an hour, whichever addresses it has. */
 const noticesPerUser = 10;
-const hour = 60 * 60;
 
 /**
  * Counts a message for a user in this hour. A message that is delivered more than once counts once.

@@ -1,10 +1,9 @@
 /** How a login or a registration begins a session, and what its response has of it. */
 import type { TransactItem } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
+import { day, seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
 import {
-  day,
   firstSession,
   makeSession,
   makeSessionId,

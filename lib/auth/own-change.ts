@@ -1,5 +1,4 @@
 /** The conditions under which callers who are not admins may change a user. */
-
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';

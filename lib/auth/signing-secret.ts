@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { describeFault, logError } from '../log.ts';
+import { day } from '../time.ts';
 import { readSecret, type SecretVersion, type SecretVersions } from './secret-source.ts';
 
 /** A version of the secret, ready to be used. */
@@ -23,7 +24,7 @@ const refreshInterval = 60_000;
 export const activationDelay = 2 * refreshInterval;
 
 /** Seconds for which a token is valid: one day (functions/README.md, Tokens). */
-export const tokenLifetime = 24 * 60 * 60;
+export const tokenLifetime = day;
 
 /**
  * Milliseconds after a rotation until the last token that the previous version signed has expired.

@@ -27,8 +27,8 @@ import {
   verificationMail,
 } from '../mail/send.ts';
 import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
-import { getItem, hour, linkKey } from '../users/items.ts';
+import { hour, seconds } from '../time.ts';
+import { getItem, linkKey } from '../users/items.ts';
 import { findStoredUser, findUserByEmail } from '../users/store.ts';
 import { type Link, makeToken, newToken, resetLink, type StoredLink } from './store.ts';
 

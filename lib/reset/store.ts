@@ -8,10 +8,9 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { send, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
-import { clockSkew, seconds } from '../time.ts';
+import { clockSkew, hour, seconds } from '../time.ts';
 import {
   getItems,
-  hour,
   type ItemKey,
   type LinkKind,
   linkKey,

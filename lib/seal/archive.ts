@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
+import { dayInMilliseconds } from '../time.ts';
 import {
   beginning,
   compact,
@@ -177,8 +178,6 @@ export const findDigest = async (
 /** Unsigned digests that are skipped: more are not junk, but digests of another key. */
 const maxSkipped = 1000;
 
-const day = 86_400_000;
-
 /**
  * The newest digest that the key has signed, and the names of unsigned ones after it, newest first.
  * Archives list files upwards only, so that more and more of the past is listed until one is found.
@@ -191,7 +190,7 @@ export const findNewest = async (
   const skipped: string[] = [];
   let until = endOfTime;
   for (let days = 2; until > beginning; days *= 8) {
-    const since = timeBefore(now.toISOString(), days * day);
+    const since = timeBefore(now.toISOString(), days * dayInMilliseconds);
     const { digests } = await listWindows(trail.archive, since, until);
     for (const name of digests.toReversed()) {
       const newest = await findDigest(trail, name);

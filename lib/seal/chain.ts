@@ -1,5 +1,6 @@
 /** Follows the chain of digests from window to window (lib/seal/README.md, Verification). */
 import { isDeepStrictEqual } from 'node:util';
+import { dayInMilliseconds } from '../time.ts';
 import type { StoredWindow } from './archive.ts';
 import {
   beginning,
@@ -20,8 +21,6 @@ export interface Gap {
   /** Reported unless the windows may have left the archive, which only the end of the chain tells. */
   readonly findings: Finding[];
 }
-
-const day = 86_400_000;
 
 /** The chain as far as it was followed. */
 export class Chain {
@@ -105,7 +104,8 @@ export class Chain {
   }
 
   private allowLeaving({ archive_days }: SignedDigest, at: number): void {
-    const left = archive_days > 0 ? new Date(at - archive_days * day).toISOString() : '';
+    const left =
+      archive_days > 0 ? new Date(at - archive_days * dayInMilliseconds).toISOString() : '';
     if (left > this.left) this.left = left;
   }
 

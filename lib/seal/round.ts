@@ -1,5 +1,6 @@
 /** A round of the sealer: it checks a part of the sealed trail, and seals what is over. */
 import { describeFault, logError } from '../log.ts';
+import { dayInMilliseconds } from '../time.ts';
 import { BrokenTrail, findDigest, listWindows } from './archive.ts';
 import {
   beginning,
@@ -14,10 +15,8 @@ import { type Check, findStart, type Sealing, type Start, sealFrom, trailOf } fr
 import { type Finding, isFault, type Verification } from './verification.ts';
 import { verifyTrail } from './verify.ts';
 
-const day = 86_400_000;
-
 /** Milliseconds within which the whole trail is checked once. */
-const rotation = 30 * day;
+const rotation = 30 * dayInMilliseconds;
 
 /** How many findings a log line names. */
 const maxNamed = 20;
@@ -78,15 +77,16 @@ const nextPart = async (
 ): Promise<{ since: string; until: string } | undefined> => {
   const last = newest.verified;
   const [first, end] = await firstWindow(sealing);
-  const border = timeBefore(newest.until, 2 * day);
+  const border = timeBefore(newest.until, 2 * dayInMilliseconds);
   const span = Math.max(0, Date.parse(border) - Date.parse(end));
   /** Milliseconds of the trail to check in each millisecond that passes. */
   const speed = 1 + span / rotation;
   const passed = last ? now - Date.parse(last.at) : sealing.interval * 1000;
-  const checked = last && last.from >= end ? Date.parse(last.until) - Date.parse(last.from) : day;
+  const checked =
+    last && last.from >= end ? Date.parse(last.until) - Date.parse(last.from) : dayInMilliseconds;
   if (last && passed * speed < checked) return undefined;
   // The last check reached the end if it came within two days, and late runs, of its own time.
-  const lag = 2 * day + 3 * sealing.interval * 1000;
+  const lag = 2 * dayInMilliseconds + 3 * sealing.interval * 1000;
   const isAtEnd = !last || last.until >= timeBefore(last.at, lag) || last.until < first;
   const since = isAtEnd ? first : last.until;
   const limit = Math.max(Date.parse(since), Date.parse(end)) + Math.max(0, passed) * speed;
@@ -100,7 +100,7 @@ const hasMidnight = ({ from, now }: Start, interval: number): boolean =>
 
 /** The beginning of the window that contains the time two days before the end of the chain. */
 const twoDaysBefore = async (sealing: Sealing, end: string): Promise<string> => {
-  const since = timeBefore(end, 2 * day);
+  const since = timeBefore(end, 2 * dayInMilliseconds);
   const [first] = (await listWindows(sealing.archive, since)).digests;
   const digest = first === undefined ? undefined : await findDigest(trailOf(sealing), first);
   if (!digest?.previous) return beginning;

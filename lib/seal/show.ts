@@ -1,9 +1,8 @@
 /** The trail as admins are shown it: how it stands, and its digests back along the chain. */
+import { dayInMilliseconds } from '../time.ts';
 import { findDigest, findNewest, listWindows, type SignedArchive } from './archive.ts';
 import { digestName, fingerprintOf, type SignedDigest, timeBefore, timeInName } from './digest.ts';
 import { isBehind } from './verification.ts';
-
-const day = 86_400_000;
 
 /**
  * Summarises how a trail stands.
@@ -34,7 +33,7 @@ const fileOf = ({ sha256: _, ...digest }: SignedDigest): string => `${JSON.strin
 const readAhead = async (trail: SignedArchive, first: string, limit: number) => {
   const from = timeInName(first);
   const after = new Date(Date.parse(from) + 1).toISOString();
-  const { digests } = await listWindows(trail.archive, timeBefore(from, day), after);
+  const { digests } = await listWindows(trail.archive, timeBefore(from, dayInMilliseconds), after);
   const read = digests
     .slice(-limit)
     .map(async (name) => [name, await findDigest(trail, name)] as const);

@@ -1,5 +1,4 @@
 /** Changes of users, whom others may change at the same time. */
-
 import { retry, storageTime } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode, namedError, withUnknownOutcome } from '../errors.ts';
 import { type StoredUser, toUser } from './items.ts';
@@ -68,6 +67,7 @@ export const readThenWrite = async (
   readOnce: (attempt: number) => Promise<StoredUser>,
   write: (user: StoredUser) => Promise<Written>,
 ): Promise<{ before: User; read: User }> => {
+  // The user before the first write whose outcome is unknown.
   let unsure: User | undefined;
   const tryOnce = async (attempt: number) => {
     const read = await readOnce(attempt);
@@ -98,7 +98,8 @@ export const updateUser = async (
   context: ChangeContext = {},
 ): Promise<{ before: User; after: User }> => {
   const isNone = Object.keys(update).length === 0;
-  const { email, provesAddress } = { ...update, ...context };
+  const { email } = update;
+  const { provesAddress } = context;
   const updateOf = (user: User): UserUpdate =>
     provesAddress === undefined || email === undefined || email === user.email
       ? update

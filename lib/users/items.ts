@@ -3,7 +3,7 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { readItems, send } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
+import { hour, seconds } from '../time.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
 /** A user as stored: the fields that responses show, and those that no response shows. */
@@ -128,9 +128,6 @@ export const getItem = async (key: ItemKey) => {
   );
   return Item && unmarshall(Item);
 };
-
-/** Seconds. */
-export const hour = 60 * 60;
 
 /** The purpose of a mailed link: to set a password, or to verify an address. */
 export type LinkKind = 'reset' | 'verification';

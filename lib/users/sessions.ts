@@ -10,7 +10,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { conditionItem, isConditionFailure, send, sendIf, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
+import { day, seconds } from '../time.ts';
 import { getItem, getItems, type StoredUser, toStoredUser, userKey } from './items.ts';
 
 /** What a session keeps of its refresh tokens; see lib/auth/refresh-token.ts. */
@@ -172,9 +172,6 @@ const removing = (ids: readonly string[]) => ({
   names: Object.fromEntries(ids.map((id, i) => [`#ended${i}`, id])),
 });
 
-/** Seconds. */
-export const day = 24 * 60 * 60;
-
 /** Seconds for which a session lasts at most without a refresh. */
 export const sessionLifetime = (): number =>
   (config.sessionDays > 0 ? config.sessionIdleDays : 1) * day;
@@ -300,6 +297,24 @@ export const endSessions = (id: number): Promise<boolean> =>
     }),
   );
 
+/** The update that removes one session, on the condition that it is there. */
+const removal = (userId: number, id: string) => ({
+  TableName: config.usersTable,
+  Key: sessionsKey(userId),
+  UpdateExpression: 'REMOVE #id',
+  ConditionExpression: 'attribute_exists(#id)',
+  ExpressionAttributeNames: { '#id': id },
+});
+
+/** The update that ends all tokens of a user that have no session, unless they have ended. */
+const endingSessionless = (userId: number) => ({
+  TableName: config.usersTable,
+  Key: userKey(userId),
+  UpdateExpression: 'SET session_epoch = :zero',
+  ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(session_epoch)',
+  ExpressionAttributeValues: { ':zero': 0 },
+});
+
 /**
  * Ends one session; null: all tokens of the user that have no session.
  * @returns false when it has ended already
@@ -309,25 +324,7 @@ export const endSession = (
   userId: number,
   session: { readonly id: string } | null,
 ): Promise<boolean> =>
-  sendIf(
-    new UpdateCommand(
-      session
-        ? {
-            TableName: config.usersTable,
-            Key: sessionsKey(userId),
-            UpdateExpression: 'REMOVE #id',
-            ConditionExpression: 'attribute_exists(#id)',
-            ExpressionAttributeNames: { '#id': session.id },
-          }
-        : {
-            TableName: config.usersTable,
-            Key: userKey(userId),
-            UpdateExpression: 'SET session_epoch = :zero',
-            ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(session_epoch)',
-            ExpressionAttributeValues: { ':zero': 0 },
-          },
-    ),
-  );
+  sendIf(new UpdateCommand(session ? removal(userId, session.id) : endingSessionless(userId)));
 
 /**
  * Ends a session whose refresh token was used again.
@@ -335,13 +332,7 @@ export const endSession = (
  * @throws {DomainError} STORAGE_FAULT
  */
 export const endReusedSession = async (userId: number, id: string): Promise<boolean> => {
-  const Update = {
-    TableName: config.usersTable,
-    Key: sessionsKey(userId),
-    UpdateExpression: 'REMOVE #id',
-    ConditionExpression: 'attribute_exists(#id)',
-    ExpressionAttributeNames: { '#id': id },
-  };
   // A transaction, which DynamoDB recognises when the response of an attempt was lost.
-  return (await transact([{ Update }])).length === 0;
+  const failed = await transact([{ Update: removal(userId, id) }]);
+  return failed.length === 0;
 };

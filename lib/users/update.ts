@@ -1,5 +1,4 @@
 /** How an update of a user is written: on the condition that the user is still as it was read. */
-
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
@@ -179,7 +178,11 @@ const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: C
   return [];
 };
 
-/** Voids the link that was mailed to an address which is given up: the user may take it again. */
+/**
+ * Voids the link that was mailed to an address which is given up: the user may take it again. This
+ * has no condition that could fail, and stands last in its transaction, whose failures are told
+ * apart by their places.
+ */
 export const voidingLink = (
   user: User,
   { email = user.email }: UserUpdate,
