@@ -22,29 +22,17 @@ const table = {
   TOKEN_INVALID: { status: 401, message: 'Invalid token' },
   FORBIDDEN: { status: 403, message: 'Forbidden' },
 
-  BODY_MEDIA_TYPE: {
-    status: 400,
-    message: 'Content-Type must be application/json',
-  },
+  BODY_MEDIA_TYPE: { status: 400, message: 'Content-Type must be application/json' },
   // The message of API Gateway for a body of more than 10 MB.
   BODY_TOO_LARGE: { status: 413, message: 'Request Entity Too Large' },
   BODY_ENCODING: { status: 400, message: 'Request body is not valid UTF-8' },
   BODY_MALFORMED: { status: 400, message: 'Request body is not valid JSON' },
   BODY_TOO_DEEP: { status: 400, message: 'Request body is nested too deeply' },
-  BODY_FORBIDDEN_KEY: {
-    status: 400,
-    message: 'Request body holds a forbidden key',
-  },
-  BODY_NOT_OBJECT: {
-    status: 400,
-    message: 'Request body must be a JSON object',
-  },
+  BODY_FORBIDDEN_KEY: { status: 400, message: 'Request body holds a forbidden key' },
+  BODY_NOT_OBJECT: { status: 400, message: 'Request body must be a JSON object' },
 
   FIELDS_REQUIRED: { status: 400, message: 'All fields are required' },
-  CREDENTIALS_REQUIRED: {
-    status: 400,
-    message: 'Email and password are required',
-  },
+  CREDENTIALS_REQUIRED: { status: 400, message: 'Email and password are required' },
   NAME_AND_EMAIL_REQUIRED: { status: 400, message: 'Name and email required' },
   EMAIL_REQUIRED: { status: 400, message: 'Email is required' },
   TOKEN_AND_PASSWORD_REQUIRED: { status: 400, message: 'Token and password are required' },
@@ -79,28 +67,12 @@ const table = {
   TOO_MANY_ATTEMPTS: { status: 429, message: 'Too many attempts, please try again later' },
   MEMORY_FULL: { status: 503, message: 'Too many users in memory' },
 
-  HASHING_FAULT: {
-    status: 500,
-    message: 'Error hashing password',
-    field: 'hashErr',
-  },
-  TOKEN_FAULT: {
-    status: 500,
-    message: 'No token provided, please try again',
-    field: 'err',
-  },
-  MAIL_FAULT: {
-    status: 500,
-    message: 'Error requesting mail',
-    field: 'err',
-  },
+  HASHING_FAULT: { status: 500, message: 'Error hashing password', field: 'hashErr' },
+  TOKEN_FAULT: { status: 500, message: 'No token provided, please try again', field: 'err' },
+  MAIL_FAULT: { status: 500, message: 'Error requesting mail', field: 'err' },
   /** Each operation has its own message and field: see `storageFault` in lib/contract/operation.ts. */
   STORAGE_FAULT: { status: 500, field: 'err' },
-  UNEXPECTED_FAULT: {
-    status: 500,
-    message: 'Internal server error',
-    field: 'err',
-  },
+  UNEXPECTED_FAULT: { status: 500, message: 'Internal server error', field: 'err' },
 } as const satisfies Record<string, HttpError>;
 
 export type ErrorCode = keyof typeof table;

@@ -1,5 +1,4 @@
 /** The page of the document: Swagger UI, and below it the list of error codes. */
-
 import { info } from '../../lib/contract/document.ts';
 import { codesOf, errorMeanings } from '../../lib/contract/errors.ts';
 import { operationsInForce } from '../../lib/contract/operations.ts';

@@ -1,11 +1,12 @@
 /** Audit entries about queries of the audit trail (functions/README.md, What is audited). */
+
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf, storageTime } from '../dynamodb/client.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
+import type { Source } from '../source.ts';
 import { clockSkew, hour, seconds } from '../time.ts';
-import type { AuditedAction } from './entry.ts';
 import { record } from './record.ts';
 import type { AuditFilter } from './store.ts';
 
@@ -51,9 +52,7 @@ const markRead = async (key: { readonly pk: string }, now: number): Promise<bool
 };
 
 /** The caller who queries the audit trail, and the origin of the request. */
-type Reader = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'> & {
-  readonly user_id: number;
-};
+type Reader = Source & { readonly user_id: number };
 
 /**
  * Records a query of the audit trail where AUDIT_DETAIL is full: the first one of a caller with a

@@ -1,8 +1,9 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
+
 import { record, recordingFaults } from '../audit/record.ts';
 import { type TransactItem, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
-import { noticeFactor, type Source } from '../mail/hand-over.ts';
+import { noticeFactor } from '../mail/hand-over.ts';
 import {
   type Code,
   enrolmentUri,
@@ -22,6 +23,7 @@ import {
 } from '../second-factor/factor.ts';
 import { decryptSecret, encryptSecret } from '../second-factor/key.ts';
 import { config } from '../settings.ts';
+import type { Source } from '../source.ts';
 import { clockSkew, seconds } from '../time.ts';
 import { readPermitted, readThenWrite } from '../users/changes.ts';
 import { hasFactor, type StoredUser, userKey } from '../users/items.ts';
@@ -154,7 +156,7 @@ const recording = async <T>(
   return result;
 };
 
-const requireNone = (user: StoredUser): void => {
+const requireNoFactor = (user: StoredUser): void => {
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
 };
 
@@ -173,12 +175,12 @@ export const beginEnrolment = (
   return recording(request, details, async () => {
     const permission = await checkOwnRequest(ownRequest(request), request.caller);
     const { id, email } = permission.user;
-    requireNone(permission.user);
+    requireNoFactor(permission.user);
     const secret = makeSecret();
     const encrypted = await encryptSecret(id, secret);
     const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
     await changeFactor(permission, (user) => {
-      requireNone(user);
+      requireNoFactor(user);
       return {
         UpdateExpression: 'SET enrolment = :enrolment',
         ConditionExpression: 'attribute_not_exists(factor_secret)',
@@ -218,13 +220,13 @@ export const confirmEnrolment = (
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
   return recording(request, details, async () => {
     const code = parseCode(body.code);
-    requireNone(user);
+    requireNoFactor(user);
     const secret = pendingSecret(user, seconds(now));
     const check = checkFirstCode(user, secret, code, now);
     const step = await requireRightCode(user, source.ip_address, check);
     const codes = makeRecoveryCodes();
     await changeFactor(ownPermission(user), (current) => {
-      requireNone(current);
+      requireNoFactor(current);
       if (pendingSecret(current, seconds(now)) !== secret) throw new DomainError('CODE_WRONG');
       const update = {
         UpdateExpression:

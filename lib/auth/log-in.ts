@@ -1,10 +1,11 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
-import { remindToVerify, type Source } from '../mail/hand-over.ts';
+import { remindToVerify } from '../mail/hand-over.ts';
 import { type Code, readCode } from '../second-factor/codes.ts';
 import { checkCode, type Proof, useCode } from '../second-factor/factor.ts';
 import { config } from '../settings.ts';
+import type { Source } from '../source.ts';
 import { hasFactor, type StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
 import { findUserByEmail, refreshHash } from '../users/store.ts';

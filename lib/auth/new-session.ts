@@ -1,6 +1,8 @@
 /** How a login or a registration begins a session, and what its response has of it. */
+
 import type { TransactItem } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
+import type { Source } from '../source.ts';
 import { day, seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
 import {
@@ -12,9 +14,6 @@ import {
 } from '../users/sessions.ts';
 import { firstRefreshToken } from './refresh-token.ts';
 import { issueToken } from './token.ts';
-
-/** Where a login comes from. */
-type Source = Parameters<typeof makeSession>[1];
 
 /** The tokens that the client gets. */
 export interface Tokens {

@@ -1,8 +1,9 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
-import type { AuditedAction } from '../audit/entry.ts';
+
 import { record, recordingFaults } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
 import { logWarning, refreshTokenReused } from '../log.ts';
+import type { Source } from '../source.ts';
 import type { StoredUser } from '../users/items.ts';
 import {
   endReusedSession,
@@ -20,8 +21,6 @@ import {
   standingOf,
 } from './refresh-token.ts';
 import { issueToken } from './token.ts';
-
-type Source = Pick<AuditedAction, 'ip_address' | 'user_agent' | 'request_id'>;
 
 /** Ends the session of a token that was used before: somebody else may have it. */
 const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): Promise<void> => {

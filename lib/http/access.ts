@@ -3,7 +3,6 @@
  * An endpoint for anyone imports `anyone` from endpoint.ts and none of this. The marks
  * `__NO_SIDE_EFFECTS__` let each bundle leave out the rules that its function does not use.
  */
-
 import { sessionIdOf, verifyToken } from '../auth/token.ts';
 import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';

@@ -1,7 +1,9 @@
 /** A request on its way from the gateway through the middlewares to a handler. */
+
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Claims } from '../auth/token.ts';
+import type { Source } from '../source.ts';
 import type { Bearer } from '../users/sessions.ts';
 import type { Permission } from '../users/update.ts';
 
@@ -36,7 +38,7 @@ export type AuthenticatedRequest = ApiRequest & {
 /**
  * The request's id and origin for audit entries, as the gateway gives them, never from a header.
  */
-export const sourceOf = ({ requestContext: { http, requestId } }: ApiRequest) => ({
+export const sourceOf = ({ requestContext: { http, requestId } }: ApiRequest): Source => ({
   ip_address: http.sourceIp,
   user_agent: http.userAgent,
   request_id: requestId,

@@ -2,14 +2,12 @@ import { DomainError, namedError } from '../errors.ts';
 import { describeFault, logError, noticeNotHandedOver } from '../log.ts';
 import { config } from '../settings.ts';
 import { post } from '../signed-request.ts';
+import type { Source } from '../source.ts';
 
 // Messages to the function that mails. They hold no token, password or hash.
 
 /** The request that a message is for: where it came from, and when. */
-interface Asked {
-  readonly request_id: string;
-  readonly ip_address: string;
-  readonly user_agent: string;
+interface Asked extends Source {
   /** ISO 8601, UTC. */
   readonly time: string;
 }
@@ -74,13 +72,6 @@ export const handOver = async (message: MailMessage): Promise<void> => {
       throw new DomainError('MAIL_FAULT', { cause });
     });
 };
-
-/** The request that makes a change, and where it comes from. */
-export interface Source {
-  readonly request_id: string;
-  readonly ip_address: string;
-  readonly user_agent: string;
-}
 
 /** Never throws: a message that is lost is logged. */
 const handOverOrLog = async (message: MailMessage): Promise<void> => {

@@ -2,7 +2,6 @@
  * The mails, as text and as HTML, and how they are sent. The address is all that they quote of what
  * people enter: by a name, or the name of a browser, a stranger could write to the recipient.
  */
-
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../errors.ts';
 import { config } from '../settings.ts';

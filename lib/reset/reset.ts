@@ -1,10 +1,12 @@
 /** Password resets, for users who forgot their password (functions/README.md, Password reset). */
+
 import type { AuditedAction } from '../audit/entry.ts';
 import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
 import { failuresOf } from '../auth/login-protection.ts';
 import { DomainError } from '../errors.ts';
-import { handOver, noticeChange, type Source } from '../mail/hand-over.ts';
+import { handOver, noticeChange } from '../mail/hand-over.ts';
+import type { Source } from '../source.ts';
 import { hashPassword } from '../users/password.ts';
 import { findLink, useReset } from './store.ts';
 

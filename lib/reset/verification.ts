@@ -1,11 +1,13 @@
 /** The verification of addresses by mailed links (functions/README.md, Verified addresses). */
+
 import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
 import { requirePassword } from '../auth/own-change.ts';
 import { retry } from '../dynamodb/client.ts';
 import { DomainError, namedError } from '../errors.ts';
-import { handOver, noticeChange, type Source, verificationOf } from '../mail/hand-over.ts';
+import { handOver, noticeChange, verificationOf } from '../mail/hand-over.ts';
 import { config, hidesAccounts } from '../settings.ts';
+import type { Source } from '../source.ts';
 import { changeDetails } from '../users/audit-details.ts';
 import type { UserChanges } from '../users/schema.ts';
 import { findUserByEmail, readUser } from '../users/store.ts';

@@ -1,5 +1,4 @@
 /** Opens pages of the service, and notes whatever the browser says of them. */
-
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';

@@ -1,5 +1,4 @@
 /** What somebody may do to a trail that was sealed, and what is to be found of it. */
-
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { toItem } from '../../lib/audit/store.ts';

@@ -1,5 +1,4 @@
 /** Holds responses against the OpenAPI document of the service that gave them. */
-
 import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { buildDocument, type OpenApiDocument } from '../../lib/contract/document.ts';
