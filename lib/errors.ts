@@ -150,6 +150,10 @@ export const withUnknownOutcome = (error: unknown): unknown =>
 export const invalidField = (name: string, rule: string): DomainError =>
   new DomainError('FIELD_INVALID', { message: `${name} ${rule}` });
 
+/** The error, with a code of its own, that a body lacks a field. */
+export const missingField = (code: ErrorCode, field: string): DomainError =>
+  new DomainError(code, { faults: [{ field, code: 'REQUIRED', rule: 'is required' }] });
+
 /** A query parameter that breaks a rule; `rule` completes the sentence that the name begins. */
 export const invalidParameter = (name: string, rule: string): DomainError =>
   new DomainError('PARAMETER_INVALID', { message: `${name} ${rule}` });

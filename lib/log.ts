@@ -38,9 +38,9 @@ export const describeFault = (error: unknown): Record<string, unknown> => {
   };
 };
 
-// The events of log lines. Alarms look for them.
+// The events of log lines that other modules name; alarms look for most of them.
 
-/** The notice of a change could not be handed to the function that mails. */
+/** A mail could not be handed to the function that mails. */
 export const noticeNotHandedOver = 'mail-not-handed-over';
 
 /**
@@ -50,6 +50,12 @@ export const mailNotSent = 'mail-not-sent';
 
 /** A refresh token came again after its use, so that its session was ended. */
 export const refreshTokenReused = 'refresh-token-reused';
+
+/** The API has made a user an admin. */
+export const adminMade = 'admin-made';
+
+/** The sealer has found faults in the sealed trail. */
+export const auditTrailBroken = 'audit-trail-broken';
 
 /**
  * The event under which an audit entry that could not be written is logged whole. The stack's alarm

@@ -119,7 +119,7 @@ export const serviceSettings = {
     default: '',
     requires: 'resetUrl',
   },
-  /** The page to which mailed links lead: their host comes from this setting alone. */
+  /** The page to which reset links lead: their host comes from this setting alone. */
   resetUrl: {
     variable: 'RESET_URL',
     allowed: pageUrl,

@@ -5,7 +5,7 @@ import { DomainError } from '../../lib/errors.ts';
 import { adminOnly, storedCaller } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { noticeFactor } from '../../lib/mail/hand-over.ts';
+import { notifyOfFactor } from '../../lib/mail/hand-over.ts';
 import { factorRemoved } from '../../lib/second-factor/factor.ts';
 import { hasFactor } from '../../lib/users/items.ts';
 import { parseUserId } from '../../lib/users/user.ts';
@@ -25,6 +25,6 @@ export const handler = endpoint(contract.removeFactor, adminOnly, async (request
     details: factorRemoved,
   } as const;
   const user = await recordingFaults(removal, () => removeFactor(id));
-  await Promise.all([record({ ...removal, result: 'SUCCESS' }), noticeFactor(user, source)]);
+  await Promise.all([record({ ...removal, result: 'SUCCESS' }), notifyOfFactor(user, source)]);
   return { statusCode: 204 };
 });

@@ -5,7 +5,7 @@ import { DomainError } from '../../lib/errors.ts';
 import { selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
-import { noticeChange } from '../../lib/mail/hand-over.ts';
+import { notifyOfChange } from '../../lib/mail/hand-over.ts';
 import { postponeMove } from '../../lib/reset/verification.ts';
 import { config } from '../../lib/settings.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
@@ -86,7 +86,7 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
         ...(atOnce === changes ? {} : { requested: ['email'] }),
       },
     }),
-    noticeChange(before, atOnce, sourceOf(request)),
+    notifyOfChange(before, atOnce, sourceOf(request)),
   ]);
   return { statusCode: 200, body: after };
 });

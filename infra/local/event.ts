@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { Route } from '../routes.ts';
+import { type Route, routeKey } from '../routes.ts';
 
 /** Media types whose bodies API Gateway passes on as text; all others are passed as base64. */
 const textMediaType =
@@ -72,11 +72,11 @@ export interface ReceivedRequest {
 export const toGatewayEvent = (received: ReceivedRequest): APIGatewayProxyEventV2 => {
   const { message, path, query, pathParameters, route, receivedAt } = received;
   const { cookie, ...headers } = joinHeaders(message.rawHeaders);
-  const routeKey = `${route.method} ${route.path}`;
+  const key = routeKey(route);
   const host = headers.host ?? 'localhost';
   return {
     version: '2.0',
-    routeKey,
+    routeKey: key,
     rawPath: path,
     rawQueryString: query,
     ...(cookie ? { cookies: cookie.split(/;\s*/) } : {}),
@@ -96,7 +96,7 @@ export const toGatewayEvent = (received: ReceivedRequest): APIGatewayProxyEventV
         userAgent: headers['user-agent'] ?? '',
       },
       requestId: received.requestId,
-      routeKey,
+      routeKey: key,
       stage: '$default',
       time: commonLogTime(receivedAt),
       timeEpoch: receivedAt.getTime(),

@@ -12,7 +12,9 @@ export interface Operator {
 }
 
 /** The change that an operator's command made, as the audit trail records it. */
-export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | 'resource_id'> {
+export interface Operation extends Pick<AuditedAction, 'action' | 'resource_id'> {
+  /** Default: users. */
+  readonly resource?: AuditedAction['resource'];
   readonly operator: Operator;
   /** Default: SUCCESS. */
   readonly result?: AuditedAction['result'];
@@ -22,6 +24,7 @@ export interface Operation extends Pick<AuditedAction, 'action' | 'resource' | '
 
 const newEntry = ({ operator, result = 'SUCCESS', details, ...operation }: Operation) =>
   makeEntry({
+    resource: 'users',
     ...operation,
     result,
     user_agent: `operator ${operator.command}`,

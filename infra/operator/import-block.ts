@@ -147,7 +147,7 @@ const findFresh = async (
 /** Stores an admin, with an audit entry of its own. */
 const insertAdmin = (operator: Operator, admin: StoredUser, insert: () => Promise<void>) => {
   const { id: resource_id } = admin;
-  const operation = { operator, action: 'CREATE', resource: 'users', resource_id } as const;
+  const operation = { operator, action: 'CREATE', resource_id } as const;
   const details = creationDetails(admin);
   return recordChange({ ...operation, details }, insert, { check: seeAdmins });
 };

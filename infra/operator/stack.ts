@@ -73,7 +73,7 @@ export const findStack = async (name: string): Promise<DeployedService> => {
       operatorSettings.map((name) => {
         const { variable, default: standard } = serviceSettings[name];
         const key = outputOf(name);
-        // Only a setting that is none has no output.
+        // A setting without a value has no output.
         return [variable, standard === '' ? (outputs.get(key) ?? '') : output(key)];
       }),
     ),

@@ -10,8 +10,6 @@ export const requireUser = async (email: string): Promise<StoredUser> => {
   return user;
 };
 
-const faults = new Set(['FIELD_INVALID', 'FIELDS_REQUIRED']);
-
 /** The message of an error about an invalid field; undefined for any other error. */
 export const brokenRule = (error: unknown): string | undefined =>
-  error instanceof DomainError && faults.has(error.code) ? error.message : undefined;
+  error instanceof DomainError && error.code === 'FIELD_INVALID' ? error.message : undefined;

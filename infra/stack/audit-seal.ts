@@ -31,7 +31,7 @@ const prefix = 'audit-archive/';
 
 /**
  * Days for which an object that was deleted, by the rule or by somebody, stays as an earlier
- * version: the sealer looks at each within thirty, and says so of one that somebody deleted.
+ * version: the sealer looks at each within thirty days, and reports one that somebody deleted.
  */
 const earlierVersionDays = 31;
 
@@ -85,7 +85,7 @@ const createArchive = (
   Validations.of(bucket).acknowledge({
     id: 'AwsSolutions-S1',
     reason:
-      'What matters of its access shows in the objects: each is written once, has versions and is signed. Who reads them CloudTrail tells where its data events are on.',
+      'Every object is written once, versioned and signed. Data events of CloudTrail, if they are on, show who reads it.',
   });
   return bucket;
 };
@@ -111,8 +111,8 @@ const readingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
     actions: ['s3:GetObjectVersion'],
     resources: [bucket.arnForObjects(`${prefix}*`)],
   }),
-  // Without it S3 says of an object that has left that it may not be read. It has no condition, as a
-  // read of an object bears no prefix to compare.
+  // Without it S3 answers AccessDenied, not NotFound, for an object that has left. It has no
+  // condition, because GetObject carries no prefix.
   new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
   new PolicyStatement({
     actions: ['s3:ListBucketVersions'],

@@ -11,14 +11,14 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import type { ServiceVariable } from '../../lib/settings.ts';
-import { type FunctionDefinition, memoryOf } from '../routes.ts';
+import { type FunctionDefinition, memoryOf, routeKey } from '../routes.ts';
 import { bundlingOf } from './bundling/options.ts';
 import type { Tables } from './table.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
-const gatewayTimeout = Duration.seconds(20);
+const responseTimeout = Duration.seconds(20);
 
 /** The properties that all functions of the stack share. */
 export interface SharedFunctionProps {
@@ -64,7 +64,7 @@ const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const { definition, tables, signingSecret, variables, mail } = props;
   const used = new Set(definition.permissions.map(({ table }) => table));
-  const ofTables = tableDefinitions
+  const tableNames = tableDefinitions
     .filter(({ name }) => used.has(name))
     .map(({ name, variable }) => [variable, tables[name].tableName]);
   const ofSettings = definition.variables
@@ -72,7 +72,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
     // A setting without a value is left out.
     .filter(([, value]) => value !== '');
   return {
-    ...Object.fromEntries([...ofTables, ...ofSettings]),
+    ...Object.fromEntries([...tableNames, ...ofSettings]),
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
     // Lambda runs a function in the folder of its code.
     ...(definition.staticFiles ? { STATIC_FILES: 'static' } : {}),
@@ -150,7 +150,7 @@ const retrying = (unsent: Queue) => ({
 });
 
 const describe = ({ routes, sendsMails }: FunctionDefinition): string =>
-  sendsMails ? 'Sends mails' : routes.map(({ method, path }) => `${method} ${path}`).join(', ');
+  sendsMails ? 'Sends mails' : routes.map(routeKey).join(', ');
 
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
@@ -179,7 +179,7 @@ export class ServiceFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: memoryOf(definition),
-      timeout: scheduled?.timeout ?? gatewayTimeout,
+      timeout: scheduled?.timeout ?? responseTimeout,
       tracing: Tracing.ACTIVE,
       role,
       logGroup: this.logGroup,

@@ -65,10 +65,10 @@ const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
 
 const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
   const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda);
-  return definition.routes.flatMap((definition) =>
+  return definition.routes.flatMap((wanted) =>
     api
-      .addRoutes({ path: definition.path, methods: [HttpMethod[definition.method]], integration })
-      .map((route) => ({ route, definition })),
+      .addRoutes({ path: wanted.path, methods: [HttpMethod[wanted.method]], integration })
+      .map((route) => ({ route, definition: wanted })),
   );
 };
 

@@ -16,7 +16,7 @@ export const hasExpired = (
   expires_at * 1000 <= now &&
   expires_at * 1000 > Date.parse(String(created_at)) + leastRetention * dayInMilliseconds - 1000;
 
-/** The time such that only entries before it can have expired. */
+/** The time before which entries were created that can have expired. */
 export const expiryBound = (now: number): string =>
   new Date(now - leastRetention * dayInMilliseconds).toISOString();
 

@@ -112,7 +112,7 @@ export interface AuditFilter {
   readonly userId?: number | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;
-  /** The id of a user: no other resource has ids. */
+  /** The id of a user, or of a version of the signing secret. */
   readonly resourceId?: string | undefined;
   /** Inclusive, in the form of `created_at`. */
   readonly since?: string | undefined;

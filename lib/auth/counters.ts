@@ -74,7 +74,7 @@ export const logAndIgnoreErrors = async <T>(
   }
 };
 
-const requireNone = (waits: readonly number[]): void => {
+const requireNoWaits = (waits: readonly number[]): void => {
   const wait = Math.max(0, ...waits);
   if (wait > 0) throw new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: wait });
 };
@@ -83,7 +83,7 @@ const requireNone = (waits: readonly number[]): void => {
 export const requireNoWait = (
   seen: readonly SeenCounter[],
   { now = new Date() }: { now?: Date } = {},
-): void => requireNone(seen.map(({ count }) => waitOf(count, now)));
+): void => requireNoWaits(seen.map(({ count }) => waitOf(count, now)));
 
 /** Marks a wait. @returns false when somebody else has marked it */
 const markWait = (pk: string, count: Count): Promise<boolean> => {
@@ -156,7 +156,7 @@ export const countAttempt = async (
   const waits = await Promise.all(
     seen.map((counter) => logAndIgnoreErrors(() => countOne(counter, now))),
   );
-  requireNone(waits.map((wait = 0) => wait));
+  requireNoWaits(waits.map((wait = 0) => wait));
 };
 
 /**
@@ -169,8 +169,8 @@ export const exceeds = async (pk: string, limit: number, now: Date): Promise<boo
 };
 
 /**
- * Reads counters before a password is checked, and again after that: others may have reached a
- * limit meanwhile.
+ * Reads counters, and refuses while one demands a wait. Called before a password is checked and
+ * again after it, because others may have reached a limit meanwhile.
  * @returns the counters with their counts, which are undefined if they cannot be read
  * @throws {DomainError} TOO_MANY_ATTEMPTS
  */

@@ -1,9 +1,9 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
 
 import { record, recordingFaults } from '../audit/record.ts';
-import { type TransactItem, transact } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
-import { noticeFactor } from '../mail/hand-over.ts';
+import { updateOnce } from '../dynamodb/client.ts';
+import { DomainError, missingField } from '../errors.ts';
+import { notifyOfFactor } from '../mail/hand-over.ts';
 import {
   type Code,
   enrolmentUri,
@@ -46,8 +46,7 @@ const enrolmentTime = 10 * 60;
 const parseCode = (value: unknown): Code => {
   const code = readCode(value);
   if (code) return code;
-  const fault = { field: 'code', code: 'REQUIRED', rule: 'is required' } as const;
-  throw new DomainError('CODE_REQUIRED', { faults: [fault] });
+  throw missingField('CODE_REQUIRED', 'code');
 };
 
 /** Requires what a check finds. A wrong code counts as a failed login. */
@@ -96,22 +95,18 @@ const write = async (
   change: Expressions,
 ): Promise<Written> => {
   const condition = whileAsRead(user, permission);
-  const update: TransactItem = {
-    Update: {
-      TableName: config.usersTable,
-      Key: userKey(user.id),
-      UpdateExpression: change.UpdateExpression,
-      ConditionExpression: `${condition.ConditionExpression} AND ${change.ConditionExpression}`,
-      ExpressionAttributeNames: condition.ExpressionAttributeNames,
-      ExpressionAttributeValues: {
-        ...condition.ExpressionAttributeValues,
-        ...change.ExpressionAttributeValues,
-      },
+  const isWritten = await updateOnce({
+    TableName: config.usersTable,
+    Key: userKey(user.id),
+    UpdateExpression: change.UpdateExpression,
+    ConditionExpression: `${condition.ConditionExpression} AND ${change.ConditionExpression}`,
+    ExpressionAttributeNames: condition.ExpressionAttributeNames,
+    ExpressionAttributeValues: {
+      ...condition.ExpressionAttributeValues,
+      ...change.ExpressionAttributeValues,
     },
-  };
-  // A transaction, which DynamoDB recognises when the response of an attempt was lost.
-  const [changed] = await transact([update]);
-  return changed ? 'conflict' : 'written';
+  });
+  return isWritten ? 'written' : 'conflict';
 };
 
 /** Changes a factor, again for as long as others change the user in between. */
@@ -151,7 +146,7 @@ const recording = async <T>(
   const isBegun = details.second_factor === 'begun';
   await Promise.all([
     record({ ...entry, result: 'SUCCESS' }),
-    isBegun ? undefined : noticeFactor(caller, source),
+    isBegun ? undefined : notifyOfFactor(caller, source),
   ]);
   return result;
 };
@@ -169,8 +164,8 @@ const requireNoFactor = (user: StoredUser): void => {
 export const beginEnrolment = (
   request: FactorRequest,
   issuer: string,
-  { now = new Date() }: { now?: Date } = {},
 ): Promise<{ secret: string; uri: string }> => {
+  const now = new Date();
   const details = { fields: ['second_factor'], second_factor: 'begun' };
   return recording(request, details, async () => {
     const permission = await checkOwnRequest(ownRequest(request), request.caller);
@@ -212,10 +207,8 @@ const checkFirstCode = (user: StoredUser, secret: string, code: Code, now: Date)
  * @throws {DomainError} CODE_REQUIRED, SECOND_FACTOR_ENABLED, SECOND_FACTOR_NOT_FOUND, CODE_WRONG,
  *   TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
-export const confirmEnrolment = (
-  request: FactorRequest,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<string[]> => {
+export const confirmEnrolment = (request: FactorRequest): Promise<string[]> => {
+  const now = new Date();
   const { caller: user, source, body } = request;
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
   return recording(request, details, async () => {
@@ -312,10 +305,11 @@ export const removeFactor = async (id: number): Promise<StoredUser> => {
     ConditionExpression: 'factor_secret = :secret',
     ExpressionAttributeValues: { ':secret': user.factor_secret },
   });
-  // A transaction, which DynamoDB recognises when the response of an attempt was lost.
-  const [changed] = await transact([
-    { Update: { TableName: config.usersTable, Key: userKey(id), ...update } },
-  ]);
-  if (changed) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+  const isRemoved = await updateOnce({
+    TableName: config.usersTable,
+    Key: userKey(id),
+    ...update,
+  });
+  if (!isRemoved) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
   return user;
 };

@@ -35,12 +35,9 @@ const resetsPerAddress = 20;
  * the source addresses are not those of the clients.
  * @returns whether it exceeds the limit
  */
-export const exceedsResetLimit = async (
-  sourceIp: string,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<boolean> =>
+export const exceedsResetLimit = async (sourceIp: string): Promise<boolean> =>
   config.loginFailuresPerAddress > 0 &&
-  (await exceeds(`attempts#reset#address#${networkOf(sourceIp)}`, resetsPerAddress, now));
+  (await exceeds(`attempts#reset#address#${networkOf(sourceIp)}`, resetsPerAddress, new Date()));
 
 /** Notices to one email address within 15 minutes, whichever accounts have it. */
 const noticesPerAddress = 10;

@@ -23,7 +23,7 @@ import { beginSession, type Tokens } from './new-session.ts';
 type SeenCounters = readonly SeenCounter[];
 
 /** The user who logs in, or the reason why the login fails. */
-const authenticate = async (user: StoredUser | undefined, password: string) => {
+const checkPassword = async (user: StoredUser | undefined, password: string) => {
   const known = user !== undefined;
   // Where responses must not reveal whether an account exists, their time must not either: a login
   // to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
@@ -112,7 +112,7 @@ export const logIn = async (
     throw counted.status === 'rejected' ? counted.reason : error;
   };
 
-  const { user, reason } = await authenticate(found, password);
+  const { user, reason } = await checkPassword(found, password);
   if (!user) return countAndThrow(reason, seen, errorFor(reason));
   const code = readCode(given.code);
   const proof = await proofOf(user, code);

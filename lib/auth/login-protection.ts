@@ -1,4 +1,4 @@
-/** Counts failed logins per account and per source address. */
+/** The counters of a login, and how a success deletes that of its account. */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';

@@ -1,5 +1,5 @@
-/** The conditions under which callers who are not admins may change a user. */
-import { DomainError } from '../errors.ts';
+/** The conditions under which users change themselves, or those whom they made. */
+import { DomainError, missingField } from '../errors.ts';
 import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
@@ -29,8 +29,7 @@ export interface OwnChange extends OwnRequest {
  */
 export const parseCurrentPassword = (value: unknown): string => {
   if (typeof value === 'string' && value !== '') return value;
-  const fault = { field: 'currentPassword', code: 'REQUIRED', rule: 'is required' } as const;
-  throw new DomainError('CURRENT_PASSWORD_REQUIRED', { faults: [fault] });
+  throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
 };
 
 /**

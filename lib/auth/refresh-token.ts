@@ -4,7 +4,7 @@
  * a response gets the same token again, and nobody can make a valid one from what the table holds.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { DomainError } from '../errors.ts';
+import { DomainError, missingField } from '../errors.ts';
 import type { RefreshState, Session } from '../users/sessions.ts';
 import { isUserId } from '../users/user.ts';
 
@@ -36,8 +36,7 @@ const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
  */
 export const parseRefreshToken = (value: unknown): RefreshToken => {
   if (typeof value !== 'string' || value === '') {
-    const fault = { field: 'refreshToken', code: 'REQUIRED', rule: 'is required' } as const;
-    throw new DomainError('REFRESH_TOKEN_REQUIRED', { faults: [fault] });
+    throw missingField('REFRESH_TOKEN_REQUIRED', 'refreshToken');
   }
   const [, id, sessionId = '', secret = '', tag = ''] = form.exec(value) ?? [];
   if (!isUserId(Number(id))) throw new DomainError('REFRESH_TOKEN_INVALID');

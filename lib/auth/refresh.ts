@@ -77,11 +77,8 @@ const exchange = async (
  * @param refreshToken the field of the body
  * @throws {DomainError} REFRESH_TOKEN_REQUIRED, REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
-export const refreshSession = async (
-  refreshToken: unknown,
-  source: Source,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<Tokens> => {
+export const refreshSession = async (refreshToken: unknown, source: Source): Promise<Tokens> => {
+  const now = new Date();
   const given = parseRefreshToken(refreshToken);
   const found = await readSessions(given.userId);
   if (!found) throw new DomainError('REFRESH_TOKEN_INVALID');

@@ -177,6 +177,17 @@ export const retry = async <T>(
 };
 
 /**
+ * Attempts a write as {@link retry} does: an attempt fails if another request writes at the same time.
+ * @throws {DomainError} STORAGE_FAULT when no attempt succeeded
+ */
+export const retryWrite = async <T>(...args: Parameters<typeof retry<T>>): Promise<T> => {
+  const result = await retry<T>(...args);
+  if (result === undefined)
+    throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+  return result;
+};
+
+/**
  * An item, or its key, as DynamoDB has it: the document client would convert it at a higher cost.
  */
 export type StoredItem = Record<string, AttributeValue>;
@@ -264,3 +275,12 @@ export const transact = async (
     return reasons.map((reason) => (conditionFailed(reason) ? reason : undefined));
   }
 };
+
+/**
+ * Makes one conditional update in a transaction, which DynamoDB recognises when the response of an
+ * attempt was lost.
+ * @returns false when the condition does not hold
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const updateOnce = async (Update: NonNullable<TransactItem['Update']>): Promise<boolean> =>
+  (await transact([{ Update }])).length === 0;

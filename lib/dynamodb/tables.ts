@@ -41,7 +41,8 @@ export const isCreatedAtKey = (key: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{16}$/.test(key);
 
 /**
- * User items, email uniqueness items and the counter of ids, distinguished by the prefix of `pk`.
+ * The items of users: themselves, their addresses, sessions and links; the counter of ids; counts of
+ * attempts; and marks of audit queries. The prefix of `pk` distinguishes them.
  * The index of the list has one partition, which takes as many writes as the counter of ids does.
  */
 export const usersTable = {

@@ -16,7 +16,7 @@ interface Asked extends Source {
 export interface ResetMessage extends Asked {
   readonly kind: 'reset';
   readonly email: string;
-  /** Somebody did not ask for a new password, but for an account with the address. */
+  /** Somebody tried to register the address; nobody asked for a new password. */
   readonly isTaken?: true;
 }
 
@@ -98,7 +98,7 @@ const notice = async (
 };
 
 /** Requests a {@link notice} to the old address of an account that was changed. */
-export const noticeChange = (
+export const notifyOfChange = (
   before: { readonly id: number; readonly email: string },
   { email = before.email, password }: { readonly email?: string; readonly password?: string },
   source: Source,
@@ -114,23 +114,21 @@ export const noticeChange = (
 };
 
 /** Requests a {@link notice} that a second factor was enabled, removed, or got new recovery codes. */
-export const noticeFactor = (
+export const notifyOfFactor = (
   user: { readonly id: number; readonly email: string },
   source: Source,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<void> => notice(user, ['secondFactor'], source, now);
+): Promise<void> => notice(user, ['secondFactor'], source, new Date());
 
 /** A message that asks for a link by which a user verifies an address. */
 export const verificationOf = (
   { id: user_id, email }: { readonly id: number; readonly email: string },
   source: Source,
-  { now = new Date() }: { now?: Date } = {},
 ): VerificationMessage => ({
   kind: 'verification',
   user_id,
   email,
   ...source,
-  time: now.toISOString(),
+  time: new Date().toISOString(),
 });
 
 /**
@@ -150,9 +148,5 @@ export const remindToVerify = async (
 };
 
 /** Requests a mail to whoever has an address with which somebody registers. Never throws. */
-export const tellHolder = (
-  email: string,
-  source: Source,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<void> =>
-  handOverOrLog({ kind: 'reset', email, isTaken: true, ...source, time: now.toISOString() });
+export const tellHolder = (email: string, source: Source): Promise<void> =>
+  handOverOrLog({ kind: 'reset', email, isTaken: true, ...source, time: new Date().toISOString() });

@@ -1,6 +1,6 @@
 /**
- * Mails links: for each request once, and only so many for an account (functions/README.md, Password
- * reset).
+ * Mails notices, and links: for each request once, and only so many for an account
+ * (functions/README.md, Password reset).
  */
 import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -5,7 +5,7 @@ import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
 import { failuresOf } from '../auth/login-protection.ts';
 import { DomainError } from '../errors.ts';
-import { handOver, noticeChange } from '../mail/hand-over.ts';
+import { handOver, notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
 import { hashPassword } from '../users/password.ts';
 import { findLink, useReset } from './store.ts';
@@ -15,13 +15,9 @@ import { findLink, useReset } from './store.ts';
  * the time does not reveal whether there is one.
  * @throws {DomainError} MAIL_FAULT
  */
-export const requestReset = async (
-  email: string,
-  source: Source,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<void> => {
+export const requestReset = async (email: string, source: Source): Promise<void> => {
   if (await exceedsResetLimit(source.ip_address)) return;
-  await handOver({ kind: 'reset', email, ...source, time: now.toISOString() });
+  await handOver({ kind: 'reset', email, ...source, time: new Date().toISOString() });
 };
 
 /** The details of the audit entry of a reset. */
@@ -49,6 +45,6 @@ export const resetPassword = async (
   if (!isSet) throw new DomainError('RESET_TOKEN_INVALID');
   await Promise.all([
     record({ ...change, result: 'SUCCESS' }),
-    noticeChange(user, { password }, source),
+    notifyOfChange(user, { password }, source),
   ]);
 };

@@ -223,15 +223,12 @@ export const useReset = async (
  * @returns false when the token is not valid any more, or the user has changed
  * @throws {DomainError} EMAIL_REGISTERED when somebody else has taken the address, STORAGE_FAULT
  */
-export const useVerification = async (
-  link: FoundLink,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<boolean> => {
+export const useVerification = async (link: FoundLink): Promise<boolean> => {
   const { user, email, session } = link;
   const update = { email, email_verified: true };
   const context = { permission: { user, endsWith: {}, session }, mailsLinks: true };
   const [linkChanged, userChanged, addressChanged, taken] = await transact([
-    usingUp(link, now),
+    usingUp(link, new Date()),
     { Update: updateWhileAsRead(user, update, context) },
     ...movingEmail(user, email),
     ...voidingLink(user, update, context),

@@ -3,9 +3,9 @@
 import { record, recordingFaults } from '../audit/record.ts';
 import { exceedsResetLimit } from '../auth/limits.ts';
 import { requirePassword } from '../auth/own-change.ts';
-import { retry } from '../dynamodb/client.ts';
-import { DomainError, namedError } from '../errors.ts';
-import { handOver, noticeChange, verificationOf } from '../mail/hand-over.ts';
+import { retryWrite } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
+import { handOver, notifyOfChange, verificationOf } from '../mail/hand-over.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { changeDetails } from '../users/audit-details.ts';
@@ -79,8 +79,9 @@ export const verifyEmail = async (
     });
     return isUsed ? { user, moved, change } : undefined;
   };
-  const used = await retry(tryToUse, { attempts: maxAttempts });
-  if (!used) throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
-  const { user, moved, change } = used;
-  await Promise.all([record({ ...change, result: 'SUCCESS' }), noticeChange(user, moved, source)]);
+  const { user, moved, change } = await retryWrite(tryToUse, { attempts: maxAttempts });
+  await Promise.all([
+    record({ ...change, result: 'SUCCESS' }),
+    notifyOfChange(user, moved, source),
+  ]);
 };

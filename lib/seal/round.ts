@@ -1,5 +1,5 @@
 /** A round of the sealer: it checks a part of the sealed trail, and seals what is over. */
-import { describeFault, logError } from '../log.ts';
+import { auditTrailBroken, describeFault, logError } from '../log.ts';
 import { dayInMilliseconds } from '../time.ts';
 import { BrokenTrail, findDigest, listWindows } from './archive.ts';
 import {
@@ -22,7 +22,7 @@ const rotation = 30 * dayInMilliseconds;
 const maxNamed = 20;
 
 const logBroken = (faults: number, named: readonly Pick<Finding, 'kind' | 'subject'>[]): void =>
-  logError('audit-trail-broken', {
+  logError(auditTrailBroken, {
     faults,
     findings: named.slice(0, maxNamed).map(({ kind, subject }) => ({ kind, subject })),
   });

@@ -18,11 +18,7 @@ export type Proof = { readonly secret: string } & (
  * @returns undefined for a wrong code, for one that was used, and where there is no factor
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
  */
-export const checkCode = async (
-  user: StoredUser,
-  code: Code,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<Proof | undefined> => {
+export const checkCode = async (user: StoredUser, code: Code): Promise<Proof | undefined> => {
   const { id, factor_secret: secret } = user;
   if (secret === undefined) return undefined;
   if (code.kind === 'recovery') {
@@ -30,7 +26,7 @@ export const checkCode = async (
     return isGood(user, proof) ? proof : undefined;
   }
   if (code.kind === 'neither') return undefined;
-  const step = stepOf(await decryptSecret(id, secret), code.digits, now);
+  const step = stepOf(await decryptSecret(id, secret), code.digits, new Date());
   if (step === undefined) return undefined;
   const proof = { secret, step };
   return isGood(user, proof) ? proof : undefined;

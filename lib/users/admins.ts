@@ -1,7 +1,7 @@
 import { transact } from '../dynamodb/client.ts';
 import { readPage } from '../dynamodb/page.ts';
 import { usersTable } from '../dynamodb/tables.ts';
-import { logWarning } from '../log.ts';
+import { adminMade, logWarning } from '../log.ts';
 import { config } from '../settings.ts';
 import { adminListing, toUser, userKey } from './items.ts';
 import { endingSessions } from './sessions.ts';
@@ -71,7 +71,7 @@ export const besideAnotherAdmin = async <T>(
 export const logAdminMade = (
   id: number,
   { by, requestId }: { by: number; requestId: string },
-): void => logWarning('admin-made', { requestId, user_id: id, by });
+): void => logWarning(adminMade, { requestId, user_id: id, by });
 
 /**
  * Takes the role admin from a user and ends the user's sessions, if another user is an admin at the

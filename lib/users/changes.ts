@@ -1,6 +1,6 @@
 /** Changes of users, whom others may change at the same time. */
-import { retry, storageTime } from '../dynamodb/client.ts';
-import { DomainError, type ErrorCode, namedError, withUnknownOutcome } from '../errors.ts';
+import { retryWrite, storageTime } from '../dynamodb/client.ts';
+import { DomainError, type ErrorCode, withUnknownOutcome } from '../errors.ts';
 import { type StoredUser, toUser } from './items.ts';
 import { verifyPassword } from './password.ts';
 import { isEnded } from './sessions.ts';
@@ -77,9 +77,7 @@ export const readThenWrite = async (
   };
   try {
     const until = performance.now() + contentionTimeout();
-    const done = await retry(tryOnce, { attempts: minAttempts, until });
-    if (!done) throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
-    return done;
+    return await retryWrite(tryOnce, { attempts: minAttempts, until });
   } catch (error) {
     throw unsure ? withUnknownOutcome(error) : error;
   }

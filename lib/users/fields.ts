@@ -1,6 +1,7 @@
 /**
- * The rules for a name and an email address (functions/README.md, Input), and bodies that no setting
- * changes: a function has only the settings that its modules read.
+ * The rules for a name and an email address (functions/README.md, Input), and bodies that depend on no
+ * setting: they are apart from schema.ts, because a function has only the settings that its bundle
+ * reads.
  */
 import * as v from 'valibot';
 import { atLeast, atMost, type Fields, parseBody, rule, text } from '../validation.ts';

@@ -1,6 +1,6 @@
 /** How sessions are shown, and ended one by one or all others at once. */
-import { retry, transact } from '../dynamodb/client.ts';
-import { DomainError, namedError } from '../errors.ts';
+import { retryWrite, updateOnce } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { type StoredUser, userKey } from './items.ts';
 import {
@@ -18,7 +18,8 @@ import {
  * The sessions of a user that have not ended, newest first.
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-const openSessions = async (id: number, now: Date): Promise<readonly NonNullable<OwnSession>[]> => {
+const openSessions = async (id: number): Promise<readonly NonNullable<OwnSession>[]> => {
+  const now = new Date();
   const found = await readSessions(id);
   if (!found) throw new DomainError('USER_NOT_FOUND');
   return Object.entries(found.sessions)
@@ -42,12 +43,8 @@ const shown = ({ created, used, until, ip_address, user_agent }: Session) => ({
  * @param current the session of the request
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const listSessions = async (
-  id: number,
-  current: OwnSession,
-  { now = new Date() }: { now?: Date } = {},
-) =>
-  (await openSessions(id, now)).map((session) => ({
+export const listSessions = async (id: number, current: OwnSession) =>
+  (await openSessions(id)).map((session) => ({
     id: session.id,
     ...shown(session),
     current: session.id === current?.id,
@@ -57,12 +54,8 @@ export const listSessions = async (
  * Ends one session of a user.
  * @throws {DomainError} USER_NOT_FOUND, SESSION_NOT_FOUND, STORAGE_FAULT
  */
-export const endOpenSession = async (
-  id: number,
-  sessionId: string | undefined,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<void> => {
-  const session = (await openSessions(id, now)).find((each) => each.id === sessionId);
+export const endOpenSession = async (id: number, sessionId: string | undefined): Promise<void> => {
+  const session = (await openSessions(id)).find((each) => each.id === sessionId);
   if (!session) throw new DomainError('SESSION_NOT_FOUND');
   await endSession(id, session);
 };
@@ -90,10 +83,7 @@ export const endOtherSessions = async (caller: Bearer): Promise<void> => {
   const tryOnce = async (attempt: number) => {
     const user = attempt === 0 ? caller : (await readSessions(id))?.user;
     if (!user || isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
-    // A transaction, which DynamoDB recognises when the response of an attempt was lost.
-    const [changed] = await transact([{ Update: endingOthers(user, session) }]);
-    return changed ? undefined : true;
+    return (await updateOnce(endingOthers(user, session))) || undefined;
   };
-  const isDone = await retry(tryOnce, { attempts: 5 });
-  if (!isDone) throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+  await retryWrite(tryOnce, { attempts: 5 });
 };

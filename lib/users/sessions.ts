@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { conditionItem, isConditionFailure, send, sendIf, transact } from '../dynamodb/client.ts';
+import { conditionItem, isConditionFailure, send, sendIf, updateOnce } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { day, seconds } from '../time.ts';
@@ -110,18 +110,14 @@ export const readSessions = async (
  * @returns undefined when the user was deleted
  * @throws {DomainError} TOKEN_INVALID when the session has ended, STORAGE_FAULT
  */
-export const findBearer = async (
-  id: number,
-  sessionId: unknown,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<Bearer | undefined> => {
+export const findBearer = async (id: number, sessionId: unknown): Promise<Bearer | undefined> => {
   const { user, sessions = {} } = (await readSessions(id)) ?? {};
   if (!user) return undefined;
   if (sessionId === undefined) {
     if (isEnded(user, null)) throw new DomainError('TOKEN_INVALID');
     return { ...user, session: null };
   }
-  const session = openSession(user, sessions, sessionId, now);
+  const session = openSession(user, sessions, sessionId, new Date());
   if (!session) throw new DomainError('TOKEN_INVALID');
   return { ...user, session };
 };
@@ -331,8 +327,5 @@ export const endSession = (
  * @returns false when it has ended already
  * @throws {DomainError} STORAGE_FAULT
  */
-export const endReusedSession = async (userId: number, id: string): Promise<boolean> => {
-  // A transaction, which DynamoDB recognises when the response of an attempt was lost.
-  const failed = await transact([{ Update: removal(userId, id) }]);
-  return failed.length === 0;
-};
+export const endReusedSession = (userId: number, id: string): Promise<boolean> =>
+  updateOnce(removal(userId, id));

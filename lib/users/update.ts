@@ -1,6 +1,6 @@
 /** How an update of a user is written: on the condition that the user is still as it was read. */
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { isConditionFailure, send, transact } from '../dynamodb/client.ts';
+import { isConditionFailure, send, type TransactItem, transact } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
 import { requireAdmin } from './admins.ts';
@@ -14,7 +14,10 @@ export interface Permission {
   readonly user: StoredUser;
   /** Fields whose change ends the permission, each with its error. */
   readonly endsWith: Readonly<Partial<Record<'email' | 'role' | 'made_by', ErrorCode>>>;
-  /** The session of the caller, which must not have been ended; absent: there is none to check. */
+  /**
+   * The session of the caller, which must not have been ended; null: the caller's token has none;
+   * absent: it is not checked.
+   */
   readonly session?: OwnSession;
   /** The password that the user must have; absent where the change does not require one. */
   readonly currentPassword?: string;
@@ -27,7 +30,7 @@ export interface ChangeContext {
    * operator.
    */
   readonly caller?: number;
-  /** Absent for operators, for admins who change others, and where the token is enough. */
+  /** Absent where nothing must still hold. */
   readonly permission?: Permission | undefined;
   /** Whether the service mails links for password resets, which a change of address makes void. */
   readonly mailsLinks?: boolean;
@@ -189,34 +192,25 @@ export const voidingLink = (
   { mailsLinks }: ChangeContext,
 ) => (mailsLinks && email !== user.email ? [{ Update: voidLink('reset', user.id) }] : []);
 
-/** Writes an update that leaves the email item as it is, in a transaction with its conditions. */
-const updateAndRequire = async (
-  user: StoredUser,
-  update: UserUpdate,
-  context: ChangeContext,
+/** Writes an update that leaves the email item as it is, in a transaction with others. */
+const updateWithOthers = async (
+  Update: ReturnType<typeof updateWhileAsRead>,
+  others: readonly TransactItem[],
 ): Promise<Written> => {
-  const [userChanged, grantorIsNoAdmin] = await transact([
-    { Update: updateWhileAsRead(user, update, context) },
-    ...requireGrantor(user, update, context),
-    ...voidingLink(user, update, context),
-  ]);
+  const [userChanged, grantorIsNoAdmin] = await transact([{ Update }, ...others]);
   if (userChanged) return 'conflict';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   return 'written';
 };
 
 /** Writes an update that leaves the email item as it is, by itself. */
-const updateAlone = async (
-  user: StoredUser,
-  update: UserUpdate,
-  context: ChangeContext,
-): Promise<Written> => {
+const updateAlone = async (Update: ReturnType<typeof updateWhileAsRead>): Promise<Written> => {
   try {
-    await send(new UpdateCommand(updateWhileAsRead(user, update, context)));
+    await send(new UpdateCommand(Update));
     return 'written';
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
-    // If an earlier attempt was made, the condition does not hold after it.
+    // An earlier attempt may have taken effect; then the condition fails.
     return error.mayHaveHappened ? 'unknown' : 'conflict';
   }
 };
@@ -234,9 +228,10 @@ const updateInPlace = (
 ): Promise<Written> => {
   const endsPermission = context.permission && endsSessions(user, update, context);
   const others = [...requireGrantor(user, update, context), ...voidingLink(user, update, context)];
+  const Update = updateWhileAsRead(user, update, context);
   return endsPermission || others.length > 0
-    ? updateAndRequire(user, update, context)
-    : updateAlone(user, update, context);
+    ? updateWithOthers(Update, others)
+    : updateAlone(Update);
 };
 
 /** Moves a user to another address. */

@@ -98,7 +98,10 @@ describe('A route', () => {
   const routes = functions.flatMap((definition) => definition.routes.map(routeKey));
 
   it('has an operation in lib/contract, and every operation there has a route', () => {
-    expect(Object.keys(operations).sort()).toEqual(routes.sort());
+    const named = Object.keys(operations).sort();
+    expect(named, 'operations of lib/contract, and routes of infra/routes.ts').toEqual(
+      routes.sort(),
+    );
   });
 
   it('has a handler that has a test of its own, or one with all that a setting adds', () => {

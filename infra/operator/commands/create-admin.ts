@@ -35,7 +35,7 @@ const run: Run = async ({ operator, operands: [email = ''], options }) => {
     const admin = await prepare(email, String(options.name ?? 'Administrator'));
     const [{ id }, details] = [admin, creationDetails(admin)];
     await recordChange(
-      { operator, action: 'CREATE', resource: 'users', resource_id: id, details },
+      { operator, action: 'CREATE', resource_id: id, details },
       async () => {
         await insertUser(admin);
         console.log(`Created the admin with id ${id}.`);

@@ -22,11 +22,9 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { id, role } = await requireUser(email);
   if (role !== 'admin') throw new Failure('This user is not an admin.');
   const details = { fields: ['role'], role: { from: role, to: 'user' } };
-  await recordChange(
-    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },
-    () => takeRole(id),
-    { check: seeAdmins },
-  );
+  await recordChange({ operator, action: 'UPDATE', resource_id: id, details }, () => takeRole(id), {
+    check: seeAdmins,
+  });
 };
 
 export const demote: Command = {

@@ -42,7 +42,7 @@ const lineOf = ({ password_hash: hash, email_verified, ...user }: StoredUser): s
 
 /** @returns how many users were written */
 const writeAll = async (operator: Operator, write: Write): Promise<number> => {
-  await recordIntention({ operator, action: 'EXPORT', resource: 'users' });
+  await recordIntention({ operator, action: 'EXPORT' });
   const progress = startProgress(process.stderr);
   const interruption = catchInterruption();
   let count = 0;

@@ -106,7 +106,7 @@ const begin = async (operation: Operation, ids: IdList): Promise<void> => {
 const run: Run = async ({ operator, operands: [name = ''], options }) => {
   const input = await openInput(name);
   const ids = await openIdList(options.ids);
-  const operation = { operator, action: 'CREATE', resource: 'users' } as const;
+  const operation = { operator, action: 'CREATE' } as const;
   await begin(operation, ids);
 
   const tally: Tally = { imported: 0, present: 0, rejected: 0 };

@@ -9,7 +9,7 @@ const run: Run = async ({ operator }) => {
     console.log([String(id), email, name, created_at].map(printable).join('\t'));
   }
   if (admins.length === 0) console.error('There is no admin yet: create one by create-admin.');
-  await recordOperation({ operator, action: 'READ', resource: 'users' });
+  await recordOperation({ operator, action: 'READ' });
 };
 
 export const listAdmins: Command = {

@@ -9,7 +9,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (role === 'admin') throw new Failure('This user is an admin already.');
   const details = { fields: ['role'], role: { from: role, to: 'admin' } };
   await recordChange(
-    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },
+    { operator, action: 'UPDATE', resource_id: id, details },
     async () => {
       await updateUser(id, { role: 'admin' });
       console.log(`User ${id} is an admin from the next login on.`);

@@ -21,7 +21,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { id, factor_secret } = await requireUser(email);
   if (factor_secret === undefined) throw none();
   await recordChange(
-    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details: factorRemoved },
+    { operator, action: 'UPDATE', resource_id: id, details: factorRemoved },
     () => remove(id),
     { check: 'Run the command again: it says whether there still is one.' },
   );

@@ -19,7 +19,6 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     {
       operator,
       action: 'UPDATE',
-      resource: 'users',
       resource_id: id,
       details: resetRequested,
     },

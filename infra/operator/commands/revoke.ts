@@ -27,18 +27,16 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   requireRevocable();
   const { id } = await requireUser(email);
   const details = { scope: 'all' };
-  await recordChange(
-    { operator, action: 'LOGOUT', resource: 'users', resource_id: id, details },
-    () => end(id),
-    { check: 'Run the command again: running it twice does no harm.' },
-  );
+  await recordChange({ operator, action: 'LOGOUT', resource_id: id, details }, () => end(id), {
+    check: 'Run the command again: running it twice does no harm.',
+  });
 };
 
 /** Ends all sessions of all users. */
 const runForAll: Run = async ({ operator }) => {
   requireRevocable();
   const details = { scope: 'everyone' };
-  await recordIntention({ operator, action: 'LOGOUT', resource: 'users', details });
+  await recordIntention({ operator, action: 'LOGOUT', details });
   const progress = startProgress(process.stderr);
   let count = 0;
   try {

@@ -235,12 +235,12 @@ export const verifyAudit: Command = {
   },
   help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted,
 inserted or late, and files of the archive that are missing, unreadable, wrongly signed, moved or
-forked; says how many entries are too new to be sealed. Where nothing of the time is sealed that
---since and --until ask for, it cannot tell; where digests end before it does, they are behind.
+forked; says how many entries are too new to be sealed. If nothing between --since and --until is
+sealed, it cannot tell; if the digests end before --until, they are behind.
 
 It remembers the newest digest of each key, and the key of each service, in
 $XDG_STATE_HOME/accounts-service (or, unset, in ~/.local/state/accounts-service), and says when one
-is gone or another one. A new key that you intended is confirmed once by --public-key. Run it regularly, on a
+has disappeared or differs. A new key that you intended is confirmed once by --public-key. Run it regularly, on a
 machine that nobody reaches who may write to the archive: only such a memory shows that the newest
 digests were taken away. Compare the key's fingerprint, which it prints, with the one you know.`,
   examples: [

@@ -14,7 +14,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (user.email_verified) throw new Failure('The address of this user is verified already.');
   const details = { fields: ['email_verified'] };
   await recordChange(
-    { operator, action: 'UPDATE', resource: 'users', resource_id: id, details },
+    { operator, action: 'UPDATE', resource_id: id, details },
     async () => {
       // Only the address that was named: the user may be given another one meanwhile.
       const permission = { user, endsWith: { email: 'USER_NOT_FOUND' } } as const;

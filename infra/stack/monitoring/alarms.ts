@@ -169,7 +169,7 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
   return [
     {
       name: 'UnsentMails',
-      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost if the log of users-update or password-resets-set has ${noticeNotHandedOver}. See the log of the function mail, and SES.`,
+      description: `Mails were not sent: their messages are in the queue UnsentMailsQueueUrl, or are lost if the log of a function that hands mails over has ${noticeNotHandedOver}. See the log of the function mail, and SES.`,
       metric: sum('Mails that were not sent', metrics),
       threshold: 1,
     },

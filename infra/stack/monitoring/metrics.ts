@@ -9,7 +9,13 @@ import {
   MetricFilter,
 } from 'aws-cdk-lib/aws-logs';
 import type { TableDefinition } from '../../../lib/dynamodb/tables.ts';
-import { entryNotWritten, noticeNotHandedOver, refreshTokenReused } from '../../../lib/log.ts';
+import {
+  adminMade,
+  auditTrailBroken,
+  entryNotWritten,
+  noticeNotHandedOver,
+  refreshTokenReused,
+} from '../../../lib/log.ts';
 import { routeKey } from '../../routes.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
@@ -105,20 +111,17 @@ const refusals = ['401', '404', '429'];
 const outcomes = ['200', ...refusals];
 
 /**
- * The events that lib/audit/record.ts and lib/mail/hand-over.ts log. The filter searches for text: a
- * JSON pattern would not match, because Lambda puts a prefix before the JSON of a line.
+ * The log lines of an event. The filter searches for text: a JSON pattern would not match, because
+ * Lambda puts a prefix before the JSON of a line.
  */
-const unwrittenAuditEntry = FilterPattern.allTerms(entryNotWritten);
-const lostNotice = FilterPattern.allTerms(noticeNotHandedOver);
+const linesOf = (event: string): IFilterPattern => FilterPattern.allTerms(event);
 
-/** The event that lib/auth/refresh.ts logs. */
-const tokenReused = FilterPattern.allTerms(refreshTokenReused);
-
-/** The event that lib/users/admins.ts logs. */
-const adminMade = FilterPattern.allTerms('admin-made');
-
-/** The event that lib/seal/round.ts logs. */
-const brokenAuditTrail = FilterPattern.allTerms('audit-trail-broken');
+/** The lines of the access log for responses of a function with some statuses. */
+const answered = ({ definition }: ServiceFunction, statuses: readonly string[]): IFilterPattern =>
+  FilterPattern.all(
+    anyOf('$.routeKey', definition.routes.map(routeKey)),
+    anyOf('$.status', statuses),
+  );
 
 /** Creates metrics from the access log and from the logs of functions. */
 export const createLogMetrics = (
@@ -141,11 +144,6 @@ export const createLogMetrics = (
   const metric = (metricName: string) =>
     new Metric({ namespace, metricName, statistic: 'Sum', period });
 
-  const answered = ({ definition }: ServiceFunction, statuses: readonly string[]) =>
-    FilterPattern.all(
-      anyOf('$.routeKey', definition.routes.map(routeKey)),
-      anyOf('$.status', statuses),
-    );
   for (const login of functions.filter(isLogin)) {
     count('LoginFilter', 'Logins', accessLogs, answered(login, outcomes));
     count('FailedLoginFilter', 'FailedLogins', accessLogs, answered(login, refusals));
@@ -153,18 +151,21 @@ export const createLogMetrics = (
   const refresh = functions.find(({ definition }) => definition.name === 'refresh');
   if (refresh) {
     count('RefreshFilter', 'Refreshes', accessLogs, answered(refresh, ['200']));
-    count('ReusedTokenFilter', 'ReusedRefreshTokens', refresh.logGroup, tokenReused);
+    const reused = linesOf(refreshTokenReused);
+    count('ReusedTokenFilter', 'ReusedRefreshTokens', refresh.logGroup, reused);
   }
   for (const { node, logGroup } of functions.filter(writesAudit)) {
-    count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, unwrittenAuditEntry);
+    count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, linesOf(entryNotWritten));
   }
   for (const { node, logGroup } of functions.filter(({ definition }) => definition.makesAdmins)) {
-    count(`${node.id}AdminFilter`, 'AdminsMade', logGroup, adminMade);
+    count(`${node.id}AdminFilter`, 'AdminsMade', logGroup, linesOf(adminMade));
   }
-  if (sealer) count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, brokenAuditTrail);
+  if (sealer) {
+    count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, linesOf(auditTrailBroken));
+  }
   for (const { node, logGroup, definition } of functions) {
     if (!definition.handsOverMails || !functions.some(({ unsent }) => unsent)) continue;
-    count(`${node.id}NoticeFilter`, 'LostNotices', logGroup, lostNotice);
+    count(`${node.id}NoticeFilter`, 'LostNotices', logGroup, linesOf(noticeNotHandedOver));
   }
   return {
     logins: metric('Logins'),

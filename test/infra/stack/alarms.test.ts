@@ -245,7 +245,7 @@ describe('The alarms of a service that sends mails', () => {
     expect(alarms().has('UnsentMailsAlarm')).toBe(false);
   });
 
-  it('count notices that could not be handed over, in the logs of all functions that send them', () => {
+  it('count mails that were lost, in the logs of all functions that hand mails over', () => {
     expect(filters('LostNotices', mailing)).toEqual(
       ['PasswordResetsRequestLogs', 'PasswordResetsSetLogs', 'UsersUpdateLogs'].map((logs) => [
         logs,

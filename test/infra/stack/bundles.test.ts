@@ -51,7 +51,7 @@ describe('a bundle, in a process like those of Lambda', () => {
 
       const { answer, moduleLoadList } = await invoke(name, event);
 
-      expect(answer.statusCode).toBe(example.status);
+      expect(answer.statusCode, 'with what infra/routes.ts gives it').toBe(example.status);
       expect(unused(moduleLoadList)).toEqual([]);
     },
   );

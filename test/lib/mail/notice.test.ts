@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { noticeChange } from '../../../lib/mail/hand-over.ts';
+import { notifyOfChange } from '../../../lib/mail/hand-over.ts';
 import type { User } from '../../../lib/users/user.ts';
 import { startMailbox } from '../../support/mailbox.ts';
 
@@ -34,7 +34,7 @@ const now = new Date('2026-11-22T10:00:00.000Z');
 /** What is handed over of a change. */
 const handedOver = async (changes: { email?: string; password?: string }) => {
   const before = mailbox.messages.length;
-  await noticeChange(user, changes, source, { now });
+  await notifyOfChange(user, changes, source, { now });
   return mailbox.messages.slice(before);
 };
 
