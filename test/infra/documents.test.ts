@@ -129,34 +129,6 @@ describe('test/README.md', () => {
   });
 });
 
-describe('The example of .github/CONTRIBUTING.md', () => {
-  const examples = [...read('.github/CONTRIBUTING.md').matchAll(/^```ts\n(.*?)^```$/gms)].map(
-    ([, example = '']) => example,
-  );
-
-  it('imports only what exists', () => {
-    const imports = /^import \{ (.+) \} from '\.\.\/\.\.\/(.+)';$/gm;
-    const found = examples.flatMap((example) => [...example.matchAll(imports)]);
-    const missing = found.flatMap(([, names = '', path = '']) => {
-      const file = [path, `test/${path}`].find((candidate) => existsSync(candidate));
-      const exported = file ? read(file) : '';
-      return names
-        .split(', ')
-        .filter((name) => !exported.match(new RegExp(`^export .*\\b${name}\\b`, 'm')))
-        .map((name) => `${name} of ${path}`);
-    });
-    expect(missing).toEqual([]);
-    expect(found.length).toBeGreaterThan(5);
-  });
-
-  it('has the fields of a function in its route', () => {
-    const route = examples.find((example) => example.includes('routes: [')) ?? '';
-    const fields = [...route.matchAll(/^ {2}(\w+): /gm)].map(([, field]) => field);
-    const like = functions.find(({ name }) => name === 'audit-logs-list');
-    expect(fields).toEqual(Object.keys(like ?? {}));
-  });
-});
-
 describe('infra/cost.md', () => {
   const dollarsForAlarms = (): number => {
     interface Alarm {

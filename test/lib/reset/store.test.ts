@@ -1,12 +1,10 @@
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findLink, makeLinkToken, resetLink, useReset } from '../../../lib/reset/store.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
 import { deleteUser } from '../../../lib/users/deletion.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { findStoredUser } from '../../../lib/users/store.ts';
-import { at, itemOf, newUser, start, tables } from '../../support/reset-items.ts';
-import { engineClient } from '../../support/stored-items.ts';
+import { at, itemOf, newUser, start } from '../../support/reset-items.ts';
 
 describe('A reset token', () => {
   it('is the id of its user and 32 random bytes', async () => {
@@ -196,19 +194,5 @@ describe('A reset item that is void', () => {
 
     expect(await findLink('reset', token)).toBeUndefined();
     await deleteUser(user.id);
-  });
-
-  it('is read consistently', async () => {
-    const user = await newUser();
-    const token = await makeLinkToken(resetLink(user));
-    await engineClient(inject('engine')).send(
-      new UpdateCommand({
-        TableName: tables.users,
-        Key: { pk: `reset#${user.id}` },
-        UpdateExpression: 'REMOVE token_hash',
-      }),
-    );
-
-    expect(await findLink('reset', token)).toBeUndefined();
   });
 });

@@ -96,16 +96,6 @@ describe('The function that mails', () => {
     expect(await entriesAbout(user)).toHaveLength(1);
   });
 
-  it('mails a request once when it is delivered twice', async () => {
-    const user = await newUser();
-    const message = asked(user.email);
-
-    await handler(message);
-    await handler(message);
-
-    expect(mailsTo(user.email)).toHaveLength(1);
-  });
-
   it('mails a request once when it is delivered several times at once', async () => {
     const user = await newUser();
     const message = asked(user.email);

@@ -33,19 +33,4 @@ describe('POST /api/users/{id}/revocations', () => {
 
     expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
   });
-
-  it('answers 404 for a user who is not there, and makes none', async () => {
-    const { id } = await register(api);
-    await api('DELETE', `/api/users/${id}`, { token: adminToken });
-
-    expect(outcome(await revoke(id, adminToken))).toEqual(refusal(404, 'User not found'));
-    expect((await api('GET', `/api/users/${id}`, { token: adminToken })).status).toBe(404);
-  });
-
-  it('answers 403 to the user whose sessions they are', async () => {
-    const { id, token } = await register(api);
-
-    expect(outcome(await revoke(id, token))).toEqual(refusal(403, 'Forbidden'));
-    expect((await profile(token)).status).toBe(200);
-  });
 });
