@@ -58,15 +58,15 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
   const { body, claims } = request;
   const changes = parseUserChanges(body, claims.role, request.permission?.user.role);
   const change = changeBy(request);
-  const { resource_id: id, user_id: caller } = change;
+  const { resource_id: id, user_id: callerId } = change;
   const { permission, atOnce } =
-    id === caller
+    id === callerId
       ? await recordingFaults(change, () => checkOwn(request, changes))
       : { permission: makerPermission(request), atOnce: changes };
   const { password, ...rest } = atOnce;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
   const context = {
-    caller,
+    callerId,
     permission,
     mailsLinks: config.mailFunctionUrl !== '',
     ...(config.emailVerification === 'off' ? {} : { provesAddress: claims.role === 'admin' }),
@@ -75,7 +75,7 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
     updateUser(id, { ...rest, ...hashed }, context),
   );
   if (changes.role === 'admin' && before.role !== 'admin') {
-    logAdminMade(id, { by: caller, requestId: change.request_id });
+    logAdminMade(id, { by: callerId, requestId: change.request_id });
   }
   await Promise.all([
     record({

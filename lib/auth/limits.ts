@@ -40,7 +40,7 @@ export const exceedsResetLimit = async (sourceIp: string): Promise<boolean> =>
   (await exceeds(`attempts#reset#address#${networkOf(sourceIp)}`, resetsPerAddress, new Date()));
 
 /** Notices to one email address within 15 minutes, whichever accounts have it. */
-const noticesPerAddress = 10;
+const noticesPerEmail = 10;
 
 /** Notices for one account within an hour, whichever addresses it has. */
 const noticesPerUser = 10;
@@ -79,6 +79,6 @@ export const exceedsNoticeLimit = async (
   { now = new Date() }: { now?: Date } = {},
 ): Promise<boolean> => {
   if ((await logAndIgnoreErrors(() => countNotice(message, seconds(now)))) === false) return true;
-  const address = createHash('sha256').update(emailKey(message.email)).digest('base64url');
-  return exceeds(`attempts#notice#address#${address}`, noticesPerAddress, now);
+  const email = createHash('sha256').update(emailKey(message.email)).digest('base64url');
+  return exceeds(`attempts#notice#email#${email}`, noticesPerEmail, now);
 };

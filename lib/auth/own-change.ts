@@ -109,8 +109,8 @@ export const checkOwnRequest = async (
  * user anyway.
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
-export const checkMaker = async (id: number, caller: number): Promise<Permission> => {
+export const checkMaker = async (id: number, callerId: number): Promise<Permission> => {
   const user = await readUser(id);
-  if (user.made_by !== caller) throw new DomainError('FORBIDDEN');
+  if (user.made_by !== callerId) throw new DomainError('FORBIDDEN');
   return { user, endsWith: { made_by: 'FORBIDDEN' } };
 };

@@ -29,7 +29,7 @@ export interface ChangeContext {
    * Id of the caller, who must be an admin at that instant to make another one; absent: an
    * operator.
    */
-  readonly caller?: number;
+  readonly callerId?: number;
   /** Absent where nothing must still hold. */
   readonly permission?: Permission | undefined;
   /** Whether the service mails links for password resets, which a change of address makes void. */
@@ -59,13 +59,13 @@ const setsCredentials = (user: User, { password_hash, email = user.email }: User
  * update of the password or the address by anybody but the user's maker removes `made_by`, and with
  * it the maker's permission.
  */
-const assignments = (user: StoredUser, update: UserUpdate, { caller }: ChangeContext) => {
+const assignments = (user: StoredUser, update: UserUpdate, { callerId }: ChangeContext) => {
   const isAdmin = update.role === 'admin';
   const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
   const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
   const removed = [
     ...(update.role === 'user' ? ['admin_listing'] : []),
-    ...(setsCredentials(user, update) && user.made_by !== caller ? ['made_by'] : []),
+    ...(setsCredentials(user, update) && user.made_by !== callerId ? ['made_by'] : []),
   ];
   return {
     UpdateExpression: removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set,
@@ -174,7 +174,7 @@ export const movingEmail = (user: User, email: string) => {
  * change themselves the condition of the update already says so.
  * @throws {DomainError} FORBIDDEN when such a caller was read without the role
  */
-const requireGrantor = (user: User, { role }: UserUpdate, { caller: grantor }: ChangeContext) => {
+const requireGrantor = (user: User, { role }: UserUpdate, { callerId: grantor }: ChangeContext) => {
   if (role !== 'admin' || grantor === undefined) return [];
   if (grantor !== user.id) return [requireAdmin(grantor)];
   if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
