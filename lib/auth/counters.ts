@@ -119,7 +119,7 @@ export const markWaits = async (
  */
 const maxRounds = 8;
 
-/** Counts an attempt. @returns seconds to wait; 0 when it was counted */
+/** Counts an attempt by one counter. @returns seconds to wait; 0 when it was counted */
 const countOne = async ({ pk, limit, count: seen }: SeenCounter, now: Date): Promise<number> => {
   let count = seen;
   const waitOrCount = async () => {
@@ -145,7 +145,7 @@ const countOne = async ({ pk, limit, count: seen }: SeenCounter, now: Date): Pro
 };
 
 /**
- * Counts one attempt.
+ * Counts an attempt by all of its counters.
  * @param seen the counters of the attempt, with what was read of them before
  * @throws {DomainError} TOO_MANY_ATTEMPTS when others have reached a limit meanwhile
  */
@@ -160,7 +160,7 @@ export const countAttempt = async (
 };
 
 /**
- * Counts one attempt.
+ * Counts an attempt by a counter that was not read before.
  * @returns whether it exceeds the limit; false when it could not be counted
  */
 export const exceeds = async (pk: string, limit: number, now: Date): Promise<boolean> => {

@@ -12,12 +12,15 @@ const pageSize = 100;
 
 const [, adminIndex] = usersTable.indexes;
 
+/** An admin as the index has it, which does not tell whether the address is verified. */
+type ListedAdmin = Omit<User, 'email_verified'>;
+
 /**
  * All admins, oldest account first, from an index that may be a second behind.
  * @throws {DomainError} STORAGE_FAULT
  */
-export const listAdmins = async (): Promise<readonly User[]> => {
-  const admins: User[] = [];
+export const listAdmins = async (): Promise<readonly ListedAdmin[]> => {
+  const admins: ListedAdmin[] = [];
   let after: string | undefined;
   do {
     const { entries, next } = await readPage({
