@@ -93,7 +93,7 @@ const callers: Readonly<Record<Caller, string>> = {
   anyone: 'For anyone, without a token.',
   user: 'For every user.',
   directory: 'For every user.',
-  maker: 'For users about themselves, for whoever made the user, and for admins.',
+  maker: 'For users about themselves, and for admins.',
   self: 'For users about themselves, and for admins.',
   admin: 'For admins.',
 };
