@@ -282,5 +282,5 @@ export const transact = async (
  * @returns false when the condition does not hold
  * @throws {DomainError} STORAGE_FAULT
  */
-export const updateOnce = async (Update: NonNullable<TransactItem['Update']>): Promise<boolean> =>
-  (await transact([{ Update }])).length === 0;
+export const updateOnce = async (update: NonNullable<TransactItem['Update']>): Promise<boolean> =>
+  (await transact([{ Update: update }])).length === 0;

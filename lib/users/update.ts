@@ -194,19 +194,19 @@ export const voidingLink = (
 
 /** Writes an update that leaves the email item as it is, in a transaction with others. */
 const updateWithOthers = async (
-  Update: ReturnType<typeof updateWhileAsRead>,
+  update: ReturnType<typeof updateWhileAsRead>,
   others: readonly TransactItem[],
 ): Promise<Written> => {
-  const [userChanged, grantorIsNoAdmin] = await transact([{ Update }, ...others]);
+  const [userChanged, grantorIsNoAdmin] = await transact([{ Update: update }, ...others]);
   if (userChanged) return 'conflict';
   if (grantorIsNoAdmin) throw new DomainError('FORBIDDEN');
   return 'written';
 };
 
 /** Writes an update that leaves the email item as it is, by itself. */
-const updateAlone = async (Update: ReturnType<typeof updateWhileAsRead>): Promise<Written> => {
+const updateAlone = async (update: ReturnType<typeof updateWhileAsRead>): Promise<Written> => {
   try {
-    await send(new UpdateCommand(Update));
+    await send(new UpdateCommand(update));
     return 'written';
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
@@ -228,10 +228,10 @@ const updateInPlace = (
 ): Promise<Written> => {
   const endsPermission = context.permission && endsSessions(user, update, context);
   const others = [...requireGrantor(user, update, context), ...voidingLink(user, update, context)];
-  const Update = updateWhileAsRead(user, update, context);
+  const written = updateWhileAsRead(user, update, context);
   return endsPermission || others.length > 0
-    ? updateWithOthers(Update, others)
-    : updateAlone(Update);
+    ? updateWithOthers(written, others)
+    : updateAlone(written);
 };
 
 /** Moves a user to another address. */
