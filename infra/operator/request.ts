@@ -76,7 +76,8 @@ ${Object.entries(commands)
 Options:
 ${describeOptions(commonOptions)}
 
-Each command on a service leaves an entry in its audit trail. For the help of one: ${program} COMMAND --help
+Each command on a service leaves an entry in its audit trail.
+For the help of one: ${program} COMMAND --help
 
 Examples:
   ${program} create-admin ada@example.com --stack accounts-production

@@ -182,9 +182,8 @@ export const retry = async <T>(
  */
 export const retryWrite = async <T>(...args: Parameters<typeof retry<T>>): Promise<T> => {
   const result = await retry<T>(...args);
-  if (result === undefined)
-    throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
-  return result;
+  if (result !== undefined) return result;
+  throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
 };
 
 /**

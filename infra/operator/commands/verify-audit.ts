@@ -240,9 +240,10 @@ sealed, it cannot tell; if the digests end before --until, they are behind.
 
 It remembers the newest digest of each key, and the key of each service, in
 $XDG_STATE_HOME/accounts-service (or, unset, in ~/.local/state/accounts-service), and says when one
-has disappeared or differs. A new key that you intended is confirmed once by --public-key. Run it regularly, on a
-machine that nobody reaches who may write to the archive: only such a memory shows that the newest
-digests were taken away. Compare the key's fingerprint, which it prints, with the one you know.`,
+has disappeared or differs. A new key that you intended is confirmed once by --public-key. Run it
+regularly, on a machine that nobody reaches who may write to the archive: only such a memory shows
+that the newest digests were taken away. Compare the key's fingerprint, which it prints, with the
+one you know.`,
   examples: [
     'verify-audit --stack accounts-production',
     'verify-audit --since 2026-11-01 --local',
