@@ -80,9 +80,12 @@ const rangesOf = (header: string): readonly MediaRange[] => {
   });
 };
 
-/** Whether an Accept header names a media type, by itself, with a quality above 0. */
-export const accepts = (header: string | undefined, mediaType: string): boolean =>
-  rangesOf(header ?? '').some(({ type, quality }) => type === mediaType && quality > 0);
+/**
+ * Whether a header such as Accept or Accept-Encoding names a value itself, not only by a wildcard, and
+ * does not refuse it by a quality of 0.
+ */
+export const accepts = (header: string | undefined, value: string): boolean =>
+  rangesOf(header ?? '').some(({ type, quality }) => type === value && quality > 0);
 
 /**
  * The offered media type that an Accept header prefers: by quality, then by precision, then by the
