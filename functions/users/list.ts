@@ -5,7 +5,7 @@ import { endpoint } from '../../lib/http/endpoint.ts';
 import { nextPageLink, pageOf, parseQuery } from '../../lib/http/query.ts';
 import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
-import { toUser } from '../../lib/users/items.ts';
+import { toUserFor } from '../../lib/users/items.ts';
 import { findUserByEmail, listUsers } from '../../lib/users/store.ts';
 import { emailKey } from '../../lib/users/user.ts';
 
@@ -18,9 +18,9 @@ const onlyTheCaller = async (request: AuthenticatedRequest, email: string | unde
   return { statusCode: 200, body: isShown ? [user] : [] };
 };
 
-const onlyTheHolder = async (email: string) => {
+const onlyTheHolder = async ({ claims }: AuthenticatedRequest, email: string) => {
   const { user } = await findUserByEmail(email);
-  return { statusCode: 200, body: user ? [toUser({ ...user })] : [] };
+  return { statusCode: 200, body: user ? [toUserFor(claims)({ ...user })] : [] };
 };
 
 /** GET /api/users */
@@ -34,8 +34,8 @@ export const handler = endpoint(contract.listUsers, authenticated, async (reques
   if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
     return onlyTheCaller(request, email);
   }
-  if (email !== undefined) return onlyTheHolder(email);
-  const { users, next } = await listUsers({ limit, order, after });
+  if (email !== undefined) return onlyTheHolder(request, email);
+  const { users, next } = await listUsers({ limit, order, after }, toUserFor(request.claims));
   return {
     statusCode: 200,
     headers: await nextPageLink(request, scopes[order], next),

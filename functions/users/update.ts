@@ -11,6 +11,7 @@ import { config } from '../../lib/settings.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
 import { changeDetails } from '../../lib/users/audit-details.ts';
 import { updateUser } from '../../lib/users/changes.ts';
+import { toUserFor } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { parseUserChanges, type UserChanges } from '../../lib/users/schema.ts';
 import type { Permission } from '../../lib/users/update.ts';
@@ -43,14 +44,17 @@ const makerPermission = ({ permission, body }: AuthenticatedRequest): Permission
     ? { ...permission, endsWith: { ...permission.endsWith, role: 'FORBIDDEN' } }
     : permission;
 
-/** The permission of users for their own changes, and those of them that take effect at once. */
+/**
+ * The permission of users for their own changes, those of them that take effect at once, and the
+ * address that waits for its link.
+ */
 const checkOwn = async (request: AuthenticatedRequest, changes: UserChanges) => {
   const { body, caller, claims } = request;
   const source = sourceOf(request);
   const { currentPassword } = body;
   const own = { id: claims.id, changes, currentPassword, sourceIp: source.ip_address };
   const permission = await checkOwnChange(own, caller);
-  return { permission, atOnce: await postponeMove(claims.id, changes, { permission, source }) };
+  return { permission, ...(await postponeMove(claims.id, changes, { permission, source })) };
 };
 
 /** PUT /api/users/{id} */
@@ -59,10 +63,10 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
   const changes = parseUserChanges(body, claims.role, request.permission?.user.role);
   const change = changeBy(request);
   const { resource_id: id, user_id: callerId } = change;
-  const { permission, atOnce } =
+  const { permission, atOnce, waiting } =
     id === callerId
       ? await recordingFaults(change, () => checkOwn(request, changes))
-      : { permission: makerPermission(request), atOnce: changes };
+      : { permission: makerPermission(request), atOnce: changes, waiting: {} };
   const { password, ...rest } = atOnce;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
   const context = {
@@ -72,7 +76,7 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
     ...(config.emailVerification === 'off' ? {} : { provesAddress: claims.role === 'admin' }),
   };
   const { before, after } = await recordingFaults(change, () =>
-    updateUser(id, { ...rest, ...hashed }, context),
+    updateUser(id, { ...rest, ...hashed, ...waiting }, context),
   );
   if (changes.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: callerId, requestId: change.request_id });
@@ -88,5 +92,5 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
     }),
     notifyOfChange(before, atOnce, sourceOf(request)),
   ]);
-  return { statusCode: 200, body: after };
+  return { statusCode: 200, body: toUserFor(claims)({ ...after }) };
 });

@@ -77,9 +77,19 @@ const auditEntry = v.object({
 const verifiedUser = v.object({
   ...user.entries,
   email_verified: v.pipe(v.boolean(), v.description('Whether the user has verified the address.')),
+  pending_email: v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.description(
+        'Another address that the user has asked for, for as long as it waits for its mailed link. Absent when there is none, and for callers who are neither the user nor an admin.',
+      ),
+    ),
+  ),
 });
 
-/** A user under some settings: with `email_verified` where addresses are verified. */
+/**
+ * A user under some settings: with `email_verified` and `pending_email` where addresses are verified.
+ */
 export const userUnder = ({ emailVerification: setting }: ServiceValues) =>
   setting === 'off' ? user : verifiedUser;
 

@@ -54,7 +54,16 @@ export const usersTable = {
       name: 'by_created_at',
       partitionKey: { name: 'listing', type: 'S' },
       sortKey: createdAtAndId,
-      include: ['id', 'name', 'email', 'role', 'created_at', 'email_verified'],
+      include: [
+        'id',
+        'name',
+        'email',
+        'role',
+        'created_at',
+        'email_verified',
+        'pending_email',
+        'pending_until',
+      ],
     },
     // Only admins have its partition key, so that they are found without reading everyone.
     {

@@ -6,9 +6,9 @@
 import { sessionIdOf, verifyToken } from '../auth/token.ts';
 import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
-import { roleInForce, toUser } from '../users/items.ts';
+import { roleInForce, toUserFor } from '../users/items.ts';
 import { findBearer } from '../users/sessions.ts';
-import { findUser } from '../users/store.ts';
+import { findStoredUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import type { User } from '../users/user.ts';
 import type { Access } from './endpoint.ts';
@@ -24,14 +24,17 @@ export const bearerToken = ({ headers }: Pick<IncomingEvent, 'headers'>): string
 };
 
 /**
- * The user with an id, as last written, or undefined. A caller who was read already is not read
- * again.
+ * The user with an id, as last written and as the caller may see it, or undefined. A caller who was
+ * read already is not read again.
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findUserFor = async (
-  { caller }: Pick<AuthenticatedRequest, 'caller'>,
+  { caller, claims }: Pick<AuthenticatedRequest, 'caller' | 'claims'>,
   id: number,
-): Promise<User | undefined> => (caller?.id === id ? toUser({ ...caller }) : findUser(id));
+): Promise<User | undefined> => {
+  const user = caller?.id === id ? caller : await findStoredUser(id);
+  return user && toUserFor(claims)({ ...user });
+};
 
 /** Whether a request comes from an admin whose role requires a second factor, and who has none. */
 const lacksFactor = ({ caller, claims }: IncomingEvent): boolean =>

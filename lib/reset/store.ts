@@ -14,6 +14,7 @@ import {
   type ItemKey,
   type LinkKind,
   linkKey,
+  linkLifetime,
   type StoredUser,
   toStoredUser,
   userKey,
@@ -65,10 +66,8 @@ export interface StoredLink {
   readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
 }
 
-/** Seconds. */
-const tokenLifetime = 30 * 60;
 /** A link that ends later was made before the clock was set back. */
-const farthestEnd = (now: number): number => now + tokenLifetime + clockSkew;
+const farthestEnd = (now: number): number => now + linkLifetime + clockSkew;
 
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
 
@@ -96,7 +95,7 @@ export const newToken = ({ kind, user, email, sessionId }: Link, token: string, 
   UpdateExpression: `SET token_hash = :hash, token_expires_at = :until, user_state = :state, email = :email, expires_at = :end${sessionId ? ', session_id = :session' : ''}`,
   ExpressionAttributeValues: {
     ':hash': digest(token),
-    ':until': now + tokenLifetime,
+    ':until': now + linkLifetime,
     ':state': stateOf(kind, user),
     ':email': email,
     ':end': now + hour,
@@ -147,7 +146,10 @@ export const findLink = async (
   const user = toStoredUser(item);
   const isCurrent =
     token_expires_at > seconds(now) && token_expires_at <= farthestEnd(seconds(now));
-  const isGood = token_hash === digest(token) && isCurrent && user_state === stateOf(kind, user);
+  // Another address that was asked for since makes the link void, even if no mail has gone to it.
+  const isWanted = email === user.email || email === user.pending_email;
+  const isGood =
+    token_hash === digest(token) && isCurrent && isWanted && user_state === stateOf(kind, user);
   const session = openSession(user, toSessions(sessions), session_id, now);
   return isGood ? { kind, user, email, tokenHash: token_hash, session } : undefined;
 };

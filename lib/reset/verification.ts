@@ -9,6 +9,7 @@ import { handOver, notifyOfChange, verificationOf } from '../mail/hand-over.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { changeDetails } from '../users/audit-details.ts';
+import { waitingForLink } from '../users/items.ts';
 import type { UserChanges } from '../users/schema.ts';
 import { findUserByEmail, readUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
@@ -28,7 +29,7 @@ export const requestVerification = async (user: User, source: Source): Promise<v
  * Takes another address of one's own out of a change, where addresses are verified, and requests the
  * mail with the link by which the user gets it.
  * @param permission of the change; absent: the user is read
- * @returns the rest of the change
+ * @returns the rest of the change, and the fields by which the user waits for the link
  * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED unless nobody may know, MAIL_FAULT,
  *   STORAGE_FAULT
  */
@@ -36,18 +37,19 @@ export const postponeMove = async (
   id: number,
   changes: UserChanges,
   { permission, source }: { permission: Permission | undefined; source: Source },
-): Promise<UserChanges> => {
+): Promise<{ atOnce: UserChanges; waiting: Partial<ReturnType<typeof waitingForLink>> }> => {
   const { email, ...rest } = changes;
-  if (config.emailVerification === 'off' || email === undefined) return changes;
+  const all = { atOnce: changes, waiting: {} };
+  if (config.emailVerification === 'off' || email === undefined) return all;
   const { user = await readUser(id), session } = permission ?? {};
-  if (email === user.email) return changes;
+  if (email === user.email) return all;
   if (!hidesAccounts(config)) {
     const { user: holder } = await findUserByEmail(email);
     if (holder && holder.id !== id) throw new DomainError('EMAIL_REGISTERED');
   }
   const message = verificationOf({ id, email }, source);
   await handOver({ ...message, isNew: true, session_id: session?.id });
-  return rest;
+  return { atOnce: rest, waiting: waitingForLink(email) };
 };
 
 /** Attempts to use a link, between which others change its user. */

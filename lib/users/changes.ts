@@ -1,7 +1,7 @@
 /** Changes of users, whom others may change at the same time. */
 import { retryWrite, storageTime } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode, withUnknownOutcome } from '../errors.ts';
-import { type StoredUser, toUser } from './items.ts';
+import type { StoredUser } from './items.ts';
 import { verifyPassword } from './password.ts';
 import { isEnded } from './sessions.ts';
 import { readUser } from './store.ts';
@@ -9,6 +9,7 @@ import {
   type ChangeContext,
   type Permission,
   type UserUpdate,
+  updated,
   type Written,
   writeUpdate,
 } from './update.ts';
@@ -66,7 +67,7 @@ export const readPermitted = async (
 export const readThenWrite = async (
   readOnce: (attempt: number) => Promise<StoredUser>,
   write: (user: StoredUser) => Promise<Written>,
-): Promise<{ before: User; read: User }> => {
+): Promise<{ before: User; read: StoredUser }> => {
   // The user before the first write whose outcome is unknown.
   let unsure: User | undefined;
   const tryOnce = async (attempt: number) => {
@@ -94,7 +95,7 @@ export const updateUser = async (
   id: number,
   update: UserUpdate,
   context: ChangeContext = {},
-): Promise<{ before: User; after: User }> => {
+): Promise<{ before: User; after: StoredUser }> => {
   const isNone = Object.keys(update).length === 0;
   const { email } = update;
   const { provesAddress } = context;
@@ -108,5 +109,5 @@ export const updateUser = async (
     (attempt) => readPermitted(id, context.permission, attempt),
     write,
   );
-  return { before, after: toUser({ ...read, ...updateOf(read) }) };
+  return { before, after: updated(read, updateOf(read)) };
 };

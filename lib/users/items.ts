@@ -3,7 +3,7 @@ import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { readItems, send } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
-import { hour, seconds } from '../time.ts';
+import { clockSkew, hour, seconds } from '../time.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
 /** A user as stored: the fields that responses show, and those that no response shows. */
@@ -31,6 +31,8 @@ export type StoredUser = User & {
   readonly recovery_codes?: ReadonlySet<string> | undefined;
   /** A second factor that no code has confirmed, and when it becomes void (seconds since 1970). */
   readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
+  /** When `pending_email` is void, in seconds since 1970. */
+  readonly pending_until?: number | undefined;
 };
 
 /**
@@ -84,6 +86,38 @@ export const toUser = (item: Readonly<Record<string, unknown>>): User => ({
   ...verification(item.email_verified === true),
 });
 
+/** Seconds for which a mailed link is valid. */
+export const linkLifetime = 30 * 60;
+
+/** The fields by which a user item holds an address that waits for its link. */
+export const waitingForLink = (email: string, now = new Date()) => ({
+  pending_email: email,
+  pending_until: seconds(now) + linkLifetime,
+});
+
+/** The address that waits for its link. One that waits longer is from before the clock was set back. */
+const waitingEmail = (
+  { pending_email, pending_until = 0 }: Readonly<Record<string, unknown>> & Partial<StoredUser>,
+  now: number,
+): Pick<User, 'pending_email'> =>
+  config.emailVerification !== 'off' &&
+  pending_email !== undefined &&
+  pending_until > now &&
+  pending_until <= now + linkLifetime + clockSkew
+    ? { pending_email }
+    : {};
+
+/**
+ * The same for a caller: users themselves and admins also see the address that waits for its link.
+ * @param item of the user who is shown
+ */
+export const toUserFor =
+  (caller: Pick<User, 'id' | 'role'>, now = new Date()) =>
+  (item: Readonly<Record<string, unknown>>): User => ({
+    ...toUser(item),
+    ...(caller.role === 'admin' || caller.id === item.id ? waitingEmail(item, seconds(now)) : {}),
+  });
+
 /** A user as stored, from an item. */
 export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUser => ({
   ...shownAlways(item),
@@ -96,6 +130,8 @@ export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUse
   factor_step: item.factor_step as number | undefined,
   recovery_codes: item.recovery_codes as ReadonlySet<string> | undefined,
   enrolment: item.enrolment as StoredUser['enrolment'],
+  pending_email: item.pending_email as string | undefined,
+  pending_until: item.pending_until as number | undefined,
 });
 
 export interface ItemKey {

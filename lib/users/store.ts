@@ -102,10 +102,7 @@ export const insertUser = async (
   if (idTaken) throw new DomainError('STORAGE_FAULT', { cause: namedError('IdTaken') });
 };
 
-/**
- * The same as {@link findUser}, with the fields that no response shows.
- * @throws {DomainError} STORAGE_FAULT
- */
+/** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
 export const findStoredUser = async (id: number): Promise<StoredUser | undefined> => {
   const item = await getItem(userKey(id));
   return item && toStoredUser(item);
@@ -116,12 +113,6 @@ export const readUser = async (id: number): Promise<StoredUser> => {
   const user = await findStoredUser(id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   return user;
-};
-
-/** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
-export const findUser = async (id: number): Promise<User | undefined> => {
-  const item = await getItem(userKey(id));
-  return item && toUser(item);
 };
 
 /**
@@ -149,16 +140,20 @@ export const findUserByEmail = async (
  * response may have.
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
+ * @param show makes of an item of the index what a response shows
  * @throws {DomainError} STORAGE_FAULT
  */
-export const listUsers = async ({
-  order = 'asc',
-  ...request
-}: {
-  limit?: number | undefined;
-  order?: 'asc' | 'desc' | undefined;
-  after?: string | undefined;
-}): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
+export const listUsers = async (
+  {
+    order = 'asc',
+    ...request
+  }: {
+    limit?: number | undefined;
+    order?: 'asc' | 'desc' | undefined;
+    after?: string | undefined;
+  },
+  show: (item: Readonly<Record<string, unknown>>) => User = toUser,
+): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
   const { entries, ...rest } = await readPage({
     table: config.usersTable,
     index: byCreatedAt,
@@ -168,7 +163,7 @@ export const listUsers = async ({
     mostRequests: 1,
     ...request,
   });
-  return { users: entries.map(toUser), ...rest };
+  return { users: entries.map(show), ...rest };
 };
 
 /**

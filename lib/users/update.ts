@@ -48,16 +48,28 @@ export interface UserUpdate {
   readonly role?: Role;
   readonly password_hash?: string;
   readonly email_verified?: boolean;
+  readonly pending_email?: string;
+  readonly pending_until?: number;
 }
 
+/** Whether an update gives a user another address. */
+const movesUser = (user: User, { email = user.email }: UserUpdate) => email !== user.email;
+
 /** Whether an update gives a user a password, even the same one, or another address. */
-const setsCredentials = (user: User, { password_hash, email = user.email }: UserUpdate) =>
-  password_hash !== undefined || email !== user.email;
+const setsCredentials = (user: User, update: UserUpdate) =>
+  update.password_hash !== undefined || movesUser(user, update);
+
+/** A user as an update leaves it. */
+export const updated = (user: StoredUser, update: UserUpdate): StoredUser => ({
+  ...user,
+  ...update,
+  ...(movesUser(user, update) ? { pending_email: undefined } : {}),
+});
 
 /**
  * The expressions of an update. Only the item of an admin has the key of the index of admins. An
  * update of the password or the address by anybody but the user's maker removes `made_by`, and with
- * it the maker's permission.
+ * it the maker's permission. Another address ends the wait for the link to one.
  */
 const assignments = (user: StoredUser, update: UserUpdate, { callerId }: ChangeContext) => {
   const isAdmin = update.role === 'admin';
@@ -66,6 +78,7 @@ const assignments = (user: StoredUser, update: UserUpdate, { callerId }: ChangeC
   const removed = [
     ...(update.role === 'user' ? ['admin_listing'] : []),
     ...(setsCredentials(user, update) && user.made_by !== callerId ? ['made_by'] : []),
+    ...(movesUser(user, update) ? ['pending_email', 'pending_until'] : []),
   ];
   return {
     UpdateExpression: removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set,
@@ -80,7 +93,13 @@ const assignments = (user: StoredUser, update: UserUpdate, { callerId }: ChangeC
 const shown = ['name', 'email', 'role'] as const;
 
 /** The fields that must be unchanged where a {@link Permission} was checked with them. */
-const permitting = [...shown, 'password_hash', 'session_epoch', 'made_by'] as const;
+const permitting = [
+  ...shown,
+  'password_hash',
+  'session_epoch',
+  'made_by',
+  'pending_email',
+] as const;
 
 const isDemotion = (user: User, role: Role) => user.role === 'admin' && role !== 'admin';
 
@@ -186,11 +205,8 @@ const requireGrantor = (user: User, { role }: UserUpdate, { callerId: grantor }:
  * has no condition that could fail, and stands last in its transaction, whose failures are told
  * apart by their places.
  */
-export const voidingLink = (
-  user: User,
-  { email = user.email }: UserUpdate,
-  { mailsLinks }: ChangeContext,
-) => (mailsLinks && email !== user.email ? [{ Update: voidLink('reset', user.id) }] : []);
+export const voidingLink = (user: User, update: UserUpdate, { mailsLinks }: ChangeContext) =>
+  mailsLinks && movesUser(user, update) ? [{ Update: voidLink('reset', user.id) }] : [];
 
 /** Writes an update that leaves the email item as it is, in a transaction with others. */
 const updateWithOthers = async (

@@ -13,6 +13,11 @@ export interface User {
   readonly created_at: string;
   /** Whether the user has verified the address; only where EMAIL_VERIFICATION is not off. */
   readonly email_verified?: boolean | undefined;
+  /**
+   * Another address that counts once its mailed link is used; absent: there is none, or the response
+   * is for somebody who may not see it.
+   */
+  readonly pending_email?: string | undefined;
 }
 
 /** Whether a value can be a user's id: a positive safe integer. */

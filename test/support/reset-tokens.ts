@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type Link, makeLinkToken } from '../../lib/reset/store.ts';
-import { getItem, linkKey } from '../../lib/users/items.ts';
+import { updateUser } from '../../lib/users/changes.ts';
+import { getItem, linkKey, waitingForLink } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -24,7 +25,10 @@ const inTurn = <T>(environment: Environment, work: () => Promise<T>): Promise<T>
   return result;
 };
 
-/** Makes a link of a user of a service without a mail, by default a reset. @returns its token */
+/**
+ * Makes a link of a user of a service without a mail, by default a reset. A user who gets another
+ * address by it has asked for that. @returns its token
+ */
 export const plantLinkToken = (
   environment: Environment,
   id: number,
@@ -33,7 +37,9 @@ export const plantLinkToken = (
   inTurn(environment, async () => {
     const user = await findStoredUser(id);
     if (!user) throw new Error(`There is no user ${id}`);
-    return makeLinkToken({ kind: 'reset', user, email: user.email, ...link });
+    const { email = user.email } = link;
+    if (email !== user.email) await updateUser(id, waitingForLink(email));
+    return makeLinkToken({ kind: 'reset', user, ...link, email });
   });
 
 /** Times to look for a mail, and milliseconds between them: far more than one takes. */

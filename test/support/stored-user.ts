@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { StoredUser } from '../../lib/users/items.ts';
+import { type StoredUser, toUser } from '../../lib/users/items.ts';
+import { findStoredUser } from '../../lib/users/store.ts';
 import { uniqueEmail } from './client.ts';
 
 /** A user to store, with an address of its own. */
@@ -11,3 +12,9 @@ export const storedUser = (fields: Pick<StoredUser, 'id'> & Partial<StoredUser>)
   password_hash: randomUUID(),
   ...fields,
 });
+
+/** The fields that responses show of the user with an id, or undefined. */
+export const findUser = async (id: number) => {
+  const user = await findStoredUser(id);
+  return user && toUser({ ...user });
+};

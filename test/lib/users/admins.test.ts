@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
-import { findUser, insertUser } from '../../../lib/users/store.ts';
+import { insertUser } from '../../../lib/users/store.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
-import { storedUser } from '../../support/stored-user.ts';
+import { findUser, storedUser } from '../../support/stored-user.ts';
 
 // In a process of its own, for its output.
 const { api, adminToken: token, output } = await serviceForThisFile({}, {});
