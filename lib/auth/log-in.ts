@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts';
 import { remindToVerify } from '../mail/hand-over.ts';
 import { type Code, readCode } from '../second-factor/codes.ts';
 import { checkCode, type Proof, useCode } from '../second-factor/factor.ts';
-import { config } from '../settings.ts';
+import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { hasFactor, type StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
@@ -22,6 +22,10 @@ import { beginSession, type Tokens } from './new-session.ts';
 
 type SeenCounters = readonly SeenCounter[];
 
+/** Whether nobody may log in as a user before the address is verified. */
+const isUnverified = ({ email_verified }: StoredUser): boolean =>
+  config.emailVerification === 'required' && !email_verified;
+
 /** The user who logs in, or the reason why the login fails. */
 const checkPassword = async (user: StoredUser | undefined, password: string) => {
   const known = user !== undefined;
@@ -30,11 +34,14 @@ const checkPassword = async (user: StoredUser | undefined, password: string) => 
   const raisesWork = config.loginAnswers === 'uniform';
   const hash = () => user?.password_hash ?? unmatchableHash();
   const matches = (known || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
-  if (known && matches) return { user };
-  return { reason: known ? 'wrong_password' : 'unknown_email' } as const;
+  if (!known) return { reason: 'unknown_email' } as const;
+  if (!matches) return { reason: 'wrong_password' } as const;
+  // Whoever registers an address and logs in must not learn whether it was taken.
+  const hides = hidesAccounts(config) && isUnverified(user);
+  return hides ? ({ reason: 'email_not_verified' } as const) : { user };
 };
 
-const errorFor = (reason: 'wrong_password' | 'unknown_email') =>
+const errorFor = (reason: string) =>
   new DomainError(
     reason === 'unknown_email' && config.loginAnswers === 'distinct'
       ? 'USER_NOT_REGISTERED'
@@ -65,7 +72,7 @@ const proofOf = async (user: StoredUser, code: Code | undefined): Promise<Proof 
 
 /** Requires a verified address where the setting does; the link is mailed again. */
 const requireVerified = async (user: StoredUser, source: Source): Promise<void> => {
-  if (config.emailVerification !== 'required' || user.email_verified) return;
+  if (!isUnverified(user)) return;
   await remindToVerify(user, source);
   throw new DomainError('EMAIL_NOT_VERIFIED');
 };

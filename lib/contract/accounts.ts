@@ -75,6 +75,7 @@ const logInDescription: Describe = (settings) => ({
     (settings.loginAnswers === 'uniform'
       ? ' The response to an unknown address is the same as to a wrong password.'
       : '') +
+    (hidesAccounts(settings) ? ' So is that to an address that is not verified.' : '') +
     (settings.secondFactor === 'off'
       ? ''
       : ' A user with a second factor needs `code` too: without it, the response to a right password is 401 `Code required`.'),
@@ -93,7 +94,9 @@ const logInDescription: Describe = (settings) => ({
       ? []
       : (['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'] as const)),
     ...(settings.loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
-    ...(settings.emailVerification === 'required' ? (['EMAIL_NOT_VERIFIED'] as const) : []),
+    ...(settings.emailVerification === 'required' && !hidesAccounts(settings)
+      ? (['EMAIL_NOT_VERIFIED'] as const)
+      : []),
     'TOO_MANY_ATTEMPTS',
     'HASHING_FAULT',
     'TOKEN_FAULT',

@@ -11,6 +11,7 @@ import {
   vi,
 } from 'vitest';
 import { logIn } from '../../../lib/auth/log-in.ts';
+import type { StoredUser } from '../../../lib/users/items.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
@@ -45,9 +46,9 @@ afterAll(() => proxy.stop());
 const pass = (seconds: number) => vi.setSystemTime(Date.now() + 1000 * seconds);
 
 let lastId = 0;
-const newUser = async () => {
+const newUser = async (fields: Partial<StoredUser> = {}) => {
   lastId += 1;
-  const user = storedUser({ id: lastId, password_hash: await hashPassword('right') });
+  const user = storedUser({ id: lastId, password_hash: await hashPassword('right'), ...fields });
   await insertUser(user);
   return user;
 };
@@ -177,5 +178,28 @@ describe('The first login that a wait refuses before its password is checked', (
     proxy.impose();
     expect(await attempt(email, source)).toBe(tooMany);
     expect(await refusals(source)).toEqual([refusal(id)]);
+  });
+});
+
+describe('Where nobody may know who has an account', () => {
+  it('a right password of an unverified address asks the store for the same as a wrong one', async () => {
+    vi.stubEnv('EMAIL_VERIFICATION', 'required');
+    vi.stubEnv('LOGIN_ANSWERS', 'uniform');
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '9');
+    const [unverified, holder] = [await newUser(), await newUser({ email_verified: true })];
+    const asked = async (email: string, password: string) => {
+      proxy.forget();
+      const code = await attempt(email, newSource(), password);
+      return [code, ...proxy.requests.map(({ operation }) => operation).sort()];
+    };
+
+    const outcomes = [
+      await asked(unverified.email, 'right'),
+      await asked(holder.email, 'wrong'),
+      await asked(uniqueEmail(), 'wrong'),
+    ];
+
+    const operations = ['BatchGetItem', 'GetItem', 'PutItem', 'UpdateItem', 'UpdateItem'];
+    expect(outcomes).toEqual(Array(3).fill(['INVALID_CREDENTIALS', ...operations]));
   });
 });

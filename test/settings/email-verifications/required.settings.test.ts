@@ -14,6 +14,7 @@ const service = await mailingServiceForThisFile(verificationSettings.required);
 const uniform = await mailingServiceForThisFile({
   ...verificationSettings.required,
   LOGIN_ANSWERS: 'uniform',
+  USER_DIRECTORY: 'closed',
 });
 
 const registered = [201, { message: 'User registered successfully' }];
@@ -106,6 +107,41 @@ describe('With EMAIL_VERIFICATION=required and LOGIN_ANSWERS=uniform', () => {
         details: '{"reason":"email_registered"}',
       }),
     );
+  });
+
+  it('a login after a registration is refused alike, whether the address was taken or free', async () => {
+    const holder = await verified(uniform);
+    const [free, taken] = [newAccount(), newAccount({ email: holder.email, password: 'another' })];
+    const agents = [uniqueAgent(), uniqueAgent()] as const;
+    const logInAs = async (account: typeof free, agent: string) => {
+      await sendRegistration(api, account);
+      return api('POST', '/api/login', { json: account, headers: { 'user-agent': agent } });
+    };
+
+    const [asFree, asTaken] = [await logInAs(free, agents[0]), await logInAs(taken, agents[1])];
+
+    expect(seen(asFree)).toEqual(seen(asTaken));
+    expect(outcome(asFree)).toEqual(refusal(401, 'Invalid credentials'));
+    const entries = await Promise.all(agents.map((agent) => entriesOf(uniform, agent)));
+    expect(entries.map(([entry]) => [entry?.action, entry?.result, entry?.details])).toEqual([
+      ['LOGIN', 'FAILURE', '{"reason":"email_not_verified"}'],
+      ['LOGIN', 'FAILURE', '{"reason":"wrong_password"}'],
+    ]);
+  });
+
+  it('a right password counts as a failed login, and mails nothing, until the address is verified', async () => {
+    const account = newAccount();
+    await sendRegistration(api, account);
+    const link = await mailedToken(uniform, account.email);
+    const statuses: number[] = [];
+
+    for (let i = 0; i < 11; i += 1) {
+      statuses.push((await api('POST', '/api/login', { json: account })).status);
+    }
+
+    expect(statuses).toEqual([...Array(10).fill(401), 429]);
+    expect((await verify(api, link, account.password)).status).toBe(429);
+    expect(mailbox.mails.filter(({ to }) => to.includes(account.email))).toHaveLength(1);
   });
 
   it('the holder of the address gets a mail with a link that sets a password', async () => {
