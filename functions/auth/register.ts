@@ -1,10 +1,10 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
-import { countRegistration } from '../../lib/auth/limits.ts';
 import { prepareFirstSession } from '../../lib/auth/new-session.ts';
 import * as contract from '../../lib/contract/accounts.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { countRegistration } from '../../lib/limits/sources.ts';
 import { remindToVerify, tellHolder } from '../../lib/mail/hand-over.ts';
 import { config, hidesAccounts } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';

@@ -3,6 +3,7 @@
 import { record, recordingFaults } from '../audit/record.ts';
 import { updateOnce } from '../dynamodb/client.ts';
 import { DomainError, missingField } from '../errors.ts';
+import { countAttempt, requireNoWaitNow } from '../limits/counters.ts';
 import { notifyOfFactor } from '../mail/hand-over.ts';
 import {
   type Code,
@@ -30,7 +31,6 @@ import { hasFactor, type StoredUser, userKey } from '../users/items.ts';
 import { type Bearer, endingSessions } from '../users/sessions.ts';
 import { readUser } from '../users/store.ts';
 import { type Permission, type Written, whileAsRead } from '../users/update.ts';
-import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';
 import {
   checkOwnRequest,

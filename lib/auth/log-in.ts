@@ -1,6 +1,14 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
+import {
+  countAttempt,
+  countsOf,
+  markWaits,
+  requireNoWait,
+  requireNoWaitNow,
+  type SeenCounter,
+} from '../limits/counters.ts';
 import { remindToVerify } from '../mail/hand-over.ts';
 import { type Code, readCode } from '../second-factor/codes.ts';
 import { checkCode, type Proof, useCode } from '../second-factor/factor.ts';
@@ -9,14 +17,6 @@ import type { Source } from '../source.ts';
 import { hasFactor, type StoredUser } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
 import { findUserByEmail, refreshHash } from '../users/store.ts';
-import {
-  countAttempt,
-  countsOf,
-  markWaits,
-  requireNoWait,
-  requireNoWaitNow,
-  type SeenCounter,
-} from './counters.ts';
 import { forgetFailures, loginCounters } from './login-protection.ts';
 import { beginSession, type Tokens } from './new-session.ts';
 

@@ -2,17 +2,17 @@
 import { createHmac } from 'node:crypto';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
-import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
-import { emailKey } from '../users/user.ts';
-import { notBlocked } from './count.ts';
+import { notBlocked } from '../limits/count.ts';
 import {
   type Counter,
   countingTimeout,
   logAndIgnoreErrors,
   networkOf,
   type SeenCounter,
-} from './counters.ts';
+} from '../limits/counters.ts';
+import { config } from '../settings.ts';
+import { seconds } from '../time.ts';
+import { emailKey } from '../users/user.ts';
 import { signingKeys } from './signing-secret.ts';
 
 /** The address is stored only as a keyed digest, because people mistakenly type passwords there. */

@@ -1,5 +1,6 @@
 /** The conditions under which users change themselves, or those whom they made. */
 import { DomainError, missingField } from '../errors.ts';
+import { countAttempt, requireNoWaitNow } from '../limits/counters.ts';
 import { config } from '../settings.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
@@ -7,7 +8,6 @@ import type { UserChanges } from '../users/schema.ts';
 import type { Bearer } from '../users/sessions.ts';
 import { readUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
-import { countAttempt, requireNoWaitNow } from './counters.ts';
 import { loginCounters } from './login-protection.ts';
 
 /** What users ask for of themselves with their current password. */

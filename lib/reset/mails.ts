@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { resetRequested } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
-import { exceedsNoticeLimit } from '../auth/limits.ts';
 import { retry, sendIf } from '../dynamodb/client.ts';
 import { faultName, namedError } from '../errors.ts';
+import { exceedsNoticeLimit } from '../limits/sources.ts';
 import { describeFault, logError, mailNotSent } from '../log.ts';
 import type {
   LinkMessage,

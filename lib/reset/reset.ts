@@ -2,9 +2,9 @@
 
 import type { AuditedAction } from '../audit/entry.ts';
 import { record, recordingFaults } from '../audit/record.ts';
-import { exceedsResetLimit } from '../auth/limits.ts';
 import { failuresOf } from '../auth/login-protection.ts';
 import { DomainError } from '../errors.ts';
+import { exceedsResetLimit } from '../limits/sources.ts';
 import { handOver, notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
 import { hashPassword } from '../users/password.ts';

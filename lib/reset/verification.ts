@@ -1,10 +1,10 @@
 /** The verification of addresses by mailed links (functions/README.md, Verified addresses). */
 
 import { record, recordingFaults } from '../audit/record.ts';
-import { exceedsResetLimit } from '../auth/limits.ts';
 import { requirePassword } from '../auth/own-change.ts';
 import { retryWrite } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
+import { exceedsResetLimit } from '../limits/sources.ts';
 import { handOver, notifyOfChange, verificationOf } from '../mail/hand-over.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { exceedsNoticeLimit } from '../../../lib/auth/limits.ts';
+import { exceedsNoticeLimit } from '../../../lib/limits/sources.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { scan } from '../../support/stored-items.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { type Counter, countAttempt, requireNoWaitNow } from '../../../lib/auth/counters.ts';
 import { forgetFailures, loginCounters } from '../../../lib/auth/login-protection.ts';
+import { type Counter, countAttempt, requireNoWaitNow } from '../../../lib/limits/counters.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { scan } from '../../support/stored-items.ts';

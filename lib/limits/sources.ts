@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
-import type { NoticeMessage } from '../mail/hand-over.ts';
 import { config } from '../settings.ts';
 import { hour, seconds } from '../time.ts';
 import { emailKey } from '../users/user.ts';
@@ -50,7 +49,7 @@ const noticesPerUser = 10;
  * @returns false past the limit
  */
 const countNotice = (
-  { user_id, request_id }: Pick<NoticeMessage, 'user_id' | 'request_id'>,
+  { user_id, request_id }: { readonly user_id: number; readonly request_id: string },
   now: number,
 ): Promise<boolean> => {
   const command = new UpdateCommand({
@@ -75,7 +74,7 @@ const countNotice = (
  * @returns whether it exceeds the limit of its account or of the address
  */
 export const exceedsNoticeLimit = async (
-  message: Pick<NoticeMessage, 'email' | 'user_id' | 'request_id'>,
+  message: { readonly email: string; readonly user_id: number; readonly request_id: string },
   { now = new Date() }: { now?: Date } = {},
 ): Promise<boolean> => {
   if ((await logAndIgnoreErrors(() => countNotice(message, seconds(now)))) === false) return true;
