@@ -8,15 +8,19 @@ interface Format<E> {
   readonly line: (entry: E) => string;
 }
 
-/** The first character of a value that a spreadsheet would take for a formula and run. */
-const formula = /^[=+\-@\t\r]/;
+/** Where a value begins, or where some spreadsheets begin a cell or a row even within quotes. */
+const cell = '(?<=^|[,;\\t\\r\\n])';
+
+/** The begin of a cell that a spreadsheet would run as a formula. It may take away a tab or a CR. */
+const formula = new RegExp(`${cell}(?="*[=+\\-@＝＋－＠\\t\\r])`, 'g');
 
 type Value = string | number | boolean | null;
 
 const toCsv = (value: Value): string => {
   if (typeof value !== 'string') return String(value ?? '');
-  const harmless = formula.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const harmless = value.replace(formula, "'");
+  if (harmless === value && !/[",;\t\r\n]/.test(value)) return value;
+  return `"${harmless.replaceAll('"', '""')}"`;
 };
 
 /** @param columns the attributes of an entry that are written, in the order that it has them */

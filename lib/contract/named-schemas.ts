@@ -207,7 +207,7 @@ export const auditEntriesAsNdjson = v.pipe(
 export const auditEntriesAsCsv = v.pipe(
   v.string(),
   v.description(
-    "RFC 4180: a header row, lines that end in CRLF, an empty field for null. A `'` is put before values that begin with `=`, `+`, `-`, `@`, a tab or CR.",
+    "RFC 4180: a header row, lines that end in CRLF, an empty field for null. A `'` is put before each `=`, `+`, `-`, `@`, tab or CR that begins a value, or that follows a comma, a semicolon, a tab or a line break in it, because a spreadsheet may take what follows for a formula.",
   ),
 );
 

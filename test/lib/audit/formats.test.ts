@@ -36,21 +36,42 @@ describe('writePage', () => {
   });
 
   it.each([
-    ['=1+1', "'=1+1"],
-    ['+1', "'+1"],
-    ['-1', "'-1"],
-    ['@SUM(1)', "'@SUM(1)"],
-    ['\t=1', "'\t=1"],
-    ['\r=1', '"\'\r=1"'],
-    ['=1,"2"', '"\'=1,""2"""'],
+    // Runs in no spreadsheet, and is read back as it was.
     ['1=1', '1=1'],
+    ['a - b', 'a - b'],
     [' =1', ' =1'],
     ["'=1", "'=1"],
-    ['two\r\nlines', '"two\r\nlines"'],
+    ['|=1', '|=1'],
     ['a "word"', '"a ""word"""'],
     ['é, 😀', '"é, 😀"'],
+    ['two\r\nlines', '"two\r\nlines"'],
+    ['two\rlines', '"two\rlines"'],
+    ['X11; Linux', '"X11; Linux"'],
+    ['a\tb', '"a\tb"'],
+    // Begins like a formula.
+    ['=1+1', '"\'=1+1"'],
+    ['+1', '"\'+1"'],
+    ['-1', '"\'-1"'],
+    ['@SUM(1)', '"\'@SUM(1)"'],
+    ['＝1', '"\'＝1"'],
+    ['=1,"2"', '"\'=1,""2"""'],
+    ['"=1"', '"\'""=1"""'],
+    // A spreadsheet may take away a tab or a CR.
+    ['\ta', '"\'\ta"'],
+    ['\t=1', '"\'\t\'=1"'],
+    ['\r=1', '"\'\r\'=1"'],
+    // Has a formula where some spreadsheets begin a cell or a row, whatever the quotes around it.
+    ['Mozilla;=1+cmd|', '"Mozilla;\'=1+cmd|"'],
+    ['a;"=1"', '"a;\'""=1"""'],
+    ['a\t+1', '"a\t\'+1"'],
+    ['a,-1', '"a,\'-1"'],
+    ['a\n@b', '"a\n\'@b"'],
+    ['a\r=1', '"a\r\'=1"'],
+    ['a;b;=1;=2', '"a;b;\'=1;\'=2"'],
   ])('writes %j as the CSV value %j', (value, written) => {
     expect(csvOf({ user_agent: value })).toContain(`users,,,${written},SUCCESS,`);
+    const readBack = written.replace(/^"(.*)"$/s, '$1').replaceAll('""', '"');
+    expect(readBack.replaceAll("'", '')).toBe(value.replaceAll("'", ''));
   });
 
   it.each([

@@ -82,7 +82,7 @@ const forms = {
     text
       .split('\r\n')
       .slice(1, -1)
-      .map((line) => String(line.split(',')[0]).replace("'", '')),
+      .map((line) => String(line.split(',')[0]).replaceAll(/["']/g, '')),
 };
 
 /** The ids of all entries of a query, page by page. */
