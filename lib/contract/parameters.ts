@@ -72,6 +72,7 @@ export const instant = v.pipe(
     code: 'INVALID_FORMAT',
     holds: (text) => parseInstant(text) !== undefined,
     message: () => instantRule,
+    keywords: () => ({ minLength: 1 }),
   }),
   v.transform((text) => parseInstant(text) as string),
 );

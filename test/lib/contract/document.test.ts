@@ -248,10 +248,10 @@ describe.each([
     expect(integers.length).toBeGreaterThan(4);
   });
 
-  it('has a time in a query as a plain string with a description', () => {
+  it('has a time in a query as plain text that is not empty, with a description', () => {
     const { parameters } = parts.paths['/api/admin/audit-logs'].get;
     const times = parameters.filter(({ name }: Parts) => /^(since|until)$/.test(name));
-    const text = { in: 'query', schema: { type: 'string' } };
+    const text = { in: 'query', schema: { type: 'string', minLength: 1 } };
     expect(times).toEqual([
       { name: 'since', ...text, description: expect.stringMatching(/a date-time .* or a date/) },
       { name: 'until', ...text, description: expect.stringContaining('before this time') },
