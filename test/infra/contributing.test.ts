@@ -42,6 +42,7 @@ const followTheExample = (): void => {
   const operation = blockWith(': Describe = ');
   const imported = operation.slice(0, operation.indexOf('\n') + 1);
   write('test/functions/users/list-audit-logs.test.ts', blockWith('describe('));
+  write('test/settings/users/list-audit-logs.settings.test.ts', blockWith("AUDIT_DETAIL: 'full'"));
   insert('lib/contract/users.ts', imported, 'import { newUserByAdmin');
   const rest = `${operation.slice(imported.length)}\n`;
   insert('lib/contract/users.ts', rest, 'export const operations = {');
@@ -74,7 +75,12 @@ describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
   });
 
   it('passes its own test and those that hold for every endpoint', async () => {
-    const files = ['functions/users/list-audit-logs', 'functions/every-endpoint', 'infra/routes'];
+    const files = [
+      'functions/users/list-audit-logs',
+      'settings/users/list-audit-logs.settings',
+      'functions/every-endpoint',
+      'infra/routes',
+    ];
     const paths = files.map((file) => `test/${file}.test.ts`);
 
     const [status, said] = await run('vitest', [
@@ -88,6 +94,6 @@ describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
     ]);
 
     expect(status, said).toBe(0);
-    expect(said).toMatch(/Test Files +4 passed \(4\)/);
+    expect(said).toMatch(/Test Files +5 passed \(5\)/);
   });
 });
