@@ -3,7 +3,6 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { functions, routeKey } from '../../infra/routes.ts';
 import { operations } from '../../lib/contract/operations.ts';
-import { resourcesOf, synthesise } from './stack/template.ts';
 
 const folders = ['functions', 'lib', 'infra', 'test'];
 const read = (file: string) => readFileSync(file, 'utf8');
@@ -126,26 +125,6 @@ describe('test/README.md', () => {
     const rows = read('test/README.md');
     const named = readdirSync('test', { withFileTypes: true }).filter((it) => it.isDirectory());
     expect(named.filter(({ name }) => !rows.includes(`\n| \`${name}/\` | `))).toEqual([]);
-  });
-});
-
-describe('infra/cost.md', () => {
-  const dollarsForAlarms = (): number => {
-    interface Alarm {
-      readonly Metrics?: readonly { readonly MetricStat?: object }[];
-    }
-    const alarms = [...resourcesOf(synthesise(), 'AWS::CloudWatch::Alarm').values()];
-    const metrics = alarms.map(({ Properties }: { Properties?: Alarm }) =>
-      Properties?.Metrics ? Properties.Metrics.filter((query) => query.MetricStat).length : 1,
-    );
-    return metrics.reduce((sum, count) => sum + count, 0) * 0.1;
-  };
-
-  it('says what the alarms cost at most', () => {
-    const [, most] =
-      /for each metric that one reads, under \$(\d+)\s/.exec(read('infra/cost.md')) ?? [];
-    expect(dollarsForAlarms()).toBeLessThan(Number(most));
-    expect(dollarsForAlarms()).toBeGreaterThan(Number(most) - 3);
   });
 });
 
