@@ -1,7 +1,8 @@
 /** The CDK application: `npx cdk synth`, `npx cdk deploy -c stage=production`. */
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { productionWarnings, readDeploymentSettings, SettingError } from './deployment-settings.ts';
+import { readDeploymentSettings, SettingError } from './deployment-settings.ts';
+import { productionWarnings } from './production-warnings.ts';
 import { ServiceStack } from './stack/service-stack.ts';
 
 try {

@@ -95,7 +95,7 @@ export const deploymentSettings = {
 } as const satisfies Readonly<Record<string, DeploymentSetting>>;
 
 type Catalogue = typeof deploymentSettings;
-type Name = keyof Catalogue;
+export type Name = keyof Catalogue;
 
 /** The value of each; undefined for one that has no default and was not given. */
 export type DeploymentSettings = {
@@ -104,9 +104,9 @@ export type DeploymentSettings = {
     | (Catalogue[K] extends { default: string } ? never : undefined);
 };
 
-const names = Object.keys(deploymentSettings) as Name[];
+export const names = Object.keys(deploymentSettings) as Name[];
 
-type Given = Readonly<Record<string, unknown>>;
+export type Given = Readonly<Record<string, unknown>>;
 
 const textOf = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
@@ -114,7 +114,8 @@ const textOf = (name: string, value: unknown): string | undefined => {
   throw new SettingError(name, 'must be text or a number');
 };
 
-const read = (name: Name, given: Given): string | number | undefined => {
+/** The value of one setting, or its default. @throws {SettingError} */
+export const readSetting = (name: Name, given: Given): string | number | undefined => {
   const setting: Setting = deploymentSettings[name];
   const chosen = textOf(name, given[name]) ?? setting.default;
   if (chosen === undefined) return undefined;
@@ -215,70 +216,12 @@ export const readDeploymentSettings = (
   const isProduction = textOf('stage', context.stage) === 'production';
   const given = isProduction ? { ...file, ...context } : context;
   requireKnown(given);
-  const values = names.map((name) => [name, read(name, given)]);
+  const values = names.map((name) => [name, readSetting(name, given)]);
   const settings: DeploymentSettings = Object.fromEntries(values);
   requireConsistent(settings);
   requireKept(settings);
   requireSealed(settings);
   return settings;
-};
-
-/** Settings whose allowed values are listed from the laxest to the strictest. */
-const fromLaxest: readonly Name[] = [
-  'auditSeal',
-  'abandonAuditSeal',
-  'userDirectory',
-  'loginAnswers',
-  'sessions',
-  'secondFactor',
-  'currentPassword',
-  'v1Users',
-  'docs',
-  'console',
-];
-
-/** Settings of which a greater number is stricter, and limits, of which a smaller one is. */
-const minimums: readonly Name[] = ['passwordMinLength', 'bcryptCost', 'auditLockDays'];
-const limits: readonly Name[] = [
-  'loginFailuresPerAccount',
-  'loginFailuresPerAddress',
-  'registrationsPerAddress',
-];
-
-/** A number that is greater for a stricter value, and 0 where no value is stricter than others. */
-const strictness = (name: Name, value: string | number | undefined): number => {
-  if (fromLaxest.includes(name)) {
-    return Object.values<unknown>(deploymentSettings[name].allowed).indexOf(value);
-  }
-  if (minimums.includes(name)) return Number(value);
-  // 0 means that there is no limit.
-  if (limits.includes(name)) return value === 0 ? Number.NEGATIVE_INFINITY : -Number(value);
-  return name === 'corsOrigins' && value !== '*' ? 1 : 0;
-};
-
-/** One line for each setting of stage production that is laxer than infra/production.json's. */
-export const laxerSettings = (settings: DeploymentSettings, file: Given = production): string[] => {
-  if (settings.stage !== 'production') return [];
-  return names.flatMap((name) => {
-    const [value, usual] = [settings[name], read(name, file)];
-    return strictness(name, value) < strictness(name, usual)
-      ? [`production: ${name}=${value} is laxer than ${usual}`]
-      : [];
-  });
-};
-
-/** One line for each thing that whoever deploys stage production should know. */
-export const productionWarnings = (
-  settings: DeploymentSettings,
-  file: Given = production,
-): string[] => {
-  const { stage, alarmEmail, corsOrigins: origins } = settings;
-  if (stage !== 'production') return [];
-  return [
-    ...laxerSettings(settings, file),
-    ...(alarmEmail ? [] : ['production: alarmEmail is not set: nobody will be notified of alarms']),
-    ...(origins === '*' ? ['production: corsOrigins is *: every page may call the API'] : []),
-  ];
 };
 
 /** The settings that functions read, as their environment variables. */

@@ -14,7 +14,7 @@ import { createAlarmTopic } from './monitoring/alarm-topic.ts';
 import { createAlarms } from './monitoring/alarms.ts';
 import { createDashboard } from './monitoring/dashboard.ts';
 import { createLogMetrics } from './monitoring/metrics.ts';
-import { createTable, type Tables, takeOverTable } from './table.ts';
+import { createTable, placeholder, type Tables, takeOverTable } from './table.ts';
 
 /**
  * Creates the secret that signs tokens and cursors, with a random value.
@@ -38,7 +38,7 @@ const createSigningSecret = (scope: Construct, { keep }: { keep: boolean }): Sec
 /**
  * The key that encrypts the secrets of second factors. In production it is kept when the setting goes
  * off, or the stack is deleted: without it, nobody who has a second factor could log in when the
- * setting is on again.
+ * setting is on again. A stack that was given a key never makes another one in its place.
  */
 const factorKeyOf = (
   stack: Stack,
@@ -47,7 +47,11 @@ const factorKeyOf = (
 ): IKey | undefined => {
   const { secondFactor, secondFactorKeyArn } = settings;
   if (secondFactor === 'off') return undefined;
-  if (secondFactorKeyArn) return Key.fromKeyArn(stack, 'SecondFactorKey', secondFactorKeyArn);
+  if (secondFactorKeyArn) {
+    const key = Key.fromKeyArn(stack, 'SecondFactorKey', secondFactorKeyArn);
+    placeholder(key);
+    return key;
+  }
   return new Key(stack, 'SecondFactorKey', {
     description: `Encrypts the secrets of second factors of ${stack.stackName}`,
     enableKeyRotation: true,

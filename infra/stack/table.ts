@@ -48,14 +48,17 @@ export const createTable = (
 };
 
 /**
- * Uses an existing table, which another stack has created or which was restored from a backup.
- *
- * In the template, a resource of another type, which creates nothing, takes the id of the stack's own
- * table. CloudFormation refuses to change the type of a resource: so a stack cannot replace its own
- * tables by existing ones, nor existing ones by new, empty tables.
+ * Takes the logical id of the resource that a construct would have, with a resource of another type
+ * that creates nothing. CloudFormation refuses to change the type of a resource: so a stack cannot
+ * replace its own resource by an existing one, nor an existing one by a new, empty one.
  */
+export const placeholder = (scope: Construct): void => {
+  new CfnWaitConditionHandle(scope, 'Resource');
+};
+
+/** Uses an existing table, which another stack has created or which was restored from a backup. */
 export const takeOverTable = (scope: Construct, id: string, tableName: string): ITable => {
   const place = new Construct(scope, id);
-  new CfnWaitConditionHandle(place, 'Resource');
+  placeholder(place);
   return Table.fromTableName(place, 'Table', tableName);
 };

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
   functionVariables,
-  laxerSettings,
-  productionWarnings,
   readDeploymentSettings,
   SettingError,
 } from '../../infra/deployment-settings.ts';
@@ -237,110 +235,6 @@ describe('The time for which entries are kept', () => {
     ],
   ])('may not be %o', (given, message) => {
     expect(() => readDeploymentSettings(given)).toThrow(`Setting ${message}`);
-  });
-});
-
-describe('laxerSettings', () => {
-  const file = {
-    corsOrigins: 'https://app.example.com',
-    v1Users: 'off',
-    docs: 'off',
-    console: 'off',
-    auditSeal: 'on',
-    loginAnswers: 'uniform',
-    userDirectory: 'closed',
-    passwordMinLength: 15,
-    loginFailuresPerAddress: 100,
-    registrationsPerAddress: 20,
-    sessions: 'revocable',
-    currentPassword: 'required',
-    auditDetail: 'full',
-  };
-  const laxer = (given: Readonly<Record<string, unknown>>, stage = 'production') =>
-    laxerSettings(readDeploymentSettings({ stage, ...given }, file), file);
-
-  it.each([
-    ['corsOrigins', '*', 'https://app.example.com'],
-    ['v1Users', 'on', 'off'],
-    ['docs', 'on', 'off'],
-    ['console', 'on', 'off'],
-    ['auditSeal', 'paused', 'on'],
-    ['auditLockDays', '364', '365'],
-    ['loginAnswers', 'distinct', 'uniform'],
-    ['userDirectory', 'open', 'closed'],
-    ['passwordMinLength', '14', '15'],
-    ['loginFailuresPerAddress', '101', '100'],
-    ['loginFailuresPerAddress', '0', '100'],
-    ['registrationsPerAddress', '21', '20'],
-    ['registrationsPerAddress', '0', '20'],
-    ['sessions', 'stateless', 'revocable'],
-    ['currentPassword', 'optional', 'required'],
-    // This is not in the file: its default holds in production too.
-    ['loginFailuresPerAccount', '11', '10'],
-  ])('says that %s=%s is laxer in production than %s', (name, value, usual) => {
-    expect(laxer({ [name]: value })).toEqual([
-      `production: ${name}=${value} is laxer than ${usual}`,
-    ]);
-  });
-
-  it('says so of a bcrypt cost that is lower than the file’s', () => {
-    const higher = { auditSeal: 'on', bcryptCost: 12 };
-
-    expect(
-      laxerSettings(
-        readDeploymentSettings({ stage: 'production', bcryptCost: 11 }, higher),
-        higher,
-      ),
-    ).toEqual(['production: bcryptCost=11 is laxer than 12']);
-  });
-
-  it('has a line for each', () => {
-    expect(laxer({ passwordMinLength: 1, userDirectory: 'open' })).toHaveLength(2);
-  });
-
-  it.each([
-    ['what the file says', {}],
-    ['what is stricter', { passwordMinLength: 16, registrationsPerAddress: 1, bcryptCost: 11 }],
-    ['other origins', { corsOrigins: 'https://other.example.com' }],
-    [
-      'what is neither',
-      { throttleRate: 5000, alarmEmail: 'other@example.com', auditDetail: 'standard' },
-    ],
-  ])('says nothing of %s', (_, given) => {
-    expect(laxer(given)).toEqual([]);
-  });
-
-  it('says nothing of other stages', () => {
-    expect(laxer({ passwordMinLength: 1 }, 'development')).toEqual([]);
-  });
-});
-
-describe('productionWarnings', () => {
-  const told = { alarmEmail: 'operator@example.com', corsOrigins: 'https://app.example.com' };
-  const warnings = (given: Readonly<Record<string, unknown>>, stage = 'production') =>
-    productionWarnings(readDeploymentSettings({ stage, ...given }));
-
-  it.each([
-    ['what is laxer', { ...told, docs: 'on' }, 'docs=on is laxer than off'],
-    [
-      'a missing alarmEmail',
-      { corsOrigins: told.corsOrigins },
-      'alarmEmail is not set: nobody will be notified of alarms',
-    ],
-    [
-      'the default of corsOrigins',
-      { alarmEmail: told.alarmEmail },
-      'corsOrigins is *: every page may call the API',
-    ],
-  ])('names %s', (_, given, warning) => {
-    expect(warnings(given)).toEqual([`production: ${warning}`]);
-  });
-
-  it.each([
-    ['production where both are set', told, 'production'],
-    ['other stages', {}, 'development'],
-  ])('says nothing of %s', (_, given, stage) => {
-    expect(warnings(given, stage)).toEqual([]);
   });
 });
 

@@ -135,6 +135,18 @@ describe('the stack', () => {
     );
   });
 
+  it('refuses to make a key of second factors in place of one that it was given', () => {
+    const given = { ...production, secondFactorKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/k' };
+    const resource = (context: Readonly<Record<string, string>>, id: string) =>
+      synthesise(context).toJSON().Resources[id];
+    const keys = Object.keys(synthesise(production).findResources('AWS::KMS::Key'));
+    const own = keys.find((id) => id.startsWith('SecondFactorKey')) ?? '';
+
+    // CloudFormation updates no resource to another type.
+    expect(resource(production, own).Type).toBe('AWS::KMS::Key');
+    expect(resource(given, own)).toEqual({ Type: 'AWS::CloudFormation::WaitConditionHandle' });
+  });
+
   it('leaves nothing behind in development', () => {
     const resources = Object.values<Policies>(synthesise().toJSON().Resources);
 
