@@ -24,6 +24,8 @@ export interface TablePermission {
   readonly actions: readonly `dynamodb:${string}`[];
   /** Absent: the table itself. */
   readonly indexes?: readonly string[];
+  /** The pattern of the partition keys that it is for; absent: all. */
+  readonly keys?: string;
   /** The permission is needed with any one of these settings; absent: always. */
   readonly when?: readonly Partial<ServiceValues>[];
 }
@@ -76,6 +78,16 @@ const readsSessions: TablePermission = {
   actions: ['dynamodb:BatchGetItem'],
   when: revocable,
 };
+
+/** The first use of an access token is noted in its session. */
+const notesUse: TablePermission = {
+  table: 'users',
+  actions: ['dynamodb:UpdateItem'],
+  keys: 'sessions#*',
+  when: revocable,
+};
+
+const authenticates = [readsSessions, notesUse];
 
 /** With revocable sessions the user was read together with the session. */
 const readsCaller: TablePermission = {
@@ -196,7 +208,11 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'logout',
     entry: 'functions/auth/logout.ts',
     routes: [{ method: 'POST', path: '/api/logout' }],
-    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
+    permissions: [
+      ...authenticates,
+      { table: 'users', actions: ['dynamodb:UpdateItem'] },
+      writesAudit,
+    ],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
@@ -260,7 +276,11 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'email-verifications-request',
     entry: 'functions/email-verifications/request.ts',
     routes: [{ method: 'POST', path: '/api/email-verifications' }],
-    permissions: [readsSessions, readsCaller, { table: 'users', actions: ['dynamodb:UpdateItem'] }],
+    permissions: [
+      ...authenticates,
+      readsCaller,
+      { table: 'users', actions: ['dynamodb:UpdateItem'] },
+    ],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION', 'LOGIN_FAILURES_PER_ADDRESS'],
     handsOverMails: true,
@@ -296,7 +316,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'profile',
     entry: 'functions/profile/get.ts',
     routes: [{ method: 'GET', path: '/api/profile' }],
-    permissions: [readsSessions, readsCaller],
+    permissions: [...authenticates, readsCaller],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
   },
@@ -304,7 +324,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-create',
     entry: 'functions/users/create.ts',
     routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
-    permissions: [readsSessions, createsUsers, grantsRoles, writesAudit],
+    permissions: [...authenticates, createsUsers, grantsRoles, writesAudit],
     signingSecret: true,
     variables: [
       'AUDIT_DETAIL',
@@ -325,6 +345,7 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [
       // A lookup by address reads the address's item and the user's.
       { table: 'users', actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem'] },
+      notesUse,
       { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
     signingSecret: true,
@@ -334,7 +355,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-get',
     entry: 'functions/users/get.ts',
     routes: [{ method: 'GET', path: '/api/users/{id}' }],
-    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
+    permissions: [...authenticates, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
     variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
   },
@@ -388,7 +409,7 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/users/delete.ts',
     routes: [{ method: 'DELETE', path: '/api/users/{id}' }],
     permissions: [
-      readsSessions,
+      ...authenticates,
       { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'] },
       writesAudit,
     ],
@@ -405,7 +426,11 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-revoke',
     entry: 'functions/users/revoke.ts',
     routes: [{ method: 'POST', path: '/api/users/{id}/revocations' }],
-    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
+    permissions: [
+      ...authenticates,
+      { table: 'users', actions: ['dynamodb:UpdateItem'] },
+      writesAudit,
+    ],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
@@ -413,7 +438,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'sessions-list',
     entry: 'functions/sessions/list.ts',
     routes: [{ method: 'GET', path: '/api/users/{id}/sessions' }],
-    permissions: [readsSessions],
+    permissions: authenticates,
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
   },
@@ -421,7 +446,11 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'sessions-end',
     entry: 'functions/sessions/end.ts',
     routes: [{ method: 'DELETE', path: '/api/users/{id}/sessions/{session}' }],
-    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
+    permissions: [
+      ...authenticates,
+      { table: 'users', actions: ['dynamodb:UpdateItem'] },
+      writesAudit,
+    ],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
@@ -429,7 +458,11 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'sessions-end-others',
     entry: 'functions/sessions/end-others.ts',
     routes: [{ method: 'DELETE', path: '/api/users/{id}/sessions' }],
-    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:UpdateItem'] }, writesAudit],
+    permissions: [
+      ...authenticates,
+      { table: 'users', actions: ['dynamodb:UpdateItem'] },
+      writesAudit,
+    ],
     signingSecret: true,
     variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
@@ -437,7 +470,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'second-factor-get',
     entry: 'functions/second-factor/get.ts',
     routes: [{ method: 'GET', path: '/api/second-factor' }],
-    permissions: [readsSessions],
+    permissions: authenticates,
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
   },
@@ -484,7 +517,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'users-get-second-factor',
     entry: 'functions/users/get-second-factor.ts',
     routes: [{ method: 'GET', path: '/api/users/{id}/second-factor' }],
-    permissions: [readsSessions, { table: 'users', actions: ['dynamodb:GetItem'] }],
+    permissions: [...authenticates, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
   },
@@ -493,7 +526,7 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/users/remove-second-factor.ts',
     routes: [{ method: 'DELETE', path: '/api/users/{id}/second-factor' }],
     permissions: [
-      readsSessions,
+      ...authenticates,
       { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'] },
       writesAudit,
     ],
@@ -506,7 +539,7 @@ export const functions: readonly FunctionDefinition[] = [
     entry: 'functions/audit-logs/list.ts',
     routes: [{ method: 'GET', path: '/api/admin/audit-logs' }],
     permissions: [
-      readsSessions,
+      ...authenticates,
       {
         table: 'audit',
         actions: ['dynamodb:Query'],
@@ -527,7 +560,7 @@ export const functions: readonly FunctionDefinition[] = [
       { method: 'GET', path: '/api/admin/audit-seal/digests' },
       { method: 'GET', path: '/api/admin/audit-seal/public-key' },
     ],
-    permissions: [readsSessions],
+    permissions: authenticates,
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
     showsSeal: true,

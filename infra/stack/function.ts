@@ -83,10 +83,16 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
 };
 
 const ofTables = ({ definition, tables }: ServiceFunctionProps): PolicyStatement[] =>
-  definition.permissions.map(({ table, actions, indexes }) => {
+  definition.permissions.map(({ table, actions, indexes, keys }) => {
     const { tableArn } = tables[table];
     const resources = indexes?.map((index) => `${tableArn}/index/${index}`) ?? [tableArn];
-    return new PolicyStatement({ actions: [...actions], resources });
+    return new PolicyStatement({
+      actions: [...actions],
+      resources,
+      ...(keys
+        ? { conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [keys] } } }
+        : {}),
+    });
   });
 
 const readingSecret = ({ signingSecret }: ServiceFunctionProps) =>

@@ -39,9 +39,11 @@ const prepare = async (user: StoredUser, source: Source, now = new Date()) => {
   const id = makeSessionId();
   const until = sessionEnd(now.getTime(), now);
   const session = makeSession(user, source, { until, now });
-  const token = await issueToken(user, { session: id, now });
-  if (config.sessionDays === 0) return { id, session, tokens: { token } };
+  if (config.sessionDays === 0) {
+    return { id, session, tokens: { token: await issueToken(user, { session: id, now }) } };
+  }
   const { refreshToken, refresh } = firstRefreshToken(user.id, id);
+  const token = await issueToken(user, { session: id, pair: refresh.pair, now });
   return { id, session: { ...session, refresh }, tokens: { token, refreshToken } };
 };
 

@@ -2,10 +2,10 @@
 import { DomainError, missingField } from '../errors.ts';
 import { countAttempt, requireNoWaitNow } from '../limits/counters.ts';
 import { config } from '../settings.ts';
+import type { Bearer } from '../users/bearer.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
 import type { UserChanges } from '../users/schema.ts';
-import type { Bearer } from '../users/sessions.ts';
 import { readUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import { loginCounters } from './login-protection.ts';

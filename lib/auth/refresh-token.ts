@@ -2,6 +2,7 @@
  * Refresh tokens (functions/README.md, Refresh). A session keeps a hash of its newest token, a salt
  * and a key. Each token is derived from the one before it and the salt, so that a client that lost
  * a response gets the same token again, and nobody can make a valid one from what the table holds.
+ * A refresh token and the access tokens that were given with it are a pair.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { DomainError, missingField } from '../errors.ts';
@@ -9,7 +10,7 @@ import type { RefreshState, Session } from '../users/sessions.ts';
 import { isUserId } from '../users/user.ts';
 
 /** Milliseconds for which a token that was used is still answered, with the token that followed. */
-const grace = 10 * 60_000;
+const grace = 60_000;
 
 const random = (bytes: number): string => randomBytes(bytes).toString('base64url');
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
@@ -53,23 +54,33 @@ export const firstRefreshToken = (
 ): { refreshToken: string; refresh: RefreshState } => {
   const [secret, key] = [random(32), random(16)];
   const refreshToken = tokenOf(userId, sessionId, secret, key);
-  return { refreshToken, refresh: { key, newest: hashOf(secret) } };
+  return { refreshToken, refresh: { key, newest: hashOf(secret), pair: 0, oldest: 0 } };
 };
 
-/** The token that follows the newest one, and what the session stores from then on. */
+/**
+ * The token that follows a good one, and what the session stores from then on. If the given one is not
+ * the newest, a pair is replaced: nobody knows who has its access tokens, so that they become void,
+ * with all that are older.
+ */
 export const nextRefreshToken = (
   { userId, sessionId, secret }: RefreshToken,
-  { key }: RefreshState,
+  { key, newest, ...before }: RefreshState,
 ): { refreshToken: string; refresh: RefreshState } => {
   const salt = random(32);
   const next = following(secret, salt);
   const refreshToken = tokenOf(userId, sessionId, next, key);
-  return { refreshToken, refresh: { key, newest: hashOf(next), salt } };
+  const pair = before.pair + 1;
+  const oldest = hashOf(secret) === newest ? before.oldest : pair;
+  return { refreshToken, refresh: { key, newest: hashOf(next), salt, pair, oldest } };
 };
 
 /** How a token relates to its session. */
 export type Standing =
-  | { readonly is: 'newest' | 'reused' | 'unknown' }
+  /**
+   * Good is the newest one, and the one before it while nothing of the newest pair was used: then
+   * its client has lost the response.
+   */
+  | { readonly is: 'good' | 'reused' | 'unknown' }
   /** The token before the newest one, within the {@link grace} after its use. */
   | { readonly is: 'repeated'; readonly refreshToken: string };
 
@@ -80,10 +91,11 @@ export const standingOf = (
   now: Date,
 ): Standing => {
   if (!refresh) return { is: 'unknown' };
-  const { key, newest, salt } = refresh;
+  const { key, newest, salt, isUsed } = refresh;
   if (!timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(secret, key)))) return { is: 'unknown' };
-  if (hashOf(secret) === newest) return { is: 'newest' };
+  if (hashOf(secret) === newest) return { is: 'good' };
   const next = salt === undefined ? '' : following(secret, salt);
-  if (hashOf(next) !== newest || now.getTime() - used > grace) return { is: 'reused' };
+  if (hashOf(next) !== newest) return { is: 'reused' };
+  if (now.getTime() - used > grace) return { is: isUsed ? 'reused' : 'good' };
   return { is: 'repeated', refreshToken: tokenOf(userId, sessionId, next, key) };
 };

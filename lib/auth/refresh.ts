@@ -45,27 +45,30 @@ interface Found {
 /**
  * Exchanges a token for the next one by one conditional write. Where another request was first, what
  * that one wrote decides.
+ * @returns the next token, and the number of its pair
  */
 const exchange = async (
   given: RefreshToken,
   { user, sessions }: Found,
   source: Source,
   now: Date,
-): Promise<string> => {
+): Promise<{ refreshToken: string; pair: number }> => {
   const { sessionId } = given;
   const session: Session | undefined = sessions[sessionId];
-  if (!session || isOver(user, { ...session, id: sessionId }, now)) {
+  if (!session?.refresh || isOver(user, { ...session, id: sessionId }, now)) {
     throw new DomainError('REFRESH_TOKEN_INVALID');
   }
   const standing = standingOf(given, session, now);
-  if (standing.is === 'repeated') return standing.refreshToken;
-  if (standing.is === 'newest' && session.refresh) {
+  if (standing.is === 'repeated') {
+    return { refreshToken: standing.refreshToken, pair: session.refresh.pair };
+  }
+  if (standing.is === 'good') {
     const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
     const until = sessionEnd(session.created, now);
     const fresh = { ...session, used: now.getTime(), until, refresh };
     const written = await replaceSession(user, sessions, sessionId, fresh);
     return written === true
-      ? refreshToken
+      ? { refreshToken, pair: refresh.pair }
       : exchange(given, { user, sessions: written }, source, now);
   }
   if (standing.is === 'reused') await endReused(given, source);
@@ -82,7 +85,7 @@ export const refreshSession = async (refreshToken: unknown, source: Source): Pro
   const given = parseRefreshToken(refreshToken);
   const found = await readSessions(given.userId);
   if (!found) throw new DomainError('REFRESH_TOKEN_INVALID');
-  const next = await exchange(given, found, source, now);
-  const token = await issueToken(found.user, { session: given.sessionId, now });
-  return { token, refreshToken: next };
+  const { pair, ...next } = await exchange(given, found, source, now);
+  const token = await issueToken(found.user, { session: given.sessionId, pair, now });
+  return { token, ...next };
 };

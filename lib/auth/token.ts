@@ -1,6 +1,7 @@
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { DomainError } from '../errors.ts';
 import { clockSkew, seconds } from '../time.ts';
+import type { Belonging } from '../users/sessions.ts';
 import { isUserId, type Role, roles, type User } from '../users/user.ts';
 import { type SigningKeys, signingKeys, tokenLifetime } from './signing-secret.ts';
 
@@ -13,29 +14,27 @@ export interface Claims {
   readonly exp: number;
 }
 
-/**
- * The id of the session of a verified token; undefined for one without (functions/README.md,
- * Sessions).
- */
-export const sessionIdOf = (token: string): unknown => {
+/** What a verified token belongs to. */
+export const belongingOf = (token: string): Belonging => {
   const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
-  return (JSON.parse(header) as { session?: unknown }).session;
+  const { session, pair } = JSON.parse(header) as Belonging;
+  return { session, pair };
 };
 
 /**
  * Issues a signed bearer token (RFC 7519, HS256) that is valid for {@link tokenLifetime}.
- * @param session the id of its session, for the header: verifiers ignore parameters that they do not
- *   know (RFC 7515, section 4)
+ * @param belonging for the header: verifiers ignore parameters that they do not know (RFC 7515,
+ *   section 4)
  * @throws {DomainError} TOKEN_FAULT when there is no usable signing secret
  */
 export const issueToken = async (
   { id, email, role }: Pick<User, 'id' | 'email' | 'role'>,
-  { session, now = new Date() }: { session?: string; now?: Date } = {},
+  { now = new Date(), ...belonging }: Belonging & { now?: Date } = {},
 ): Promise<string> => {
   try {
     const [{ cryptoKey }] = await signingKeys();
     return await new SignJWT({ id, email, role })
-      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', ...(session ? { session } : {}) })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT', ...belonging })
       .setIssuedAt(seconds(now))
       .setExpirationTime(seconds(now) + tokenLifetime)
       .sign(cryptoKey);

@@ -20,7 +20,7 @@ const refreshDescription: Describe = (settings) => {
     id: 'refresh',
     tag: 'Accounts',
     summary: 'Refresh the token',
-    text: 'Exchanges a refresh token for a new token and the next refresh token. Each is used once; the last one that was used is answered with the same next one for ten minutes. Using one again after that ends the session.',
+    text: 'Exchanges a refresh token for a new token and the next refresh token. Each is used once; the last one that was used is answered with the same next one for a minute, and with another one as long as nothing of that response was used. Any other use of a used one ends the session.',
     bodyExample: { refreshToken: example.refreshToken },
     success: {
       status: 200,

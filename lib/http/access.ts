@@ -3,11 +3,11 @@
  * An endpoint for anyone imports `anyone` from endpoint.ts and none of this. The marks
  * `__NO_SIDE_EFFECTS__` let each bundle leave out the rules that its function does not use.
  */
-import { sessionIdOf, verifyToken } from '../auth/token.ts';
+import { belongingOf, verifyToken } from '../auth/token.ts';
 import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
+import { findBearer } from '../users/bearer.ts';
 import { roleInForce, toUserFor } from '../users/items.ts';
-import { findBearer } from '../users/sessions.ts';
 import { findStoredUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
 import type { User } from '../users/user.ts';
@@ -54,7 +54,7 @@ const authenticate = ({ mayBeGone = false } = {}): Middleware => {
     const claims = await verifyToken(token);
     event.claims = claims;
     if (config.sessions === 'stateless') return;
-    const caller = await findBearer(claims.id, sessionIdOf(token));
+    const caller = await findBearer(claims.id, belongingOf(token));
     if (!caller && !mayBeGone) throw new DomainError('TOKEN_INVALID');
     if (caller) Object.assign(event, { caller, claims: { ...claims, role: roleInForce(caller) } });
   };

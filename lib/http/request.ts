@@ -4,7 +4,7 @@ import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Claims } from '../auth/token.ts';
 import type { Source } from '../source.ts';
-import type { Bearer } from '../users/sessions.ts';
+import type { Bearer } from '../users/bearer.ts';
 import type { Permission } from '../users/update.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;

@@ -2,9 +2,9 @@
 import { retryWrite, updateOnce } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
+import type { Bearer } from './bearer.ts';
 import { type StoredUser, userKey } from './items.ts';
 import {
-  type Bearer,
   endingSessions,
   endSession,
   isEnded,

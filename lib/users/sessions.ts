@@ -6,9 +6,8 @@
  * under way.
  */
 import { randomBytes } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { conditionItem, isConditionFailure, send, sendIf, updateOnce } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { day, seconds } from '../time.ts';
 import { getItem, getItems, type StoredUser, toStoredUser, userKey } from './items.ts';
@@ -24,6 +23,11 @@ export interface RefreshState {
    * refresh.
    */
   readonly salt?: string;
+  /** The number of the newest token's pair, and of the oldest pair whose access tokens are valid. */
+  readonly pair: number;
+  readonly oldest: number;
+  /** An access token of the newest pair was used. */
+  readonly isUsed?: true;
 }
 
 /** A session as stored. */
@@ -43,11 +47,16 @@ export interface Session {
 /** The sessions of an item by their ids, also those that have ended. */
 export type Sessions = Readonly<Record<string, Session>>;
 
+/** What a token belongs to; the parameters of its protected header. */
+export interface Belonging {
+  /** The id of its session; absent while sessions are stateless. */
+  readonly session?: string | undefined;
+  /** The number of its pair in the session; absent where sessions are not refreshed. */
+  readonly pair?: number | undefined;
+}
+
 /** The session of a request; null: its token was issued while sessions were stateless. */
 export type OwnSession = (Session & { readonly id: string }) | null;
-
-/** A caller as stored, with the session of the request. */
-export type Bearer = StoredUser & { readonly session: OwnSession };
 
 /** Bytes for a user's sessions (about 50), which each request reads. */
 const maxBytes = 24_000;
@@ -102,24 +111,6 @@ export const readSessions = async (
 ): Promise<{ user: StoredUser; sessions: Sessions } | undefined> => {
   const [item, sessions] = await getItems([userKey(id), sessionsKey(id)]);
   return item && { user: toStoredUser(item), sessions: toSessions(sessions) };
-};
-
-/**
- * Reads the caller of a verified token.
- * @param sessionId from the token; undefined where it has none
- * @returns undefined when the user was deleted
- * @throws {DomainError} TOKEN_INVALID when the session has ended, STORAGE_FAULT
- */
-export const findBearer = async (id: number, sessionId: unknown): Promise<Bearer | undefined> => {
-  const { user, sessions = {} } = (await readSessions(id)) ?? {};
-  if (!user) return undefined;
-  if (sessionId === undefined) {
-    if (isEnded(user, null)) throw new DomainError('TOKEN_INVALID');
-    return { ...user, session: null };
-  }
-  const session = openSession(user, sessions, sessionId, new Date());
-  if (!session) throw new DomainError('TOKEN_INVALID');
-  return { ...user, session };
 };
 
 /** As much of a text as fits into some bytes. */
@@ -209,43 +200,44 @@ export const storeSession = async (user: StoredUser, id: string, session: Sessio
 };
 
 /**
- * Replaces a session that is as it was read: its newest refresh token is the same.
+ * Sends an update of the sessions of a user, on the condition that its `#id.#refresh` is as it was
+ * read.
  * @returns the sessions as they are, if it is not
  * @throws {DomainError} STORAGE_FAULT
  */
-export const replaceSession = async (
-  user: StoredUser,
-  sessions: Sessions,
-  id: string,
-  fresh: Session,
+export const updateUnchanged = async (
+  update: UpdateCommandInput,
+  refresh: RefreshState | undefined,
+  limits?: { timeout: number },
 ): Promise<true | Sessions> => {
-  const { ExpressionAttributeNames, ExpressionAttributeValues, ...update } = writing(
-    user,
-    sessions,
-    { ...fresh, id },
-  );
   const command = new UpdateCommand({
     ...update,
-    ConditionExpression: '#id.#refresh.#newest = :newest',
-    ExpressionAttributeNames: {
-      ...ExpressionAttributeNames,
-      '#refresh': 'refresh',
-      '#newest': 'newest',
-    },
-    ExpressionAttributeValues: {
-      ...ExpressionAttributeValues,
-      ':newest': sessions[id]?.refresh?.newest,
-    },
+    ConditionExpression: '#id.#refresh = :refresh',
+    ExpressionAttributeNames: { ...update.ExpressionAttributeNames, '#refresh': 'refresh' },
+    ExpressionAttributeValues: { ...update.ExpressionAttributeValues, ':refresh': refresh },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   });
   try {
-    await send(command);
+    await send(command, limits);
     return true;
   } catch (error) {
     if (!isConditionFailure(error)) throw error;
     return toSessions(conditionItem(error));
   }
 };
+
+/**
+ * Replaces a session whose refresh tokens are as they were read.
+ * @returns the sessions as they are, if they are not
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const replaceSession = (
+  user: StoredUser,
+  sessions: Sessions,
+  id: string,
+  fresh: Session,
+): Promise<true | Sessions> =>
+  updateUnchanged(writing(user, sessions, { ...fresh, id }), sessions[id]?.refresh);
 
 interface ItemUpdate {
   readonly UpdateExpression: string;

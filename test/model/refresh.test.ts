@@ -5,7 +5,7 @@ import { type Account, type ApiAnswer, logIn, register, uniqueEmail } from '../s
 import { sessionIn } from '../support/examples.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { overtake } from '../support/proxy.ts';
-import { scan } from '../support/stored-items.ts';
+import { ageSessions, scan } from '../support/stored-items.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile({
   SESSIONS: 'revocable',
@@ -150,6 +150,77 @@ describe('The session of a refresh', () => {
     const [slow, fast] = await overtake(proxy, update, held, held);
 
     expect([slow.status, slow.body.refreshToken]).toEqual([200, fast.body.refreshToken]);
+  });
+
+  /** Two minutes pass. */
+  const wait = () =>
+    ageSessions(inject('engine'), environment.USERS_TABLE ?? '', user.id, 2 * 60_000);
+  /** A refresh whose response is lost, two minutes ago. */
+  const lose = async () => {
+    const { body } = await refresh(first);
+    await wait();
+    return body;
+  };
+
+  it('has one newest pair when two requests replace the one that was lost', async () => {
+    const lost = await lose();
+
+    const [slow, fast] = await overtake(proxy, update, held, held);
+
+    expect([slow.status, slow.body.refreshToken]).toEqual([200, fast.body.refreshToken]);
+    expect(outcome(await profile(lost.token))).toEqual(refusal(401, 'Invalid token'));
+    expect((await profile(slow.body.token)).status).toBe(200);
+  });
+
+  it('is over when a pair was used before the one that replaces it is written', async () => {
+    const lost = await lose();
+
+    const [answer, used] = await overtake(proxy, update, held, () => profile(lost.token));
+
+    expect(used.status).toBe(200);
+    expect(outcome(answer)).toEqual(invalid);
+    await expectNoSession(answer);
+  });
+
+  it('refuses a request whose pair is replaced before its use is noted', async () => {
+    const lost = await lose();
+
+    const [answer, replacing] = await overtake(proxy, update, () => profile(lost.token), held);
+
+    expect(outcome(answer)).toEqual(refusal(401, 'Invalid token'));
+    expect((await profile(replacing.body.token)).status).toBe(200);
+  });
+
+  it.each([
+    ['another request notes it', (token: string, _: string) => profile(token)],
+    ['its refresh token is used', (_: string, refreshToken: string) => refresh(refreshToken)],
+  ])('allows a request when %s before its use is noted', async (_, act) => {
+    const { token, refreshToken } = await lose();
+
+    const answers = await overtake(
+      proxy,
+      update,
+      () => profile(token),
+      () => act(token, refreshToken),
+    );
+
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(outcome(await refresh(first))).toEqual(invalid);
+  });
+
+  it.each(endings)('stays over when %s before a use is noted', async (_, __, end) => {
+    const other = await enterOtherwise();
+    const { token } = await lose();
+
+    await overtake(
+      proxy,
+      update,
+      () => profile(token),
+      () => end(other),
+    );
+
+    expect(outcome(await profile(token))).toEqual(refusal(401, 'Invalid token'));
+    await expectNoSession(await refresh(first));
   });
 
   it('is ended once, and logged once, by two requests with a token that was used', async () => {

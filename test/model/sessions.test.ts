@@ -34,7 +34,7 @@ const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, a
 
 const command = fc.oneof(
   weighted(6, fc.record({ kind: fc.constant('login' as const), password })),
-  weighted(8, fc.record({ kind: fc.constant('refresh' as const), client, isLost: fc.boolean() })),
+  weighted(12, fc.record({ kind: fc.constant('refresh' as const), client, isLost: fc.boolean() })),
   weighted(
     3,
     fc.record({ kind: fc.constantFrom('profile', 'list', 'end others' as const), client }),
@@ -44,7 +44,8 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('change' as const), client, current: password, password }),
   fc.record({ kind: fc.constant('leave' as const), client, current: password }),
   fc.record({ kind: fc.constant('set' as const), password }),
-  weighted(2, fc.record({ kind: fc.constantFrom('ask', 'wait') })),
+  fc.record({ kind: fc.constant('ask') }),
+  weighted(4, fc.record({ kind: fc.constant('wait') })),
   fc.record({ kind: fc.constant('reset' as const), link: fc.nat(5), password }),
   fc.record({ kind: fc.constant('move' as const), back: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'revoke', 'delete') }),
@@ -54,9 +55,15 @@ type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
 interface Session {
   readonly id: string;
   readonly isOpen: boolean;
-  /** How many of its refresh tokens were used. */
-  readonly used: number;
-  /** Whether the last one was used more than ten minutes ago. */
+  /** Its newest pair of tokens; pairs are counted, from 0 on. */
+  readonly newest: number;
+  /** The pair whose refresh token was exchanged for the newest one. */
+  readonly before?: number;
+  /** The oldest pair whose access tokens are valid. */
+  readonly oldest: number;
+  /** Whether an access token of the newest pair was used. */
+  readonly isUsed: boolean;
+  /** Whether the newest pair was first given more than a minute ago. */
   readonly isOld: boolean;
 }
 
@@ -64,9 +71,9 @@ interface Session {
 interface Client {
   readonly token: string;
   readonly refreshToken: string;
-  /** Which session it is of, and how many refresh tokens were used before its own. */
+  /** Which session and which pair of it they are of. */
   readonly session: number;
-  readonly place: number;
+  readonly pair: number;
 }
 
 /** What there is, as the model has it. */
@@ -86,11 +93,12 @@ interface State {
 
 const chosen = <T>(all: readonly T[], which: number) => all[which % all.length] as T;
 
-/** The client of a command, its session, and whether that opens anything. */
+/** The client of a command, its session, and whether its access token opens anything. */
 const clientOf = ({ isThere, sessions, clients }: State, which: number) => {
   const used = chosen(clients, which);
   const session = sessions[used.session] as Session;
-  return { ...used, session, isGood: isThere && session.isOpen };
+  const isOpen = isThere && session.isOpen;
+  return { ...used, session, isOpen, isGood: isOpen && used.pair >= session.oldest };
 };
 
 type Expected = readonly [status: number, after: State];
@@ -110,12 +118,20 @@ const changes = (state: State, changed: Partial<State>, kept?: Session): State =
 });
 
 const afterRefresh = (state: State, which: number): Expected => {
-  const { isGood, session, place } = clientOf(state, which);
-  const { used, isOld } = session;
-  if (!isGood) return [401, state];
-  if (place === used) return [200, withSession(state, session, { used: used + 1, isOld: false })];
-  if (place === used - 1 && !isOld) return [200, state];
-  return [401, withSession(state, session, { isOpen: false })];
+  const { isOpen, session, pair } = clientOf(state, which);
+  const { newest, before, isUsed, isOld } = session;
+  if (!isOpen) return [401, state];
+  const next = { newest: newest + 1, before: pair, isUsed: false, isOld: false };
+  if (pair === newest) return [200, withSession(state, session, next)];
+  if (pair === before && !isOld) return [200, state];
+  if (pair !== before || isUsed) return [401, withSession(state, session, { isOpen: false })];
+  return [200, withSession(state, session, { ...next, oldest: next.newest })];
+};
+
+/** An access token that is good was used. */
+const withUse = (state: State, which: number): State => {
+  const { isGood, session, pair } = clientOf(state, which);
+  return isGood && pair === session.newest ? withSession(state, session, { isUsed: true }) : state;
 };
 
 const afterLogout = (state: State, which: number, all: boolean): Expected => {
@@ -202,8 +218,10 @@ const outcomeOf = (state: State, asked: Command): Expected => {
   if (asked.kind === 'login') return afterLogin(state, asked.password);
   if (asked.kind === 'reset') return afterReset(state, asked.link, asked.password);
   if (asked.kind === 'refresh') return afterRefresh(state, asked.client);
-  if (asked.kind === 'logout') return afterLogout(state, asked.client, asked.all);
-  return 'client' in asked ? ofClient(state, asked) : ofAdmin(state, asked);
+  if (!('client' in asked)) return ofAdmin(state, asked);
+  const used = withUse(state, asked.client);
+  if (asked.kind === 'logout') return afterLogout(used, asked.client, asked.all);
+  return ofClient(used, asked);
 };
 
 const rolesOf: Readonly<Record<string, object>> = {
@@ -268,20 +286,26 @@ const requestOf = (
 
 type Tokens = Pick<Client, 'token' | 'refreshToken'>;
 
+const first = { isOpen: true, newest: 0, oldest: 0, isUsed: false, isOld: false };
+
 const withLogin = (state: State, tokens: Tokens): State => ({
   ...state,
-  sessions: [...state.sessions, { id: sessionIn(tokens), isOpen: true, used: 0, isOld: false }],
-  clients: [...state.clients, { ...tokens, session: state.sessions.length, place: 0 }],
+  sessions: [...state.sessions, { ...first, id: sessionIn(tokens) }],
+  clients: [...state.clients, { ...tokens, session: state.sessions.length, pair: 0 }],
 });
 
-/** @throws {Error} when the new tokens are of another session, or not those of the first response */
+/** @throws {Error} when the new tokens are of another session, or not of its newest pair */
 const withRefresh = (state: State, which: number, { token, refreshToken }: Tokens): State => {
   const { session: index } = chosen(state.clients, which);
-  const { id, used } = state.sessions[index] as Session;
-  const same = state.clients.find(({ session, place }) => session === index && place === used);
+  const { id, newest } = state.sessions[index] as Session;
+  const ofSession = state.clients.filter(({ session }) => session === index);
   if (sessionIn({ token }) !== id) throw new Error('The tokens are of another session');
-  if (same && same.refreshToken !== refreshToken) throw new Error('There are two newest tokens');
-  const client = { token, refreshToken, session: index, place: used };
+  for (const given of ofSession) {
+    if ((given.pair === newest) !== (given.refreshToken === refreshToken)) {
+      throw new Error('The tokens are not of the newest pair');
+    }
+  }
+  const client = { token, refreshToken, session: index, pair: newest };
   return { ...state, clients: [...state.clients, client] };
 };
 
@@ -312,9 +336,9 @@ const withLink = async (state: State, id: number): Promise<State> => {
   return { ...state, links: [...state.links, link], goodLink: link };
 };
 
-/** Eleven minutes pass. */
+/** Two minutes pass. */
 const wait = async (state: State, id: number): Promise<State> => {
-  await ageSessions(inject('engine'), service.environment.USERS_TABLE ?? '', id, 11 * 60_000);
+  await ageSessions(inject('engine'), service.environment.USERS_TABLE ?? '', id, 2 * 60_000);
   return { ...state, sessions: state.sessions.map((each) => ({ ...each, isOld: true })) };
 };
 

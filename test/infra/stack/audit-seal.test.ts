@@ -244,6 +244,10 @@ describe('The function that shows the seal', () => {
         ['Allow xray:PutTraceSegments on *', undefined],
         ['Allow xray:PutTelemetryRecords on *', undefined],
         ['Allow dynamodb:BatchGetItem on UsersTable', undefined],
+        [
+          'Allow dynamodb:UpdateItem on UsersTable',
+          { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['sessions#*'] } },
+        ],
         ['Allow secretsmanager:GetSecretValue on SigningSecret', undefined],
         ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
         ['Allow s3:ListBucket on AuditArchive', undefined],

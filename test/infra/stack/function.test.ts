@@ -13,18 +13,25 @@ interface Statement {
   readonly Effect: string;
   readonly Action: string | string[];
   readonly Resource: unknown;
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
+
+/** The partition keys that a statement is for, after a colon; nothing if it is for all. */
+const keysOf = ({ Condition }: Statement): string => {
+  const keys = Condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+  return keys === undefined ? '' : `: ${keys}`;
+};
 
 /** `action on resource`, one for each pair that a role's policy allows. */
 const allowedBy = (definition: FunctionDefinition, context: Settings) => {
   const id = idOf(definition, 'Role', 'DefaultPolicy');
   const policy = resourcesOf(synthesise(context), 'AWS::IAM::Policy').get(id)?.Properties
     .PolicyDocument;
-  return (policy.Statement as Statement[]).flatMap(({ Effect, Action, Resource }) =>
-    [Action].flat().flatMap((action) =>
-      [Resource].flat().map((resource) => {
-        const allowed = `${action} on ${target(resource)}`;
-        return Effect === 'Allow' ? allowed : `${Effect}: ${allowed}`;
+  return (policy.Statement as Statement[]).flatMap((statement) =>
+    [statement.Action].flat().flatMap((action) =>
+      [statement.Resource].flat().map((resource) => {
+        const allowed = `${action} on ${target(resource)}${keysOf(statement)}`;
+        return statement.Effect === 'Allow' ? allowed : `${statement.Effect}: ${allowed}`;
       }),
     ),
   );
@@ -55,8 +62,8 @@ const own = (
   { permissions, signingSecret, handsOverMails, sendsMails, factorKey }: FunctionDefinition,
   { mails, factors }: { mails: boolean; factors: boolean },
 ) => [
-  ...permissions.flatMap(({ table, actions, indexes }) => {
-    const id = tableIds[table];
+  ...permissions.flatMap(({ table, actions, indexes, keys }) => {
+    const id = `${tableIds[table]}${keys ? `: ${keys}` : ''}`;
     const resources = indexes?.map((index) => `${id}/index/${index}`) ?? [id];
     return actions.flatMap((action) => resources.map((resource) => `${action} on ${resource}`));
   }),

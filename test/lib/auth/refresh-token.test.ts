@@ -9,27 +9,60 @@ import {
 } from '../../../lib/auth/refresh-token.ts';
 import { makeSessionId, type RefreshState } from '../../../lib/users/sessions.ts';
 
-const now = new Date();
 const sessionId = makeSessionId();
 const first = firstRefreshToken(7, sessionId);
-const next = nextRefreshToken(parseRefreshToken(first.refreshToken), first.refresh);
+/** The token and the state that follow when a token is exchanged. */
+const exchanged = (refreshToken: string, refresh: RefreshState) =>
+  nextRefreshToken(parseRefreshToken(refreshToken), refresh);
+const next = exchanged(first.refreshToken, first.refresh);
+const replacing = exchanged(first.refreshToken, next.refresh);
 
-/** How a token relates to a session that was refreshed just now. */
-const standing = (refreshToken: string, refresh?: RefreshState): Standing['is'] => {
-  const time = now.getTime();
-  const session = { epoch: 0, created: time, used: time, until: 0 };
-  const given = parseRefreshToken(refreshToken);
-  return standingOf(given, refresh ? { ...session, refresh } : session, now).is;
+const minute = 60_000;
+/** How a token relates to a session that was refreshed so many milliseconds ago. */
+const standing = (refreshToken: string, refresh?: RefreshState, ago = 0): Standing['is'] => {
+  const used = Date.now();
+  const session = { epoch: 0, created: used, used, until: 0, ...(refresh ? { refresh } : {}) };
+  return standingOf(parseRefreshToken(refreshToken), session, new Date(used + ago)).is;
 };
 
 const hmac = (key: string, text: string, bytes = 32) =>
   createHmac('sha256', key).update(text).digest().subarray(0, bytes).toString('base64url');
 
 describe('A refresh token', () => {
-  it('is the newest one, and after its use the one that is answered again', () => {
-    expect(standing(first.refreshToken, first.refresh)).toBe('newest');
-    expect(standing(first.refreshToken, next.refresh)).toBe('repeated');
-    expect(standing(next.refreshToken, next.refresh)).toBe('newest');
+  const { refresh } = next;
+  const used = { ...refresh, isUsed: true } as const;
+  const third = exchanged(next.refreshToken, refresh);
+  it.each([
+    ['the first one', first.refreshToken, first.refresh, 90 * 24 * 60 * minute, 'good'],
+    ['the newest one', next.refreshToken, refresh, minute + 1, 'good'],
+    ['the newest one, whose access token was used', next.refreshToken, used, 0, 'good'],
+    ['the one before, within a minute', first.refreshToken, refresh, minute, 'repeated'],
+    ['the one before, within a minute of use', first.refreshToken, used, minute, 'repeated'],
+    ['the one before, where clocks differ', first.refreshToken, refresh, -minute, 'repeated'],
+    ['the one before, later', first.refreshToken, refresh, minute + 1, 'good'],
+    ['the one before, later, after use', first.refreshToken, used, minute + 1, 'reused'],
+    ['an older one', first.refreshToken, third.refresh, 0, 'reused'],
+    ['a replaced one', next.refreshToken, replacing.refresh, 0, 'reused'],
+    ['the replacing one', replacing.refreshToken, replacing.refresh, minute + 1, 'good'],
+    ['the one before that', first.refreshToken, replacing.refresh, minute, 'repeated'],
+    ['the one before that, later', first.refreshToken, replacing.refresh, minute + 1, 'good'],
+  ] as const)('that is %s', (_, refreshToken, state, ago, expected) => {
+    expect(standing(refreshToken, state, ago)).toBe(expected);
+  });
+
+  it.each([
+    ['first', first.refresh, 0, 0],
+    ['exchanged for the first', next.refresh, 1, 0],
+    ['exchanged for that', third.refresh, 2, 0],
+    ['replacing one', replacing.refresh, 2, 2],
+    [
+      'exchanged for one that replaced another',
+      exchanged(replacing.refreshToken, replacing.refresh).refresh,
+      3,
+      2,
+    ],
+  ])('of the pair that is %s says which access tokens are valid', (_, state, pair, oldest) => {
+    expect([state.pair, state.oldest, state.isUsed]).toEqual([pair, oldest, undefined]);
   });
 
   it('is unknown where its session has none', () => {
@@ -37,7 +70,7 @@ describe('A refresh token', () => {
   });
 
   it('does not follow from the one before it alone', () => {
-    const other = nextRefreshToken(parseRefreshToken(first.refreshToken), first.refresh);
+    const other = exchanged(first.refreshToken, first.refresh);
 
     expect(other.refreshToken).not.toBe(next.refreshToken);
   });
