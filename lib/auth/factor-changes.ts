@@ -17,10 +17,9 @@ import {
 import {
   checkCode,
   factorRemoved,
-  isGood,
   type Proof,
   removingFactor,
-  whileGood,
+  useCode,
 } from '../second-factor/factor.ts';
 import { decryptSecret, encryptSecret } from '../second-factor/key.ts';
 import { config } from '../settings.ts';
@@ -50,26 +49,37 @@ const parseCode = (value: unknown): Code => {
   throw missingField('CODE_REQUIRED', 'code');
 };
 
-/** Requires what a check finds. A wrong code counts as a failed login. */
+/**
+ * Requires what a check finds. A wrong code counts as a failed login.
+ * @param use uses the code up; returns false when another request has
+ */
 const requireRightCode = async <Found>(
   user: StoredUser,
   sourceIp: string,
   check: () => Promise<Found | undefined>,
+  use: (found: Found) => Promise<boolean> = async () => true,
 ): Promise<Found> => {
   const counters = await loginCounters(user.email, sourceIp);
   const seen = await requireNoWaitNow(counters);
   const found = await check();
-  if (found === undefined) {
-    await countAttempt(seen);
-    throw new DomainError('CODE_WRONG');
-  }
-  await requireNoWaitNow(counters);
-  return found;
+  const seenByNow = found === undefined ? seen : await requireNoWaitNow(counters);
+  if (found !== undefined && (await use(found))) return found;
+  await countAttempt(seenByNow);
+  throw new DomainError('CODE_WRONG');
 };
+
+/** Requires a right code of a user, and uses it up, whatever comes of the request. */
+const requireCode = (user: StoredUser, sourceIp: string, code: Code): Promise<Proof> =>
+  requireRightCode(
+    user,
+    sourceIp,
+    () => checkCode(user, code),
+    (proof) => useCode(user.id, proof),
+  );
 
 /**
  * Checks what users ask for of themselves, by their password and, if they have a second factor, by a
- * code.
+ * code, which is used up.
  * @throws {DomainError} CODE_REQUIRED, CODE_WRONG, and the errors of {@link checkOwnRequest}
  */
 export const checkOwnRequestWithCode = async (
@@ -79,7 +89,7 @@ export const checkOwnRequestWithCode = async (
   if (!caller || !hasFactor(caller)) return checkOwnRequest(request, caller);
   const code = parseCode(request.code);
   const permission = await checkOwnRequest(request, caller);
-  await requireRightCode(caller, request.sourceIp, () => checkCode(caller, code));
+  await requireCode(caller, request.sourceIp, code);
   return permission;
 };
 
@@ -238,7 +248,7 @@ export const confirmEnrolment = (request: FactorRequest): Promise<string[]> => {
   });
 };
 
-/** Checks password and code of a user who changes an existing factor. */
+/** Checks password and code of a user who changes an existing factor, and uses the code up. */
 const checkBoth = async (
   request: FactorRequest,
 ): Promise<{ permission: Permission; proof: Proof }> => {
@@ -247,23 +257,24 @@ const checkBoth = async (
   parseCurrentPassword(body.currentPassword);
   if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
   const permission = await checkOwnRequest(ownRequest(request), caller);
-  const check = () => checkCode(caller, code);
-  return { permission, proof: await requireRightCode(caller, source.ip_address, check) };
+  return { permission, proof: await requireCode(caller, source.ip_address, code) };
 };
 
-/** Changes a factor by a write that uses the code up, and ends all other sessions of the user. */
+/**
+ * Changes the factor that a code was for, unless another one has replaced it, and ends all other
+ * sessions of the user.
+ */
 const changeByCode = (
   { permission, proof }: { permission: Permission; proof: Proof },
   UpdateExpression: string,
   values: Readonly<Record<string, unknown>> = {},
 ): Promise<void> =>
   changeFactor(permission, (user) => {
-    if (!isGood(user, proof)) throw new DomainError('CODE_WRONG');
-    const { ConditionExpression, ExpressionAttributeValues } = whileGood(proof);
+    if (user.factor_secret !== proof.secret) throw new DomainError('CODE_WRONG');
     const update = {
       UpdateExpression,
-      ConditionExpression,
-      ExpressionAttributeValues: { ...ExpressionAttributeValues, ...values },
+      ConditionExpression: 'factor_secret = :factor',
+      ExpressionAttributeValues: { ':factor': proof.secret, ...values },
     };
     return endingSessions(update, { user, session: permission.session });
   });
@@ -278,9 +289,8 @@ export const renewRecoveryCodes = (request: FactorRequest): Promise<string[]> =>
   recording(request, { fields: ['recovery_codes'] }, async () => {
     const checked = await checkBoth(request);
     const codes = makeRecoveryCodes();
-    const step = 'step' in checked.proof ? ', factor_step = :step' : '';
     const values = { ':codes': recoveryHashes(request.caller.id, codes) };
-    await changeByCode(checked, `SET recovery_codes = :codes${step}`, values);
+    await changeByCode(checked, 'SET recovery_codes = :codes', values);
     return codes;
   });
 

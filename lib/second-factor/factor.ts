@@ -32,15 +32,15 @@ export const checkCode = async (user: StoredUser, code: Code): Promise<Proof | u
   return isGood(user, proof) ? proof : undefined;
 };
 
-/** Whether a code is still good for a user who was read again. */
-export const isGood = (user: StoredUser, proof: Proof): boolean =>
+/** Whether a code is good for a user as read. */
+const isGood = (user: StoredUser, proof: Proof): boolean =>
   user.factor_secret === proof.secret &&
   ('step' in proof
     ? proof.step > (user.factor_step ?? 0)
     : (user.recovery_codes?.has(proof.hash) ?? false));
 
 /** The condition that a code is good at the instant of a write. */
-export const whileGood = (proof: Proof) => ({
+const whileGood = (proof: Proof) => ({
   ConditionExpression: `factor_secret = :factor AND ${'step' in proof ? 'factor_step < :step' : 'contains(recovery_codes, :hash)'}`,
   ExpressionAttributeValues: {
     ':factor': proof.secret,

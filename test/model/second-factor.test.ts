@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { logIn } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
-import { overtake } from '../support/proxy.ts';
+import { type Fault, faults, overtake } from '../support/proxy.ts';
 import {
   type AccountWithFactor,
   codeOf,
@@ -28,6 +28,16 @@ describe('What another request overtakes after it has found a code good', () => 
   const logInWith = () => tryLogin(user, { code });
   const change = (path: string, by: string | undefined) =>
     post(path, user.token, { currentPassword: user.password, code: by });
+  const requests = {
+    'a renewal of the recovery codes': (by: string | undefined) => change('/recovery-codes', by),
+    'a removal of the factor': (by: string | undefined) => change('/removals', by),
+    'a deletion of the account': (by: string | undefined) =>
+      api('POST', '/api/account-deletions', {
+        token: user.token,
+        json: { currentPassword: user.password, code: by },
+      }),
+  } as const;
+  const uses = Object.keys(requests) as (keyof typeof requests)[];
   const invalidLogin = refusal(401, 'Invalid code');
   const invalidCode = refusal(403, 'Invalid code');
 
@@ -54,20 +64,49 @@ describe('What another request overtakes after it has found a code good', () => 
     expect((await tryLogin(user)).status).toBe(200);
   });
 
-  it.each(['/recovery-codes', '/removals'])(
-    'a request to %s is refused when a login has used the code',
-    async (path) => {
-      const [slow, login] = await overtake(
-        proxy,
-        'TransactWriteItems',
-        () => change(path, code),
-        logInWith,
-      );
+  it.each(uses)('%s is refused when a login has used the code', async (name) => {
+    const [slow, login] = await overtake(
+      proxy,
+      'UpdateItem',
+      () => requests[name](code),
+      logInWith,
+    );
 
-      expect([outcome(slow), login.status]).toEqual([invalidCode, 200]);
-      expect((await standing(user.token)).recovery_codes_left).toBe(8);
-    },
-  );
+    expect([outcome(slow), login.status]).toEqual([invalidCode, 200]);
+    expect((await standing(user.token)).recovery_codes_left).toBe(8);
+  });
+
+  it.each(uses)('a login is refused when %s has used the code, and was refused', async (name) => {
+    const [login, refused] = await overtake(proxy, 'UpdateItem', logInWith, async () => {
+      proxy.impose({ fault: faults.internalError, operation: 'TransactWriteItems' });
+      const answer = await requests[name](code);
+      proxy.impose();
+      return answer;
+    });
+
+    expect([outcome(login), refused.status]).toEqual([invalidLogin, 500]);
+  });
+
+  it.each(uses)('%s uses the code up, also if the change is not written', async (name) => {
+    proxy.impose({ fault: faults.internalError, operation: 'TransactWriteItems' });
+    const refused = await requests[name](code);
+    proxy.impose();
+
+    expect([refused.status, outcome(await logInWith())]).toEqual([500, invalidLogin]);
+  });
+
+  it('a login uses the code up, also if its session is not written', async () => {
+    let writes = 0;
+    const fault: Fault = (exchange) => {
+      writes += 1;
+      return writes > 1 ? faults.internalError(exchange) : faults.pass(exchange);
+    };
+    proxy.impose({ fault, operation: 'UpdateItem' });
+    const refused = await logInWith();
+    proxy.impose();
+
+    expect([refused.status, outcome(await logInWith())]).toEqual([500, invalidLogin]);
+  });
 
   it('a removal is refused when an admin has set another password', async () => {
     const json = { password: 'set by an admin' };

@@ -14,7 +14,7 @@ const { api } = await serviceForThisFile({
   ...factorSettings,
   AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
 });
-const { tryLogin, standing } = factorClient(api);
+const { tryLogin, post, standing } = factorClient(api);
 
 const kinds = ['app', 'recovery'] as const;
 
@@ -33,6 +33,22 @@ describe.each(kinds)('A code (%s)', (kind) => {
     const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
     expect([count(200), count(401) + count(429)]).toEqual([1, 199]);
     expect(count(401)).toBeLessThanOrEqual(10);
+  });
+
+  it('is good for one of 60 logins, renewals of the recovery codes, and deletions of the account', async () => {
+    const { user, code } = await makeUser();
+    const json = { currentPassword: user.password, code };
+    const requests = [
+      () => tryLogin(user, { code }),
+      () => post('/recovery-codes', user.token, json),
+      () => api('POST', '/api/account-deletions', { token: user.token, json }),
+    ];
+
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => requests.map((send) => send())).flat(),
+    );
+
+    expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
   });
 
   it.each(['lose', 'truncate'] as const)(

@@ -174,6 +174,18 @@ it('The deletion of an account with a second factor wants a code', async () => {
   expect((await leave({ code: user.recoveryCodes[0] })).status).toBe(204);
 });
 
+it('A code that the last admin gave for a deletion, which is refused, is used up', async () => {
+  const { api: call, admin, adminToken: token } = await serviceForThisFile(factorSettings);
+  const { recoveryCodes } = await enrol(call, { ...admin, token });
+  const [code] = recoveryCodes;
+  const json = { currentPassword: admin.password, code };
+  const leave = () => call('POST', '/api/account-deletions', { token, json });
+
+  expect(outcome(await leave())).toEqual(refusal(409, 'The last admin cannot be deleted'));
+  expect(outcome(await leave())).toEqual(refusal(403, 'Invalid code'));
+  expect(outcome(await factorClient(call).tryLogin(admin, { code }))).toEqual(invalidCode);
+});
+
 it('New recovery codes void the earlier ones, and use up the code that they were asked for by', async () => {
   const user = await registerWithFactor(api);
   const code = codeOf(user.secret, { ahead: 1 });
