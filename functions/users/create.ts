@@ -20,7 +20,8 @@ export const handler = endpoint(contract.createUser, usersMayCreate, async (requ
   );
   const creation = { ...attempt, resource_id: user.id, details: creationDetails(user) };
   const required = role === 'admin' ? [requireAdmin(claims.id)] : [];
-  await recordingFaults(creation, () => insertUser({ ...user, made_by: claims.id }, required));
+  const made = role === 'admin' ? user : { ...user, made_by: claims.id };
+  await recordingFaults(creation, () => insertUser(made, required));
   if (role === 'admin') logAdminMade(user.id, { by: claims.id, requestId: source.request_id });
   await record({ ...creation, result: 'SUCCESS' });
   return { statusCode: 201, body: toUser({ ...user }) };

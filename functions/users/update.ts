@@ -2,7 +2,7 @@ import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { checkMaker, checkOwnChange } from '../../lib/auth/own-change.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { selfOrAdminOr } from '../../lib/http/access.ts';
+import { lacksFactor, selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
 import { notifyOfChange } from '../../lib/mail/hand-over.ts';
@@ -14,7 +14,6 @@ import { updateUser } from '../../lib/users/changes.ts';
 import { toUserFor } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { parseUserChanges, type UserChanges } from '../../lib/users/schema.ts';
-import type { Permission } from '../../lib/users/update.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 
 const changeBy = (request: AuthenticatedRequest) =>
@@ -35,14 +34,13 @@ const access = selfOrAdminOr(async (request) => {
   return recordingFaults(change, () => checkMaker(change.resource_id, change.user_id));
 });
 
-/**
- * The permission of whoever created the user. If the body sends the role back, it must stay the
- * user's role.
- */
-const makerPermission = ({ permission, body }: AuthenticatedRequest): Permission | undefined =>
-  permission && body.role !== undefined
-    ? { ...permission, endsWith: { ...permission.endsWith, role: 'FORBIDDEN' } }
-    : permission;
+/** Admins who lack the second factor that their role requires may not send a role of their own. */
+const requireFactorForRole = (request: AuthenticatedRequest): void => {
+  const isOwn = request.permission === undefined;
+  if (isOwn && request.body.role !== undefined && lacksFactor(request)) {
+    throw new DomainError('SECOND_FACTOR_REQUIRED');
+  }
+};
 
 /**
  * The permission of users for their own changes, those of them that take effect at once, and the
@@ -60,13 +58,14 @@ const checkOwn = async (request: AuthenticatedRequest, changes: UserChanges) => 
 /** PUT /api/users/{id} */
 export const handler = endpoint(contract.updateUser, access, async (request) => {
   const { body, claims } = request;
-  const changes = parseUserChanges(body, claims.role, request.permission?.user.role);
+  requireFactorForRole(request);
+  const changes = parseUserChanges(body, claims.role);
   const change = changeBy(request);
   const { resource_id: id, user_id: callerId } = change;
   const { permission, atOnce, waiting } =
     id === callerId
       ? await recordingFaults(change, () => checkOwn(request, changes))
-      : { permission: makerPermission(request), atOnce: changes, waiting: {} };
+      : { permission: request.permission, atOnce: changes, waiting: {} };
   const { password, ...rest } = atOnce;
   const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
   const context = {

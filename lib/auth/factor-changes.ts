@@ -213,7 +213,8 @@ const checkFirstCode = (user: StoredUser, secret: string, code: Code, now: Date)
   code.kind === 'app' ? stepOf(await decryptSecret(user.id, secret), code.digits, now) : undefined;
 
 /**
- * Confirms an enrolment by its first code, and ends all other sessions of the user.
+ * Confirms an enrolment by its first code, and ends all other sessions of the user and the permission
+ * of whoever made the user.
  * @returns the recovery codes, which are not stored
  * @throws {DomainError} CODE_REQUIRED, SECOND_FACTOR_ENABLED, SECOND_FACTOR_NOT_FOUND, CODE_WRONG,
  *   TOO_MANY_ATTEMPTS, STORAGE_FAULT
@@ -234,7 +235,7 @@ export const confirmEnrolment = (request: FactorRequest): Promise<string[]> => {
       if (pendingSecret(current, seconds(now)) !== secret) throw new DomainError('CODE_WRONG');
       const update = {
         UpdateExpression:
-          'SET factor_secret = :secret, factor_step = :step, recovery_codes = :codes REMOVE enrolment',
+          'SET factor_secret = :secret, factor_step = :step, recovery_codes = :codes REMOVE enrolment, made_by',
         ConditionExpression: 'enrolment.secret = :secret AND attribute_not_exists(factor_secret)',
         ExpressionAttributeValues: {
           ':secret': secret,

@@ -105,8 +105,8 @@ export const checkOwnRequest = async (
 
 /**
  * Checks that a caller created a user, and may therefore change that user. This permission ends when
- * anybody else gives the user a password or an address: until then the caller could log in as that
- * user anyway.
+ * anybody else gives the user a password or an address, or the user becomes an admin or gets a second
+ * factor: until then the caller could log in as that user anyway.
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, STORAGE_FAULT
  */
 export const checkMaker = async (id: number, callerId: number): Promise<Permission> => {

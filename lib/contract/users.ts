@@ -134,7 +134,7 @@ const updateUserDescription: Describe = (settings) => ({
   text:
     'Changes only the fields that are given; at least one is required. Only admins may change a role; to make somebody an admin, the caller must be stored as an admin at that moment.' +
     (settings.userDirectory === 'open'
-      ? ' Whoever made a user by POST /api/users may change that user too, until somebody else sets a password or another address.'
+      ? ' Whoever made a user by POST /api/users may change that user too, until somebody else sets a password or another address, or the user becomes an admin or enables a second factor.'
       : ' Callers who are not admins may change only themselves.') +
     (settings.sessions === 'revocable'
       ? ' Users who change their own password or address end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.'

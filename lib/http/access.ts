@@ -37,7 +37,10 @@ export const findUserFor = async (
 };
 
 /** Whether a request comes from an admin whose role requires a second factor, and who has none. */
-const lacksFactor = ({ caller, claims }: IncomingEvent): boolean =>
+export const lacksFactor = ({
+  caller,
+  claims,
+}: Pick<IncomingEvent, 'caller' | 'claims'>): boolean =>
   caller !== undefined && caller.role !== claims?.role;
 
 /**

@@ -108,12 +108,11 @@ export type UserChanges = v.InferOutput<typeof userChanges>;
 
 /**
  * The body of PUT /api/users/{id}: any subset of its fields. A caller who is not an admin may send
- * the current role back, which changes nothing, but no other role.
- * @param current the role of the user to be changed; absent: that of the caller
+ * the role `user` back, which the user has who is changed, but no other role.
  * @throws {DomainError} FORBIDDEN, NO_FIELDS_TO_UPDATE, or FIELD_INVALID
  */
-export const parseUserChanges = (body: Fields, caller: Role, current = caller): UserChanges => {
-  if (caller !== 'admin' && body.role !== undefined && body.role !== current) {
+export const parseUserChanges = (body: Fields, caller: Role): UserChanges => {
+  if (caller !== 'admin' && body.role !== undefined && body.role !== 'user') {
     throw new DomainError('FORBIDDEN');
   }
   if (!Object.keys(userChanges.entries).some((field) => body[field] !== undefined)) {

@@ -13,7 +13,7 @@ export interface Permission {
   /** The user, as read when the permission was checked. */
   readonly user: StoredUser;
   /** Fields whose change ends the permission, each with its error. */
-  readonly endsWith: Readonly<Partial<Record<'email' | 'role' | 'made_by', ErrorCode>>>;
+  readonly endsWith: Readonly<Partial<Record<'email' | 'made_by', ErrorCode>>>;
   /**
    * The session of the caller, which must not have been ended; null: the caller's token has none;
    * absent: it is not checked.
@@ -59,6 +59,10 @@ const movesUser = (user: User, { email = user.email }: UserUpdate) => email !== 
 const setsCredentials = (user: User, update: UserUpdate) =>
   update.password_hash !== undefined || movesUser(user, update);
 
+/** Whether an update ends the permission of whoever made the user. */
+const endsMaking = (user: StoredUser, update: UserUpdate, { callerId }: ChangeContext) =>
+  update.role === 'admin' || (setsCredentials(user, update) && user.made_by !== callerId);
+
 /** A user as an update leaves it. */
 export const updated = (user: StoredUser, update: UserUpdate): StoredUser => ({
   ...user,
@@ -69,15 +73,16 @@ export const updated = (user: StoredUser, update: UserUpdate): StoredUser => ({
 /**
  * The expressions of an update. Only the item of an admin has the key of the index of admins. An
  * update of the password or the address by anybody but the user's maker removes `made_by`, and with
- * it the maker's permission. Another address ends the wait for the link to one.
+ * it the maker's permission; so does one that makes the user an admin. Another address ends the wait
+ * for the link to one.
  */
-const assignments = (user: StoredUser, update: UserUpdate, { callerId }: ChangeContext) => {
+const assignments = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
   const isAdmin = update.role === 'admin';
   const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
   const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
   const removed = [
     ...(update.role === 'user' ? ['admin_listing'] : []),
-    ...(setsCredentials(user, update) && user.made_by !== callerId ? ['made_by'] : []),
+    ...(endsMaking(user, update, context) ? ['made_by'] : []),
     ...(movesUser(user, update) ? ['pending_email', 'pending_until'] : []),
   ];
   return {

@@ -6,7 +6,7 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../support/acceptance.ts';
-import { logIn, register } from '../support/client.ts';
+import { logIn, makeUser, register } from '../support/client.ts';
 import {
   type AccountWithFactor,
   codeOf,
@@ -90,6 +90,20 @@ describe('An enrolment', () => {
       token: adminToken,
     });
     for (const kept of [secret, ...confirmed.body.recoveryCodes]) expect(text).not.toContain(kept);
+  });
+
+  it('ends the permission of whoever made the user', async () => {
+    const { token: maker } = await register(api);
+    const made = await makeUser(api, maker);
+    const token = await logIn(api, made);
+    const change = () =>
+      api('PUT', `/api/users/${made.id}`, { token: maker, json: { password: made.password } });
+    const begun = await post('', token, { currentPassword: made.password });
+    const before = await change();
+    await confirm(await logIn(api, made), codeOf(begun.body.secret));
+
+    expect(before.status).toBe(200);
+    expect(outcome(await change())).toEqual(refusal(403, 'Forbidden'));
   });
 
   it('ends the other sessions of the user, and not the one that asked', async () => {
@@ -253,14 +267,22 @@ describe('With SECOND_FACTOR=admins', async () => {
 
   it('an admin without a factor may do what a user may, and enrol', async () => {
     const user = await register(call);
+    const { id } = (await call('GET', '/api/profile', { token })).body.data;
     const refused = [
       await call('GET', '/api/admin/audit-logs', { token }),
       await call('DELETE', `/api/users/${user.id}`, { token }),
       await call('PUT', `/api/users/${user.id}`, { token, json: { name: 'Another' } }),
       await call('POST', '/api/users', { token, json: { ...user, role: 'admin' } }),
+      ...(await Promise.all(
+        [{ role: 'user' }, { role: 'admin' }, { name: 'Ada', role: 'user' }, { role: null }].map(
+          (json) => call('PUT', `/api/users/${id}`, { token, json }),
+        ),
+      )),
     ];
+    const renamed = await call('PUT', `/api/users/${id}`, { token, json: { name: 'Ada' } });
 
     expect(refused.map(outcome)).toEqual(refused.map(() => required));
+    expect(renamed.body).toMatchObject({ name: 'Ada', role: 'admin' });
     expect((await call('GET', '/api/users', { token })).status).toBe(200);
     expect(outcome(await call('GET', '/api/admin/audit-logs', { token: user.token }))).toEqual(
       refusal(403, 'Forbidden'),

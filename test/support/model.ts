@@ -9,7 +9,7 @@ export interface ModelUser {
   readonly email: string;
   readonly role: string;
   readonly password: string;
-  /** Who made it by POST /api/users; absent once somebody else has set its password or address. */
+  /** Who made it by POST /api/users; absent once it may change the user no more. */
   readonly maker?: number | undefined;
 }
 
@@ -93,12 +93,20 @@ const changesAsUser = (
   const isSelf = id === by;
   if (!user && !isSelf) return 404;
   if (!isSelf && user?.maker !== by) return 403;
-  return role === undefined || role === (isSelf ? 'user' : user?.role) ? changes : 403;
+  return role === undefined || role === 'user' ? changes : 403;
 };
 
-/** Whoever made a user remains its maker for as long as nobody else sets a password or address. */
-const makerAfter = (user: ModelUser, { by, changes: { password, email = user.email } }: Update) =>
-  by === user.maker || (password === undefined && email === user.email) ? user.maker : undefined;
+/**
+ * Whoever made a user remains its maker for as long as nobody else sets a password or address, and the
+ * user becomes no admin.
+ */
+const makerAfter = (
+  user: ModelUser,
+  { by, changes: { password, email = user.email, role } }: Update,
+) =>
+  role !== 'admin' && (by === user.maker || (password === undefined && email === user.email))
+    ? user.maker
+    : undefined;
 
 const update = (accounts: Accounts, command: Update): Outcome => {
   const { id, by, as } = command;
@@ -143,7 +151,12 @@ export const outcomeOf = (accounts: Accounts, command: Command, id: number): Out
     case 'create':
       return command.user.role === 'admin' && (command.as === 'user' || !mayGrant(accounts, by))
         ? { status: 403 }
-        : add(accounts, { ...command.user, maker: by }, id, by);
+        : add(
+            accounts,
+            { ...command.user, ...(command.user.role === 'admin' ? {} : { maker: by }) },
+            id,
+            by,
+          );
     case 'login':
       return logIn(accounts, command.email, command.password);
     case 'update':

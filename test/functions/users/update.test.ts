@@ -277,6 +277,7 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
       anAdmin,
       () => ({ email: uniqueEmail(), role: 'user' }),
     ],
+    ['an admin has made the user an admin', anAdmin, () => ({ role: 'admin' })],
   ])('answers 403 once %s, and changes nothing', async (_, tokenOf, json) => {
     const { token, made } = await makerAndMade();
     const change = await put(made.id, await tokenOf(made), json(made));
@@ -296,10 +297,26 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
     const { token, made } = await makerAndMade();
 
     await put(made.id, await logIn(api, made), { name: 'By itself', email: ` ${made.email} ` });
-    await put(made.id, adminToken, { name: 'By an admin', email: made.email, role: 'admin' });
-    await put(made.id, adminToken, { role: 'user' });
+    await put(made.id, adminToken, { name: 'By an admin', email: made.email, role: 'user' });
 
     expect((await put(made.id, token, { name: 'By its maker' })).status).toBe(200);
+  });
+
+  it('answers 403 once the user was an admin, also to an admin who made it so and is none any more', async () => {
+    const { token, made } = await makerAndMade();
+    await put(made.id, adminToken, { role: 'admin' });
+    await put(made.id, adminToken, { role: 'user' });
+    const account = await register(api);
+    await put(account.id, adminToken, { role: 'admin' });
+    const json = { name: 'n', email: uniqueEmail(), password: 'p', role: 'admin' };
+    const { body } = await api('POST', '/api/users', { token: await logIn(api, account), json });
+
+    const answers = [
+      await put(made.id, token, { password: 'late' }),
+      await put(body.id, account.token, { password: 'late' }),
+    ];
+
+    expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(403, 'Forbidden')));
   });
 
   it('answers 200 to an admin who made the user, without the role too', async () => {
@@ -330,13 +347,9 @@ describe('PUT /api/users/{id} by whoever made the user by POST /api/users', () =
 
     const unchanged = await put(made.id, token, { ...before, name: 'New' });
     const promotion = await put(made.id, token, { name: 'x', role: 'admin' });
-    await put(made.id, adminToken, { role: 'admin' });
-    const demotion = await put(made.id, token, { name: 'x', role: 'user' });
-    const sentBack = await put(made.id, token, { name: 'Newer', role: 'admin' });
 
     expect(outcome(unchanged)).toEqual([200, { ...before, name: 'New' }]);
-    expect([promotion, demotion].map(outcome)).toEqual(Array(2).fill(refusal(403, 'Forbidden')));
-    expect(outcome(sentBack)).toEqual([200, { ...before, name: 'Newer', role: 'admin' }]);
+    expect(outcome(promotion)).toEqual(refusal(403, 'Forbidden'));
   });
 
   it('answers 404 before 403, and 403 before 400, to everybody but the user and admins', async () => {

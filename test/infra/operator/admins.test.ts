@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { describe, expect, inject, it } from 'vitest';
-import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
   operatedServiceForThisTest,
@@ -135,6 +135,16 @@ describe('promote', () => {
         details: { fields: ['role'], role: { from: 'user', to: 'admin' } },
       }),
     );
+  });
+
+  it('ends the permission of whoever made the user', async () => {
+    const { token } = await register(api);
+    const made = await makeUser(api, token);
+
+    await operate(['promote', made.email]);
+
+    const json = { password: 'late' };
+    expect((await api('PUT', `/api/users/${made.id}`, { token, json })).status).toBe(403);
   });
 
   it('refuses an address that nobody has', async () => {
