@@ -267,6 +267,7 @@ export const functions: readonly FunctionDefinition[] = [
       'PASSWORD_MIN_LENGTH',
       'BCRYPT_COST',
       'SESSIONS',
+      'SECOND_FACTOR',
       'LOGIN_FAILURES_PER_ACCOUNT',
       'EMAIL_VERIFICATION',
     ],

@@ -7,6 +7,7 @@ import { DomainError } from '../errors.ts';
 import { exceedsResetLimit } from '../limits/sources.ts';
 import { handOver, notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
+import { hasFactor } from '../users/items.ts';
 import { hashPassword } from '../users/password.ts';
 import { findLink, useReset } from './store.ts';
 
@@ -35,7 +36,9 @@ export const resetPassword = async (
   const found = await recordingFaults(attempt, () => findLink('reset', token));
   if (!found) throw new DomainError('RESET_TOKEN_INVALID');
   const { user } = found;
-  const [hash, forgotten] = await Promise.all([hashPassword(password), failuresOf(user.email)]);
+  // The mailbox must not give further guesses at the code.
+  const forgetting = hasFactor(user) ? undefined : failuresOf(user.email);
+  const [hash, forgotten] = await Promise.all([hashPassword(password), forgetting]);
   const change = {
     ...attempt,
     user_id: user.id,

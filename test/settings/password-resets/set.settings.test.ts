@@ -1,8 +1,9 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
+import { factorClient, factorSettings, registerWithFactor } from '../../support/second-factor.ts';
 import { engineClient } from '../../support/stored-items.ts';
 
 const invalid = refusal(400, 'Invalid or expired reset token');
@@ -157,6 +158,25 @@ describe('PUT /api/password-resets', () => {
     await reset(token);
 
     expect(await opens(user, 'a new password')).toBe(200);
+  });
+
+  it('forgets no failures of a user who has a second factor, however many links are used', async () => {
+    // The wait must not end meanwhile.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const factor = await mailingServiceForThisFile(factorSettings);
+    const { tryLogin } = factorClient(factor.api);
+    const user = await registerWithFactor(factor.api);
+    const [code] = user.recoveryCodes;
+    for (let i = 0; i < 10; i += 1) await tryLogin(user, { code: '000000' });
+    const token = await factor.requestToken(user.email);
+
+    const json = { token, password: 'a new password' };
+    const answer = await factor.api('PUT', '/api/password-resets', { json });
+
+    expect(answer.status).toBe(204);
+    const login = await tryLogin({ ...user, ...json }, { code });
+    expect(outcome(login)).toEqual(refusal(429, 'Too many attempts, please try again later'));
   });
 
   it('records an UPDATE entry of the user with the client’s address', async () => {
