@@ -112,7 +112,7 @@ export type UserChanges = v.InferOutput<typeof userChanges>;
  * @throws {DomainError} FORBIDDEN, NO_FIELDS_TO_UPDATE, or FIELD_INVALID
  */
 export const parseUserChanges = (body: Fields, caller: Role): UserChanges => {
-  if (caller !== 'admin' && body.role !== undefined && body.role !== 'user') {
+  if (caller !== 'admin' && (body.role ?? 'user') !== 'user') {
     throw new DomainError('FORBIDDEN');
   }
   if (!Object.keys(userChanges.entries).some((field) => body[field] !== undefined)) {

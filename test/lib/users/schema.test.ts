@@ -256,8 +256,8 @@ describe('parseUserChanges', () => {
     [{ created_at: 'x', Name: 'x' }, 'NO_FIELDS_TO_UPDATE'],
     [{ name: 'n', email: 'none' }, 'email must be a valid email address'],
     [{ role: 'admin' }, 'FORBIDDEN'],
-    [{ role: null, name: '' }, 'FORBIDDEN'],
-    [{ role: 'root' }, 'FORBIDDEN'],
+    [{ role: null, name: 'n' }, 'role must be one of user, admin'],
+    [{ role: 'root', name: '' }, 'FORBIDDEN'],
     [{ role: ['user'] }, 'FORBIDDEN'],
   ])('refuses %j of a user', (body, expected) => {
     expect(outcomeOf(() => parseUserChanges(body, 'user'))).toBe(expected);
