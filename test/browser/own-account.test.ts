@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { transformSync } from 'esbuild';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
@@ -45,17 +46,16 @@ const day = 24 * 60 * 60;
 /** The code of functions/CLIENTS.md that calls a path. */
 const example = (path: string): string => {
   const text = readFileSync('functions/CLIENTS.md', 'utf8');
-  const blocks = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, block = '']) => block);
-  const block = blocks.find((each) => each.includes(`3000${path}'`));
+  const blocks = [...text.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const block = blocks.find((each) => each.includes(path));
   if (!block) throw new Error(`functions/CLIENTS.md does not call ${path}`);
-  return block.replace('http://localhost:3000', service.url);
+  const { code } = transformSync(block, { loader: 'ts' });
+  return code.replace('http://localhost:3000', service.url);
 };
 
 const files = (): Readonly<Record<string, string>> => ({
   '/verify.js': example('/api/password-resets').replace('password-resets', 'email-verifications'),
-  '/refresh.js': `${example('/api/refresh')}
-    function load() { return JSON.parse(localStorage.getItem('tokens')); }
-    export function save(tokens) { localStorage.setItem('tokens', JSON.stringify(tokens)); }`,
+  '/refresh.js': example('/api/refresh'),
 });
 
 const html = `<!doctype html><title>App</title><script type="module">
@@ -63,7 +63,7 @@ import { setPassword as verify } from './verify.js';
 import { call, save } from './refresh.js';
 const seen = async (response) => [response.status, JSON.parse((await response.text()) || null)];
 const send = async (...request) => seen(await fetch(...request));
-Object.assign(window, { verify, save, send, call: async (...request) => seen(await call(...request)) });
+Object.assign(window, { verify, save, send, call: async (...request) => seen(await call(new Request(...request))) });
 </script>`;
 
 /** Has a page call one of its functions. @returns what it returns, or the message that it throws */
@@ -198,6 +198,6 @@ it('A page of another origin ends another session, changes the password and goes
   expect(sessions).toHaveLength(2);
   expect([ended, changed, refreshed, deleted]).toEqual([204, 200, 200, 204]);
   expect([phoneStatus, tabletStatus]).toEqual([401, 401]);
-  expect(await profile(page)).toContain('Log in again');
+  expect(await profile(page)).toEqual([401, { message: 'Invalid token' }]);
   expect((await ask(page, 'send', 'POST', '/api/login', account))[0]).toBe(404);
 });

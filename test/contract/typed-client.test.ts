@@ -2,15 +2,28 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { register, uniqueEmail } from '../support/client.ts';
-import { startTestService } from '../support/service.ts';
+import { everySetting } from '../support/every-setting.ts';
+import { mailingServiceForThisFile } from '../support/mailbox.ts';
+import { codeOf, enrol } from '../support/second-factor.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { mailedToken, newAccount, verify } from '../support/verification.ts';
 
 /** Ignored by git. */
 const folder = resolve('.contract/client');
 const failures = 2;
 const service = await startTestService({ LOGIN_FAILURES_PER_ACCOUNT: String(failures) });
 afterAll(() => service.stop());
+const strict = await mailingServiceForThisFile({ ...everySetting, EMAIL_VERIFICATION: 'required' });
+
+const stored = new Map<string, string>();
+vi.stubGlobal('localStorage', {
+  getItem: (key: string) => stored.get(key) ?? null,
+  setItem: (key: string, value: string) => stored.set(key, value),
+});
+afterAll(() => vi.unstubAllGlobals());
+beforeEach(() => stored.clear());
 
 const read = (path: string) => readFileSync(path, 'utf8');
 
@@ -30,37 +43,55 @@ const installPackages = () => {
 const run = (program: string, ...args: string[]) =>
   spawnSync(join(folder, 'node_modules/.bin', program), args, { cwd: folder, encoding: 'utf8' });
 
-const writeClient = () => {
-  const blocks = [...read('functions/CLIENTS.md').matchAll(/^```ts\n(.*?)^```$/gms)];
-  const text = blocks.map(([, block]) => block).join('\n');
-  writeFileSync(join(folder, 'client.ts'), text.replace('http://localhost:3000', service.url));
-  run('openapi-typescript', resolve('functions/openapi.json'), '--output', 'api.d.ts');
-};
-
 interface Client {
   register(user: object): Promise<Record<string, string>>;
-  logIn(email: string, password: string): Promise<string | undefined>;
-  profile(): Promise<{ id: number } | undefined>;
+  logIn(
+    email: string,
+    password: string,
+    code?: string,
+  ): Promise<{ text: string; asksCode: boolean } | undefined>;
+  profile(): Promise<{ id: number; email: string } | undefined>;
   update(id: number, changes: object): Promise<{ name: string } | string | undefined>;
   listUsers(): AsyncGenerator<{ id: number }>;
+  save(tokens: object): void;
 }
 
+/** Writes the client for a service, with the types of its document. @returns its file */
+const writeClient = async (name: string, { api, url }: TestService): Promise<string> => {
+  const blocks = [...read('functions/CLIENTS.md').matchAll(/^```ts\n(.*?)^```$/gms)];
+  const text = blocks.map(([, block]) => block).join('\n');
+  const own = join(folder, name);
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, 'client.ts'), text.replace('http://localhost:3000', url));
+  writeFileSync(join(own, 'openapi.json'), (await api('GET', '/openapi.json')).text);
+  run('openapi-typescript', join(own, 'openapi.json'), '--output', join(own, 'api.d.ts'));
+  return join(own, 'client.ts');
+};
+
+const services = [
+  ['default', service],
+  ['strict', strict],
+] as const;
+
 let client: Client;
+let strictClient: Client;
 beforeAll(async () => {
   installPackages();
-  writeClient();
-  client = await import(/* @vite-ignore */ join(folder, 'client.ts'));
+  const files = await Promise.all(services.map(([name, each]) => writeClient(name, each)));
+  [client, strictClient] = (await Promise.all(
+    files.map((file): Promise<Client> => import(/* @vite-ignore */ file)),
+  )) as [Client, Client];
 });
 
 const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'p' });
 
 describe('The typed client of functions/CLIENTS.md', () => {
-  it('has no fault of types', () => {
-    const strict = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+  it.each(services)('has no fault of types under settings that are %s', (name) => {
+    const strictly = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
     const modules = ['--target', 'es2022', '--lib', 'es2022,dom', '--module', 'nodenext'];
     const only = ['--noEmit', '--allowImportingTsExtensions', '--skipLibCheck', 'false'];
 
-    const { stdout } = run('tsc', ...strict, ...modules, ...only, 'client.ts');
+    const { stdout } = run('tsc', ...strictly, ...modules, ...only, join(name, 'client.ts'));
 
     expect(stdout).toBe('');
   });
@@ -100,9 +131,12 @@ describe('The typed client of functions/CLIENTS.md', () => {
 
     expect(await client.logIn(email, password)).toBeUndefined();
     for (let failed = 0; failed < failures; failed += 1) {
-      expect(await client.logIn(email, 'wrong')).toBe('The address or the password is wrong.');
+      expect(await client.logIn(email, 'wrong')).toMatchObject({
+        text: 'The address or the password is wrong.',
+      });
     }
-    expect(await client.logIn(email, password)).toMatch(/^Try again in \d+ seconds\.$/);
+    const { text } = (await client.logIn(email, password)) ?? {};
+    expect(text).toMatch(/^Try again in \d+ seconds\.$/);
   });
 
   it('pages through the users', async () => {
@@ -115,5 +149,40 @@ describe('The typed client of functions/CLIENTS.md', () => {
 
     expect(ids.length).toBeGreaterThan(100);
     expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('The typed client of functions/CLIENTS.md, with every setting on,', () => {
+  const { email, password, name } = newAccount();
+  const kept = () => JSON.parse(stored.get('tokens') ?? '{}');
+
+  it('logs in past an address that is not verified and a code, and stays logged in', async () => {
+    const { register, logIn, profile, save } = strictClient;
+
+    expect(await register({ name, email, password })).toEqual({});
+    expect(await profile()).toBeUndefined();
+    expect(await logIn(email, password)).toEqual({
+      text: 'Look into your mail, and open the link.',
+      asksCode: false,
+    });
+
+    await verify(strict.api, await mailedToken(strict, email), password);
+    expect(await logIn(email, password)).toBeUndefined();
+    const { secret } = await enrol(strict.api, { password, token: kept().token });
+    const asked = await logIn(email, password);
+    const wrong = await logIn(email, password, 'wrong');
+    expect([asked?.asksCode, wrong?.asksCode]).toEqual([true, true]);
+    expect(wrong?.text).toMatch(/^The code is wrong/);
+    expect(await logIn(email, password, codeOf(secret, { ahead: 1 }))).toBeUndefined();
+
+    const { token, refreshToken } = kept();
+    save({ token: `${token}x`, refreshToken });
+    const both = await Promise.all([profile(), profile()]);
+    expect(both).toMatchObject([{ email }, { email }]);
+    expect(kept().refreshToken).not.toBe(refreshToken);
+
+    await strict.api('POST', '/api/logout', { token: kept().token });
+    expect(await profile()).toBeUndefined();
+    expect(kept()).toEqual({});
   });
 });
