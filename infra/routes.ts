@@ -481,7 +481,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/second-factor', hashesPasswords: true }],
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
-    variables: ownFactorVariables,
+    variables: [...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Encrypt',
   },
   {
@@ -490,7 +490,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'PUT', path: '/api/second-factor' }],
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
-    variables: ownFactorVariables,
+    variables: [...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },

@@ -167,10 +167,21 @@ const requireNoFactor = (user: StoredUser): void => {
 };
 
 /**
+ * Requires that a user may get a factor: who registers the address of somebody else must not shut the
+ * holder of the mailbox out.
+ */
+const requireEnrollable = (user: StoredUser): void => {
+  requireNoFactor(user);
+  const isVerified = config.emailVerification === 'off' || user.email_verified;
+  if (!isVerified) throw new DomainError('EMAIL_NOT_VERIFIED');
+};
+
+/**
  * Begins an enrolment: logins do not ask for codes before one has confirmed it.
  * @param issuer the service, as the app shows it
  * @returns the secret, and the URI of its QR code
- * @throws {DomainError} SECOND_FACTOR_ENABLED, STORAGE_FAULT, and what the check of the password throws
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, STORAGE_FAULT, and what the check of
+ *   the password throws
  */
 export const beginEnrolment = (
   request: FactorRequest,
@@ -181,12 +192,12 @@ export const beginEnrolment = (
   return recording(request, details, async () => {
     const permission = await checkOwnRequest(ownRequest(request), request.caller);
     const { id, email } = permission.user;
-    requireNoFactor(permission.user);
+    requireEnrollable(permission.user);
     const secret = makeSecret();
     const encrypted = await encryptSecret(id, secret);
     const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
     await changeFactor(permission, (user) => {
-      requireNoFactor(user);
+      requireEnrollable(user);
       return {
         UpdateExpression: 'SET enrolment = :enrolment',
         ConditionExpression: 'attribute_not_exists(factor_secret)',
@@ -216,8 +227,8 @@ const checkFirstCode = (user: StoredUser, secret: string, code: Code, now: Date)
  * Confirms an enrolment by its first code, and ends all other sessions of the user and the permission
  * of whoever made the user.
  * @returns the recovery codes, which are not stored
- * @throws {DomainError} CODE_REQUIRED, SECOND_FACTOR_ENABLED, SECOND_FACTOR_NOT_FOUND, CODE_WRONG,
- *   TOO_MANY_ATTEMPTS, STORAGE_FAULT
+ * @throws {DomainError} CODE_REQUIRED, SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
+ *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
 export const confirmEnrolment = (request: FactorRequest): Promise<string[]> => {
   const now = new Date();
@@ -225,13 +236,13 @@ export const confirmEnrolment = (request: FactorRequest): Promise<string[]> => {
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
   return recording(request, details, async () => {
     const code = parseCode(body.code);
-    requireNoFactor(user);
+    requireEnrollable(user);
     const secret = pendingSecret(user, seconds(now));
     const check = checkFirstCode(user, secret, code, now);
     const step = await requireRightCode(user, source.ip_address, check);
     const codes = makeRecoveryCodes();
     await changeFactor(ownPermission(user), (current) => {
-      requireNoFactor(current);
+      requireEnrollable(current);
       if (pendingSecret(current, seconds(now)) !== secret) throw new DomainError('CODE_WRONG');
       const update = {
         UpdateExpression:

@@ -35,8 +35,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   VERIFICATION_TOKEN_INVALID:
     'The token of a mailed link is unknown, altered, used or expired, or a newer one was mailed.',
   CURRENT_PASSWORD_WRONG: 'The current password is wrong.',
-  EMAIL_NOT_VERIFIED:
-    'The password is right, but the address is not verified: open the link that was mailed.',
+  EMAIL_NOT_VERIFIED: 'The address of the user is not verified: open the link that was mailed.',
   CODE_WRONG: 'The code is wrong, was used before, or belongs to another half minute.',
   SECOND_FACTOR_REQUIRED: 'The caller is an admin, but has no second factor: enrol one first.',
   LOGIN_CODE_REQUIRED: 'The password is right, and this user logs in with a code too.',

@@ -20,6 +20,10 @@ const passwordErrors = [
 ] as const;
 const codeErrors = ['CODE_REQUIRED', 'CODE_WRONG', 'SECOND_FACTOR_NOT_FOUND'] as const;
 
+/** Where addresses are verified, that of a user with a factor is. */
+const unverifiedUnder = ({ emailVerification }: ServiceValues) =>
+  emailVerification === 'off' ? [] : (['EMAIL_NOT_VERIFIED'] as const);
+
 export const getSecondFactor = {
   caller: 'user',
   storageFault: ['Error fetching second factor', 'err'],
@@ -61,7 +65,7 @@ const enrolDescription: Describe = (settings) => ({
       uri: 'otpauth://totp/api.example.com:ada%40example.org?issuer=api.example.com&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
     },
   },
-  errors: [...passwordErrors, 'SECOND_FACTOR_ENABLED'],
+  errors: [...passwordErrors, 'SECOND_FACTOR_ENABLED', ...unverifiedUnder(settings)],
 });
 
 export const confirm = {
@@ -83,7 +87,13 @@ const confirmDescription: Describe = (settings) => ({
     schema: recoveryCodes,
     example: exampleCodes,
   },
-  errors: [...codeErrors, 'TOO_MANY_ATTEMPTS', 'USER_NOT_FOUND', 'SECOND_FACTOR_ENABLED'],
+  errors: [
+    ...codeErrors,
+    'TOO_MANY_ATTEMPTS',
+    'USER_NOT_FOUND',
+    'SECOND_FACTOR_ENABLED',
+    ...unverifiedUnder(settings),
+  ],
 });
 
 export const renewRecoveryCodes = {

@@ -20,6 +20,7 @@ import {
   sessionIn,
 } from './examples.ts';
 import { idSeen, seenIn } from './model.ts';
+import { markVerified } from './reset-tokens.ts';
 
 /** The callers of endpoints that refuse other users before they look at an id. */
 const onlyAdmins: readonly Caller[] = ['self', 'admin'];
@@ -104,8 +105,14 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
   const other = await register(api);
   const requests = exampleRequestsOf(service.environment);
 
+  /** Another user, whose address is verified. */
+  const newOther = async (password: string) => {
+    const user = await register(api, { password });
+    await markVerified(service.environment, user.id);
+    return user;
+  };
   const newAdmin = async (password: string): Promise<string> => {
-    const admin = await register(api, { password });
+    const admin = await newOther(password);
     const json = { role: 'admin' };
     await api('PUT', `/api/users/${admin.id}`, { token: adminToken, json });
     return logIn(api, admin);
@@ -117,7 +124,7 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
     const { password } = account;
     return {
       'nobody in particular': null,
-      'another user': changesOwn ? (await register(api, { password })).token : other.token,
+      'another user': changesOwn ? (await newOther(password)).token : other.token,
       'the user itself': account.token,
       'an admin': changesOwn ? await newAdmin(password) : adminToken,
     } satisfies Record<CallerName, string | null>;

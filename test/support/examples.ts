@@ -28,7 +28,7 @@ import {
   uniqueEmail,
 } from './client.ts';
 import { gatewayEvent } from './event.ts';
-import { plantLinkToken, registrationMailed } from './reset-tokens.ts';
+import { markVerified, plantLinkToken, registrationMailed } from './reset-tokens.ts';
 import type { TestService } from './service.ts';
 
 /**
@@ -81,6 +81,8 @@ interface Example {
   readonly isAdmin?: true;
   /** The kind of the mailed link whose token it takes. */
   readonly takesToken?: LinkKind;
+  /** Whether the caller's address must be verified, where addresses are. */
+  readonly wantsVerified?: true;
   /** Whether it is no example where addresses are verified, because the change counts later. */
   readonly isAtOnce?: true;
   /** What is different where sessions are revocable, beside the read of the session. */
@@ -342,6 +344,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'POST /api/second-factor': {
     caller: 'user',
+    wantsVerified: true,
     json: ({ account }) => ({ currentPassword: account.password }),
     status: 201,
     operations: ['read', 'transaction'],
@@ -352,6 +355,7 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'PUT /api/second-factor': {
     ...missingFactor,
+    wantsVerified: true,
     json: () => ({ code: '123456' }),
     storageFault: ['Error enabling second factor', 'err'],
   },
@@ -571,6 +575,7 @@ export const prepareSubject = async (
 ): Promise<Subject> => {
   const user = await register(api, { password: `pass-word-${randomUUID()}` });
   await registrationMailed(environment, user.id);
+  if (example?.wantsVerified) await markVerified(environment, user.id);
   const account = example?.isAdmin ? await promote(api, admin, user) : user;
   if (example?.takesToken) {
     const linkToken = await plantLinkToken(environment, account.id, { kind: example.takesToken });

@@ -42,6 +42,10 @@ export const plantLinkToken = (
     return makeLinkToken({ kind: 'reset', user, ...link, email });
   });
 
+/** Marks the address of a user of a service as verified. */
+export const markVerified = (environment: Environment, id: number): Promise<unknown> =>
+  inTurn(environment, () => updateUser(id, { email_verified: true }));
+
 /** Times to look for a mail, and milliseconds between them: far more than one takes. */
 const maxLooks = 3000;
 const interval = 20;

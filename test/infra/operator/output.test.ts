@@ -6,7 +6,7 @@ import { commands } from '../../../infra/operator/commands.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { type Account, register, uniqueEmail } from '../../support/client.ts';
 import { type Output, operatedServiceForThisFile } from '../../support/operator.ts';
-import { registerWithFactor } from '../../support/second-factor.ts';
+import { enrol } from '../../support/second-factor.ts';
 import { verificationSettings } from '../../support/verification.ts';
 import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
 
@@ -26,7 +26,9 @@ const [users, log] = [join(folder, 'users.ndjson'), join(folder, 'service.log')]
 let [plain, admin, secured]: readonly Account[] = [];
 beforeAll(async () => {
   [plain, admin] = [await register(api), await register(api)];
-  secured = await registerWithFactor(api);
+  secured = await register(api);
+  await operate(['verify-email', secured.email]);
+  await enrol(api, secured);
   await operate(['promote', admin?.email ?? '']);
   const user = { name: 'N', email: uniqueEmail(), password_hash: hash };
   await writeFile(users, `${JSON.stringify(user)}\nno user\n`);
