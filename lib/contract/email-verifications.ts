@@ -42,7 +42,7 @@ const verifyEmailDescription: Describe = (settings) => ({
   tag,
   summary: 'Verify an address by a mailed link',
   text:
-    'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up. A token is valid once, for 30 minutes, until a newer one is mailed. If the link was mailed to a new address, the user has it from then on.' +
+    'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up. A token is valid for 30 minutes, until a newer one is mailed or another address asked for; a request that is repeated has the same response, and changes nothing. If the link was mailed to a new address, the user has it from then on.' +
     (settings.sessions === 'revocable'
       ? ' A new address ends all sessions of the user but the one that asked for it.'
       : ''),

@@ -33,7 +33,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   RESET_TOKEN_INVALID:
     'The token of a password reset is unknown, altered, used or expired, or a newer one was mailed.',
   VERIFICATION_TOKEN_INVALID:
-    'The token of a mailed link is unknown, altered, used or expired, or a newer one was mailed.',
+    'The token of a mailed link is unknown, altered or expired, or a newer one was mailed.',
   CURRENT_PASSWORD_WRONG: 'The current password is wrong.',
   EMAIL_NOT_VERIFIED: 'The address of the user is not verified: open the link that was mailed.',
   CODE_WRONG: 'The code is wrong, was used before, or belongs to another half minute.',

@@ -48,6 +48,8 @@ export interface StoredLink {
   /** SHA-256 of the newest token; absent when the token was used or made void. */
   readonly token_hash?: string;
   readonly token_expires_at?: number;
+  /** The token that was used last to verify an address, until that expires. */
+  readonly used_hash?: string;
   /** A digest of the fields of the user to which the link is bound. */
   readonly user_state?: string;
   /** The address to which it was mailed. */
@@ -125,11 +127,28 @@ export interface FoundLink extends Link {
   readonly tokenHash: string;
   /** The session that asked for another address; null: none, or it has ended since. */
   readonly session: OwnSession;
+  /** Whether it was used already, and has verified the address that the user has. */
+  readonly isUsed: boolean;
 }
+
+/** Whether a token is the newest one of a link that is bound to the user as read. */
+const isGood = (kind: LinkKind, link: StoredLink, user: StoredUser, tokenHash: string): boolean =>
+  link.token_hash === tokenHash &&
+  link.user_state === stateOf(kind, user) &&
+  // Another address that was asked for since makes the link void, even if no mail has gone to it.
+  (link.email === user.email || link.email === user.pending_email);
+
+/** Whether a token has verified the address that the user has, and no newer link was made since. */
+const hasVerified = (link: StoredLink, user: StoredUser, tokenHash: string): boolean =>
+  link.token_hash === undefined &&
+  link.used_hash === tokenHash &&
+  link.email === user.email &&
+  user.email_verified === true;
 
 /**
  * Finds the user of a token.
- * @returns undefined for a token that is unknown, altered, used, expired or void
+ * @returns undefined for a token that is unknown, altered, expired or void, and for a used one unless
+ *   it has verified an address
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findLink = async (
@@ -142,24 +161,32 @@ export const findLink = async (
   const alongside = kind === 'verification' ? [sessionsKey(id)] : [];
   const [link, item, sessions] = await getItems([linkKey(kind, id), userKey(id), ...alongside]);
   if (!link || !item) return undefined;
-  const { token_hash, token_expires_at = 0, user_state, email = '', session_id }: StoredLink = link;
+  const { token_expires_at = 0, email = '', session_id }: StoredLink = link;
   const user = toStoredUser(item);
+  const tokenHash = digest(token);
   const isCurrent =
     token_expires_at > seconds(now) && token_expires_at <= farthestEnd(seconds(now));
-  // Another address that was asked for since makes the link void, even if no mail has gone to it.
-  const isWanted = email === user.email || email === user.pending_email;
-  const isGood =
-    token_hash === digest(token) && isCurrent && isWanted && user_state === stateOf(kind, user);
+  const isUsed = hasVerified(link, user, tokenHash);
+  if (!isCurrent || !(isUsed || isGood(kind, link, user, tokenHash))) return undefined;
   const session = openSession(user, toSessions(sessions), session_id, now);
-  return isGood ? { kind, user, email, tokenHash: token_hash, session } : undefined;
+  return { kind, user, email, tokenHash, session, isUsed };
 };
 
-/** Uses a token up, on the condition that it is still valid. */
+/**
+ * Uses a token up, on the condition that it is still valid. Whoever has lost the response sends it
+ * again: of one that verifies an address, what is needed to repeat the response is kept.
+ */
 const usingUp = ({ kind, user, tokenHash }: FoundLink, now: Date) => {
   const voiding = voidLink(kind, user.id, { now });
   return {
     Update: {
       ...voiding,
+      ...(kind === 'verification'
+        ? {
+            UpdateExpression:
+              'SET expires_at = if_not_exists(expires_at, :end), used_hash = :hash REMOVE token_hash, user_state',
+          }
+        : {}),
       ConditionExpression:
         'token_hash = :hash AND token_expires_at > :now AND token_expires_at <= :farthest',
       ExpressionAttributeValues: {

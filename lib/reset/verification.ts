@@ -57,7 +57,8 @@ const maxAttempts = 3;
 
 /**
  * Marks an address as verified by a token, which is valid once, and the password of the account:
- * whoever opens the link of an account that somebody else made with the address verifies nothing.
+ * whoever opens the link of an account that somebody else made with the address verifies nothing. A
+ * repetition of what was done needs the password too, and changes, records and mails nothing.
  * @throws {DomainError} VERIFICATION_TOKEN_INVALID, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS,
  *   EMAIL_REGISTERED, STORAGE_FAULT
  */
@@ -69,7 +70,7 @@ export const verifyEmail = async (
   const tryToUse = async () => {
     const link = await recordingFaults(attempt, () => findLink('verification', token));
     if (!link) throw new DomainError('VERIFICATION_TOKEN_INVALID');
-    const { user, email } = link;
+    const { user, email, isUsed: isRepeated } = link;
     const { id } = user;
     const moved = email === user.email ? {} : { email };
     const { fields, ...values } = changeDetails(user, moved);
@@ -77,11 +78,12 @@ export const verifyEmail = async (
     const change = { ...attempt, user_id: id, resource_id: id, details };
     const isUsed = await recordingFaults(change, async () => {
       await requirePassword(user, { id, currentPassword: password, sourceIp: source.ip_address });
-      return useVerification(link);
+      return isRepeated || useVerification(link);
     });
-    return isUsed ? { user, moved, change } : undefined;
+    return isUsed ? { user, moved, change, isRepeated } : undefined;
   };
-  const { user, moved, change } = await retryWrite(tryToUse, { attempts: maxAttempts });
+  const { user, moved, change, isRepeated } = await retryWrite(tryToUse, { attempts: maxAttempts });
+  if (isRepeated) return;
   await Promise.all([
     record({ ...change, result: 'SUCCESS' }),
     notifyOfChange(user, moved, source),

@@ -81,7 +81,7 @@ describe('A verification link for another address', () => {
     ['an end of all other sessions', 204, done, 'new', true, false],
     ['an end of all other sessions in another one', 204, done, 'new', false, false],
     ['an end of all sessions by an admin', 204, done, 'new', false, false],
-    ['the same link', 204, invalid, 'new', true, false],
+    ['the same link', 204, done, 'new', true, false],
   ])('that %s overtakes', async (name, status, expected, address, asking, other) => {
     const [used, first] = await overtake(proxy, 'TransactWriteItems', use, requests[name]);
 
@@ -104,13 +104,13 @@ describe('A verification link for another address', () => {
     expect(await standing()).toEqual({ email: addressOf(address), asking, other });
   });
 
-  it('is used once when the response to its write is lost', async () => {
+  it('counts once when the response to its write is lost, and repeats its response', async () => {
     proxy.impose({ fault: faults.lose, operation: 'TransactWriteItems', times: 1 });
 
     const used = await use();
 
     proxy.impose();
-    expect([outcome(used), outcome(await use())]).toEqual([done, invalid]);
+    expect([outcome(used), outcome(await use())]).toEqual([done, done]);
     expect(await standing()).toEqual({ email: user.fresh, asking: true, other: false });
   });
 });

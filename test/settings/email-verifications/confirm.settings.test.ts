@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
-import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile, verifyUrl } from '../../support/mailbox.ts';
+import { plantLinkToken } from '../../support/reset-tokens.ts';
 import { claimsWith, signToken } from '../../support/tokens.ts';
 import { mailedToken, verificationSettings, verify } from '../../support/verification.ts';
 
@@ -20,11 +21,13 @@ const newUser = async () => {
   const user = await register(api);
   return { ...user, link: await mailedToken(service, user.email) };
 };
+const planted = ({ id }: Pick<Account, 'id'>) =>
+  plantLinkToken(service.environment, id, { kind: 'verification' });
 const move = (user: { id: number; token: string }, email: string, fields = {}) =>
   api('PUT', `/api/users/${user.id}`, { token: user.token, json: { email, ...fields } });
 
 describe('PUT /api/email-verifications', () => {
-  it('verifies the address of a registration, once, by the mailed link and the password', async () => {
+  it('verifies the address of a registration by the mailed link and the password, which a repetition does not change', async () => {
     const user = await newUser();
     const agent = uniqueAgent();
     const before = await profileOf(user.token);
@@ -36,7 +39,8 @@ describe('PUT /api/email-verifications', () => {
     expect([answer.status, answer.text]).toEqual([204, '']);
     expect(before.email_verified).toBe(false);
     expect((await profileOf(user.token)).email_verified).toBe(true);
-    expect(outcome(await verify(api, user.link, user.password))).toEqual(invalid);
+    const again = await api('PUT', '/api/email-verifications', { json, headers });
+    expect([again.status, again.text]).toEqual([204, '']);
     expect(await entriesOf(service, agent)).toEqual([
       expect.objectContaining({
         action: 'UPDATE',
@@ -47,6 +51,52 @@ describe('PUT /api/email-verifications', () => {
         details: '{"fields":["email_verified"],"by":"verification"}',
       }),
     ]);
+  });
+
+  it('repeats its response for the half hour in which the link is valid, if the password is right', async () => {
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    onTestFinished(() => void vi.useRealTimers());
+    const user = await newUser();
+    await verify(api, user.link, user.password);
+
+    const wrong = [];
+    for (let i = 0; i < 9; i += 1) wrong.push(outcome(await verify(api, user.link, 'wrong')));
+    const again = await verify(api, user.link, user.password);
+    // It counts like a failed login, and the next one is the tenth.
+    await verify(api, user.link, 'wrong');
+    const waiting = await verify(api, user.link, user.password);
+    vi.setSystemTime(now + 30 * 60_000);
+    const late = await verify(api, user.link, user.password);
+
+    expect(wrong).toEqual(Array(9).fill(refusal(403, 'Current password is wrong')));
+    expect([again.status, waiting.status]).toEqual([204, 429]);
+    expect(outcome(late)).toEqual(invalid);
+  });
+
+  it.each<[string, (user: Account) => Promise<unknown>]>([
+    ['a newer link was mailed', (user) => planted(user)],
+    ['the user has another address', (user) => move({ ...user, token: adminToken }, uniqueEmail())],
+  ])('does not repeat its response once %s', async (_, change) => {
+    const user = await newUser();
+    await verify(api, user.link, user.password);
+    await change(user);
+
+    expect(outcome(await verify(api, user.link, user.password))).toEqual(invalid);
+  });
+
+  it('repeats its response to a link that has given the user another address, with the password of then', async () => {
+    const user = await newUser();
+    const [email, password] = [uniqueEmail(), 'another password'];
+    await move(user, email);
+    const link = await mailedToken(service, email);
+    await verify(api, link, user.password);
+    const again = await verify(api, link, user.password);
+    await api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { password } });
+
+    expect(again.status).toBe(204);
+    expect((await verify(api, link, user.password)).status).toBe(403);
+    expect((await verify(api, link, password)).status).toBe(204);
   });
 
   it('mails a link that leads only to the page of the setting', async () => {
