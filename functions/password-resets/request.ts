@@ -1,12 +1,12 @@
 import * as contract from '../../lib/contract/password-resets.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { requestReset } from '../../lib/reset/reset.ts';
+import { mailResetLink } from '../../lib/mail/hand-over.ts';
 import { parseResetRequest } from '../../lib/users/fields.ts';
 
 /** POST /api/password-resets */
 export const handler = endpoint(contract.requestReset, anyone, async (request) => {
   const { email } = parseResetRequest(request.body);
-  await requestReset(email, sourceOf(request));
+  await mailResetLink(email, sourceOf(request));
   return { statusCode: 202, body: { message: contract.requested } };
 });

@@ -6,7 +6,7 @@ import { lacksFactor, selfOrAdminOr } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
 import { notifyOfChange } from '../../lib/mail/hand-over.ts';
-import { postponeMove } from '../../lib/reset/verification.ts';
+import { mailWaiting, postponeMove } from '../../lib/reset/verification.ts';
 import { config } from '../../lib/settings.ts';
 import { logAdminMade } from '../../lib/users/admins.ts';
 import { changeDetails } from '../../lib/users/audit-details.ts';
@@ -48,11 +48,11 @@ const requireFactorForRole = (request: AuthenticatedRequest): void => {
  */
 const checkOwn = async (request: AuthenticatedRequest, changes: UserChanges) => {
   const { body, caller, claims } = request;
-  const source = sourceOf(request);
   const { currentPassword } = body;
-  const own = { id: claims.id, changes, currentPassword, sourceIp: source.ip_address };
+  const sourceIp = sourceOf(request).ip_address;
+  const own = { id: claims.id, changes, currentPassword, sourceIp };
   const permission = await checkOwnChange(own, caller);
-  return { permission, ...(await postponeMove(claims.id, changes, { permission, source })) };
+  return { permission, ...(await postponeMove(claims.id, changes, permission)) };
 };
 
 /** PUT /api/users/{id} */
@@ -60,6 +60,7 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
   const { body, claims } = request;
   requireFactorForRole(request);
   const changes = parseUserChanges(body, claims.role);
+  const source = sourceOf(request);
   const change = changeBy(request);
   const { resource_id: id, user_id: callerId } = change;
   const { permission, atOnce, waiting } =
@@ -89,7 +90,8 @@ export const handler = endpoint(contract.updateUser, access, async (request) => 
         ...(atOnce === changes ? {} : { requested: ['email'] }),
       },
     }),
-    notifyOfChange(before, atOnce, sourceOf(request)),
+    notifyOfChange(before, atOnce, source),
+    mailWaiting(id, waiting, { permission, source }),
   ]);
   return { statusCode: 200, body: toUserFor(claims)({ ...after }) };
 });

@@ -17,7 +17,7 @@ const requestResetDescription: Describe = (settings) => ({
   id: 'requestPasswordReset',
   tag,
   summary: 'Ask for a new password',
-  text: 'Mails a link to the address, if an account has it: at most one a minute and five an hour for an account, and for at most 20 requests in 15 minutes from one source address. The response is the same in every case.',
+  text: 'Mails a link to the address, if an account has it: at most one a minute and five an hour for an address, and for at most 20 requests for mails in 15 minutes from one source address. The response is the same in every case.',
   bodyExample: { email: 'ada@example.org' },
   success: {
     status: 202,

@@ -162,7 +162,6 @@ const updateUserDescription: Describe = (settings) => ({
     ...(settings.currentPassword === 'required'
       ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
       : []),
-    ...(settings.emailVerification === 'off' ? [] : (['MAIL_FAULT'] as const)),
   ],
 });
 

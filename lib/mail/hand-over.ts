@@ -1,10 +1,13 @@
 import { DomainError, namedError } from '../errors.ts';
+import { exceedsMailLimit } from '../limits/sources.ts';
 import { describeFault, logError, noticeNotHandedOver } from '../log.ts';
 import { config } from '../settings.ts';
 import { post } from '../signed-request.ts';
 import type { Source } from '../source.ts';
 
-// Messages to the function that mails. They hold no token, password or hash.
+// Messages to the function that mails. They hold no token, password or hash. Each function that this
+// file exports is a way to have something mailed, and there is no other way: all of them count the
+// source that asks, and lib/mail/limits.ts counts the address that a mail goes to.
 
 /** The request that a message is for: where it came from, and when. */
 interface Asked extends Source {
@@ -18,6 +21,8 @@ export interface ResetMessage extends Asked {
   readonly email: string;
   /** Somebody tried to register the address; nobody asked for a new password. */
   readonly isTaken?: true;
+  /** The user who asked; absent: nobody knows who it was. */
+  readonly asked_by?: number | undefined;
 }
 
 /** A link by which a user verifies an address. */
@@ -25,25 +30,23 @@ export interface VerificationMessage extends Asked {
   readonly kind: 'verification';
   readonly user_id: number;
   readonly email: string;
-  /** The user wants to have the address, and has another one. */
-  readonly isNew?: true;
+  /** The user has another address, and asked for this one: the user's `pending_id`. */
+  readonly pending_id?: string | undefined;
   /** The id of the session in which the user asked for another address. */
   readonly session_id?: string | undefined;
 }
 
-export type LinkMessage = ResetMessage | VerificationMessage;
-
 /** The notice to an account that its password, address or second factor was changed. */
 export interface NoticeMessage extends Asked {
   readonly kind: 'notice';
-  /** The user of the account. */
-  readonly user_id: number;
   /** The address that the account had before. */
   readonly email: string;
+  /** Whether the address is verified: then only its account causes notices. */
+  readonly isVerified?: true;
   readonly changed: readonly ('email' | 'password' | 'secondFactor')[];
 }
 
-export type MailMessage = LinkMessage | NoticeMessage;
+export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
 
 /**
  * Hands a message to the function that mails by an asynchronous invocation (Lambda's API reference,
@@ -59,47 +62,115 @@ const invoke = async (body: string): Promise<void> => {
   if (status !== 202) throw namedError(`Http${status}`);
 };
 
-/**
- * Requests a mail. When this returns, Lambda has the message.
- * @throws {DomainError} MAIL_FAULT
- */
-export const handOver = async (message: MailMessage): Promise<void> => {
+/** When this returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */
+const handOver = async (message: MailMessage): Promise<void> => {
   const body = JSON.stringify(message);
   await invoke(body)
-    // A second attempt, and no more. If the message comes twice, a link is mailed once.
+    // A second attempt, and no more. If the message comes twice, it is mailed once.
     .catch(() => invoke(body))
     .catch((cause: unknown) => {
       throw new DomainError('MAIL_FAULT', { cause });
     });
 };
 
-/** Never throws: a message that is lost is logged. */
-const handOverOrLog = async (message: MailMessage): Promise<void> => {
+/**
+ * Requests a mail, unless its source has asked for too many. Notices to a verified address are not
+ * counted: a thief could use the limit up, and change the account unseen.
+ * @throws {DomainError} MAIL_FAULT
+ */
+const ask = async (message: MailMessage): Promise<void> => {
+  const isCounted = message.kind !== 'notice' || !message.isVerified;
+  if (isCounted && (await exceedsMailLimit(message.ip_address))) return;
+  await handOver(message);
+};
+
+/** The same, but never throws: a message that is lost is logged. */
+const askOrLog = async (message: MailMessage): Promise<void> => {
   try {
-    await handOver(message);
+    await ask(message);
   } catch (error) {
     logError(noticeNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
   }
 };
+
+/** A user to whom something is mailed. */
+interface Recipient {
+  readonly id: number;
+  readonly email: string;
+  readonly email_verified?: boolean | undefined;
+}
+
+const asked = (source: Source, now = new Date()): Asked => ({
+  ...source,
+  time: now.toISOString(),
+});
+
+/**
+ * Requests a mail with a link for the account of an address, if there is one. The account is looked up
+ * later, so that the time does not tell whether there is one.
+ * @param askedBy the id of the caller, if it is known
+ * @throws {DomainError} MAIL_FAULT
+ */
+export const mailResetLink = (
+  email: string,
+  source: Source,
+  { askedBy }: { askedBy?: number | undefined } = {},
+): Promise<void> => ask({ kind: 'reset', email, asked_by: askedBy, ...asked(source) });
+
+/** Requests a mail to whoever has an address with which somebody registers. Never throws. */
+export const tellHolder = (email: string, source: Source): Promise<void> =>
+  askOrLog({ kind: 'reset', email, isTaken: true, ...asked(source) });
+
+const verificationOf = (
+  { id: user_id, email }: Recipient,
+  source: Source,
+): VerificationMessage => ({ kind: 'verification', user_id, email, ...asked(source) });
+
+/**
+ * Requests a mail with a link to the address of a user who has not verified it.
+ * @throws {DomainError} MAIL_FAULT
+ */
+export const mailVerificationLink = async (user: Recipient, source: Source): Promise<void> => {
+  if (!user.email_verified) await ask(verificationOf(user, source));
+};
+
+/** The same where addresses are verified. Never throws: the user can ask again. */
+export const remindToVerify = async (user: Recipient, source: Source): Promise<void> => {
+  if (config.emailVerification === 'off' || user.email_verified) return;
+  await askOrLog(verificationOf(user, source));
+};
+
+/**
+ * Requests a mail with a link to another address that a user asks for. Never throws: the user can ask
+ * again.
+ * @param pendingId the user's `pending_id`
+ * @param sessionId the session in which the user asks
+ */
+export const mailPendingLink = (
+  user: Recipient,
+  source: Source,
+  { pendingId, sessionId }: Readonly<Record<'pendingId' | 'sessionId', string | undefined>>,
+): Promise<void> =>
+  askOrLog({ ...verificationOf(user, source), pending_id: pendingId, session_id: sessionId });
 
 /**
  * Requests a notice to an account, where the service sends mails. Never throws: the change is made,
  * and a notice that is lost is logged.
  */
 const notice = async (
-  { id: user_id, email }: { readonly id: number; readonly email: string },
+  { email, email_verified }: Recipient,
   changed: NoticeMessage['changed'],
-  source: Source,
-  now: Date,
+  { source, now }: { source: Source; now?: Date },
 ): Promise<void> => {
   if (config.mailFunctionUrl === '' || changed.length === 0) return;
-  const time = now.toISOString();
-  await handOverOrLog({ kind: 'notice', user_id, email, changed, ...source, time });
+  const isVerified = config.emailVerification !== 'off' && email_verified === true;
+  const verified = isVerified ? ({ isVerified } as const) : {};
+  await askOrLog({ kind: 'notice', email, ...verified, changed, ...asked(source, now) });
 };
 
 /** Requests a {@link notice} to the old address of an account that was changed. */
 export const notifyOfChange = (
-  before: { readonly id: number; readonly email: string },
+  before: Recipient,
   { email = before.email, password }: { readonly email?: string; readonly password?: string },
   source: Source,
   { now = new Date() }: { now?: Date } = {},
@@ -110,43 +181,9 @@ export const notifyOfChange = (
     ...(password === undefined ? [] : (['password'] as const)),
     ...(isMoved ? (['email'] as const) : []),
   ];
-  return notice(before, changed, source, now);
+  return notice(before, changed, { source, now });
 };
 
 /** Requests a {@link notice} that a second factor was enabled, removed, or got new recovery codes. */
-export const notifyOfFactor = (
-  user: { readonly id: number; readonly email: string },
-  source: Source,
-): Promise<void> => notice(user, ['secondFactor'], source, new Date());
-
-/** A message that asks for a link by which a user verifies an address. */
-export const verificationOf = (
-  { id: user_id, email }: { readonly id: number; readonly email: string },
-  source: Source,
-): VerificationMessage => ({
-  kind: 'verification',
-  user_id,
-  email,
-  ...source,
-  time: new Date().toISOString(),
-});
-
-/**
- * Requests a mail by which a user verifies an address, unless it is verified already. Never throws:
- * the user can ask again.
- */
-export const remindToVerify = async (
-  user: {
-    readonly id: number;
-    readonly email: string;
-    readonly email_verified?: boolean | undefined;
-  },
-  source: Source,
-): Promise<void> => {
-  if (config.emailVerification === 'off' || user.email_verified) return;
-  await handOverOrLog(verificationOf(user, source));
-};
-
-/** Requests a mail to whoever has an address with which somebody registers. Never throws. */
-export const tellHolder = (email: string, source: Source): Promise<void> =>
-  handOverOrLog({ kind: 'reset', email, isTaken: true, ...source, time: new Date().toISOString() });
+export const notifyOfFactor = (user: Recipient, source: Source): Promise<void> =>
+  notice(user, ['secondFactor'], { source });

@@ -4,22 +4,11 @@ import type { AuditedAction } from '../audit/entry.ts';
 import { record, recordingFaults } from '../audit/record.ts';
 import { failuresOf } from '../auth/login-protection.ts';
 import { DomainError } from '../errors.ts';
-import { exceedsResetLimit } from '../limits/sources.ts';
-import { handOver, notifyOfChange } from '../mail/hand-over.ts';
+import { notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
 import { hasFactor } from '../users/items.ts';
 import { hashPassword } from '../users/password.ts';
 import { findLink, useReset } from './store.ts';
-
-/**
- * Requests a mail with a link for the account of an address. No account is looked up here, so that
- * the time does not reveal whether there is one.
- * @throws {DomainError} MAIL_FAULT
- */
-export const requestReset = async (email: string, source: Source): Promise<void> => {
-  if (await exceedsResetLimit(source.ip_address)) return;
-  await handOver({ kind: 'reset', email, ...source, time: new Date().toISOString() });
-};
 
 /** The details of the audit entry of a reset. */
 const details = { fields: ['password'], by: 'reset' };
@@ -48,6 +37,7 @@ export const resetPassword = async (
   if (!isSet) throw new DomainError('RESET_TOKEN_INVALID');
   await Promise.all([
     record({ ...change, result: 'SUCCESS' }),
-    notifyOfChange(user, { password }, source),
+    // Whoever has the mail has the address.
+    notifyOfChange({ ...user, email_verified: true }, { password }, source),
   ]);
 };

@@ -1,10 +1,10 @@
 /**
  * The one link of a user for a password reset (functions/README.md, Password reset), and the one that
  * verifies an address (functions/README.md, Verified addresses). The item of each holds a digest of its
- * newest token, and the recent mails, which are limited.
+ * newest token.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { send, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
@@ -12,6 +12,7 @@ import { clockSkew, hour, seconds } from '../time.ts';
 import {
   getItems,
   type ItemKey,
+  isWaiting,
   type LinkKind,
   linkKey,
   linkLifetime,
@@ -38,6 +39,8 @@ export interface Link {
   readonly email: string;
   /** The id of the session that asked for another address. */
   readonly sessionId?: string | undefined;
+  /** The `pending_id` of the user, for another address. */
+  readonly pendingId?: string | undefined;
 }
 
 /** The link for a password reset. */
@@ -56,16 +59,8 @@ export interface StoredLink {
   readonly email?: string;
   /** The session that asked for another address. */
   readonly session_id?: string;
-  /** The request that was mailed last, or is being mailed. */
-  readonly request_id?: string;
-  /** A new id for each delivery that claims a request. */
-  readonly claim?: string;
-  /** The time until which no other delivery may mail the request. */
-  readonly claimed_until?: number;
-  /** Whether the request is done. */
-  readonly sent?: true;
-  /** The requests of the last hour for which mails were made, and when. */
-  readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
+  /** The request for another address: the `pending_id` of the user. */
+  readonly pending_id?: string;
 }
 
 /** A link that ends later was made before the clock was set back. */
@@ -74,7 +69,7 @@ const farthestEnd = (now: number): number => now + linkLifetime + clockSkew;
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 /** A token: the user's id, by which its item is found, and 32 random bytes. */
-export const makeToken = (id: number): string => `${id}.${randomBytes(32).toString('base64url')}`;
+const makeToken = (id: number): string => `${id}.${randomBytes(32).toString('base64url')}`;
 
 const tokenForm = /^([1-9]\d{0,15})\.[\w-]{43}$/;
 
@@ -92,32 +87,26 @@ const idIn = (token: string): number | undefined => {
 const stateOf = (kind: LinkKind, { email, password_hash }: StoredUser): string =>
   digest(JSON.stringify(kind === 'reset' ? [email, password_hash] : [email]));
 
-/** The update that writes a new token, and keeps the mails that the item lists. */
-export const newToken = ({ kind, user, email, sessionId }: Link, token: string, now: number) => ({
-  UpdateExpression: `SET token_hash = :hash, token_expires_at = :until, user_state = :state, email = :email, expires_at = :end${sessionId ? ', session_id = :session' : ''}`,
-  ExpressionAttributeValues: {
-    ':hash': digest(token),
-    ':until': now + linkLifetime,
-    ':state': stateOf(kind, user),
-    ':email': email,
-    ':end': now + hour,
-    ...(sessionId ? { ':session': sessionId } : {}),
-  },
-});
-
 /**
  * Makes the token of a link, which makes earlier ones of its kind void.
  * @throws {DomainError} STORAGE_FAULT
  */
 export const makeLinkToken = async (
-  link: Link,
+  { kind, user, email, sessionId, pendingId }: Link,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<string> => {
-  const { kind, user } = link;
   const token = makeToken(user.id);
-  const update = newToken(link, token, seconds(now));
+  const link: StoredLink & { expires_at: number } = {
+    token_hash: digest(token),
+    token_expires_at: seconds(now) + linkLifetime,
+    user_state: stateOf(kind, user),
+    email,
+    expires_at: seconds(now) + hour,
+    ...(sessionId === undefined ? {} : { session_id: sessionId }),
+    ...(pendingId === undefined ? {} : { pending_id: pendingId }),
+  };
   await send(
-    new UpdateCommand({ TableName: config.usersTable, Key: linkKey(kind, user.id), ...update }),
+    new PutCommand({ TableName: config.usersTable, Item: { ...linkKey(kind, user.id), ...link } }),
   );
   return token;
 };
@@ -131,12 +120,17 @@ export interface FoundLink extends Link {
   readonly isUsed: boolean;
 }
 
+/**
+ * Whether no other address was asked for since a link was mailed, which makes it void even if no mail
+ * has gone to that one: earlier links must not tell whether it is taken.
+ */
+const isNewest = (kind: LinkKind, link: StoredLink, user: StoredUser, now: Date): boolean =>
+  kind === 'reset' ||
+  (link.email === user.email ? !isWaiting(user, now) : link.pending_id === user.pending_id);
+
 /** Whether a token is the newest one of a link that is bound to the user as read. */
 const isGood = (kind: LinkKind, link: StoredLink, user: StoredUser, tokenHash: string): boolean =>
-  link.token_hash === tokenHash &&
-  link.user_state === stateOf(kind, user) &&
-  // Another address that was asked for since makes the link void, even if no mail has gone to it.
-  (link.email === user.email || link.email === user.pending_email);
+  link.token_hash === tokenHash && link.user_state === stateOf(kind, user);
 
 /** Whether a token has verified the address that the user has, and no newer link was made since. */
 const hasVerified = (link: StoredLink, user: StoredUser, tokenHash: string): boolean =>
@@ -166,8 +160,9 @@ export const findLink = async (
   const tokenHash = digest(token);
   const isCurrent =
     token_expires_at > seconds(now) && token_expires_at <= farthestEnd(seconds(now));
+  if (!isCurrent || !isNewest(kind, link, user, now)) return undefined;
   const isUsed = hasVerified(link, user, tokenHash);
-  if (!isCurrent || !(isUsed || isGood(kind, link, user, tokenHash))) return undefined;
+  if (!(isUsed || isGood(kind, link, user, tokenHash))) return undefined;
   const session = openSession(user, toSessions(sessions), session_id, now);
   return { kind, user, email, tokenHash, session, isUsed };
 };

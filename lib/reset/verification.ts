@@ -4,8 +4,7 @@ import { record, recordingFaults } from '../audit/record.ts';
 import { requirePassword } from '../auth/own-change.ts';
 import { retryWrite } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
-import { exceedsResetLimit } from '../limits/sources.ts';
-import { handOver, notifyOfChange, verificationOf } from '../mail/hand-over.ts';
+import { mailPendingLink, notifyOfChange } from '../mail/hand-over.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { changeDetails } from '../users/audit-details.ts';
@@ -13,43 +12,45 @@ import { waitingForLink } from '../users/items.ts';
 import type { UserChanges } from '../users/schema.ts';
 import { findUserByEmail, readUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
-import type { User } from '../users/user.ts';
 import { findLink, useVerification } from './store.ts';
 
-/**
- * Requests a mail with a link to the address of a user who has not verified it.
- * @throws {DomainError} MAIL_FAULT
- */
-export const requestVerification = async (user: User, source: Source): Promise<void> => {
-  if (user.email_verified || (await exceedsResetLimit(source.ip_address))) return;
-  await handOver(verificationOf(user, source));
-};
+/** The fields by which a user waits for the link to another address; empty: the user does not. */
+type Waiting = Partial<ReturnType<typeof waitingForLink>>;
 
 /**
- * Takes another address of one's own out of a change, where addresses are verified, and requests the
- * mail with the link by which the user gets it.
+ * Takes another address of one's own out of a change, where addresses are verified: the user gets it by
+ * the link that {@link mailWaiting} requests. Where nobody may know who has an account, the address is
+ * not looked up here, and its mail tells its holder.
  * @param permission of the change; absent: the user is read
  * @returns the rest of the change, and the fields by which the user waits for the link
- * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED unless nobody may know, MAIL_FAULT,
- *   STORAGE_FAULT
+ * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED unless nobody may know, STORAGE_FAULT
  */
 export const postponeMove = async (
   id: number,
   changes: UserChanges,
-  { permission, source }: { permission: Permission | undefined; source: Source },
-): Promise<{ atOnce: UserChanges; waiting: Partial<ReturnType<typeof waitingForLink>> }> => {
+  permission: Permission | undefined,
+): Promise<{ atOnce: UserChanges; waiting: Waiting }> => {
   const { email, ...rest } = changes;
   const all = { atOnce: changes, waiting: {} };
   if (config.emailVerification === 'off' || email === undefined) return all;
-  const { user = await readUser(id), session } = permission ?? {};
+  const user = permission?.user ?? (await readUser(id));
   if (email === user.email) return all;
   if (!hidesAccounts(config)) {
     const { user: holder } = await findUserByEmail(email);
     if (holder && holder.id !== id) throw new DomainError('EMAIL_REGISTERED');
   }
-  const message = verificationOf({ id, email }, source);
-  await handOver({ ...message, isNew: true, session_id: session?.id });
-  return { atOnce: rest, waiting: waitingForLink(email) };
+  return { atOnce: rest, waiting: waitingForLink(user, email) };
+};
+
+/** Requests the mail with the link for which a user waits, once that is stored. Never throws. */
+export const mailWaiting = async (
+  id: number,
+  { pending_email: email, pending_id: pendingId }: Waiting,
+  { permission, source }: { permission: Permission | undefined; source: Source },
+): Promise<void> => {
+  if (email === undefined) return;
+  const sessionId = permission?.session?.id;
+  await mailPendingLink({ id, email }, source, { pendingId, sessionId });
 };
 
 /** Attempts to use a link, between which others change its user. */

@@ -1,4 +1,5 @@
 /** The items of the users table that belong to users, and how they are read. */
+import { randomUUID } from 'node:crypto';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { readItems, send } from '../dynamodb/client.ts';
@@ -33,6 +34,8 @@ export type StoredUser = User & {
   readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
   /** When `pending_email` is void, in seconds since 1970. */
   readonly pending_until?: number | undefined;
+  /** A new id whenever another address is asked for: links for earlier requests are void. */
+  readonly pending_id?: string | undefined;
 };
 
 /**
@@ -89,23 +92,30 @@ export const toUser = (item: Readonly<Record<string, unknown>>): User => ({
 /** Seconds for which a mailed link is valid. */
 export const linkLifetime = 30 * 60;
 
-/** The fields by which a user item holds an address that waits for its link. */
-export const waitingForLink = (email: string, now = new Date()) => ({
-  pending_email: email,
-  pending_until: seconds(now) + linkLifetime,
-});
+type PendingFields = Pick<StoredUser, 'pending_email' | 'pending_until'>;
 
-/** The address that waits for its link. One that waits longer is from before the clock was set back. */
-const waitingEmail = (
-  { pending_email, pending_until = 0 }: Readonly<Record<string, unknown>> & Partial<StoredUser>,
-  now: number,
-): Pick<User, 'pending_email'> =>
+/** Whether an address waits for its link. One that waits longer is from before the clock was set back. */
+export const isWaiting = (
+  { pending_email, pending_until = 0 }: PendingFields,
+  now = new Date(),
+): boolean =>
   config.emailVerification !== 'off' &&
   pending_email !== undefined &&
-  pending_until > now &&
-  pending_until <= now + linkLifetime + clockSkew
-    ? { pending_email }
-    : {};
+  pending_until > seconds(now) &&
+  pending_until <= seconds(now) + linkLifetime + clockSkew;
+
+/**
+ * The fields by which a user item holds an address that waits for its link. If the same one waits
+ * already, its link stays valid.
+ */
+export const waitingForLink = (user: StoredUser, email: string, now = new Date()) => ({
+  pending_email: email,
+  pending_until: seconds(now) + linkLifetime,
+  pending_id:
+    isWaiting(user, now) && user.pending_id !== undefined && user.pending_email === email
+      ? user.pending_id
+      : randomUUID(),
+});
 
 /**
  * The same for a caller: users themselves and admins also see the address that waits for its link.
@@ -113,10 +123,11 @@ const waitingEmail = (
  */
 export const toUserFor =
   (caller: Pick<User, 'id' | 'role'>, now = new Date()) =>
-  (item: Readonly<Record<string, unknown>>): User => ({
-    ...toUser(item),
-    ...(caller.role === 'admin' || caller.id === item.id ? waitingEmail(item, seconds(now)) : {}),
-  });
+  (item: Readonly<Record<string, unknown>>): User => {
+    const pending: PendingFields = item;
+    const isShown = (caller.role === 'admin' || caller.id === item.id) && isWaiting(pending, now);
+    return { ...toUser(item), ...(isShown ? { pending_email: pending.pending_email } : {}) };
+  };
 
 /** A user as stored, from an item. */
 export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUser => ({
@@ -132,6 +143,7 @@ export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUse
   enrolment: item.enrolment as StoredUser['enrolment'],
   pending_email: item.pending_email as string | undefined,
   pending_until: item.pending_until as number | undefined,
+  pending_id: item.pending_id as string | undefined,
 });
 
 export interface ItemKey {

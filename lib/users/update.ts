@@ -50,6 +50,7 @@ export interface UserUpdate {
   readonly email_verified?: boolean;
   readonly pending_email?: string;
   readonly pending_until?: number;
+  readonly pending_id?: string;
 }
 
 /** Whether an update gives a user another address. */
@@ -83,7 +84,7 @@ const assignments = (user: StoredUser, update: UserUpdate, context: ChangeContex
   const removed = [
     ...(update.role === 'user' ? ['admin_listing'] : []),
     ...(endsMaking(user, update, context) ? ['made_by'] : []),
-    ...(movesUser(user, update) ? ['pending_email', 'pending_until'] : []),
+    ...(movesUser(user, update) ? ['pending_email', 'pending_until', 'pending_id'] : []),
   ];
   return {
     UpdateExpression: removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set,
@@ -98,13 +99,7 @@ const assignments = (user: StoredUser, update: UserUpdate, context: ChangeContex
 const shown = ['name', 'email', 'role'] as const;
 
 /** The fields that must be unchanged where a {@link Permission} was checked with them. */
-const permitting = [
-  ...shown,
-  'password_hash',
-  'session_epoch',
-  'made_by',
-  'pending_email',
-] as const;
+const permitting = [...shown, 'password_hash', 'session_epoch', 'made_by', 'pending_id'] as const;
 
 const isDemotion = (user: User, role: Role) => user.role === 'admin' && role !== 'admin';
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
+import { mailsKey } from '../../lib/mail/limits.ts';
 import { type Link, makeLinkToken } from '../../lib/reset/store.ts';
 import { updateUser } from '../../lib/users/changes.ts';
-import { getItem, linkKey, waitingForLink } from '../../lib/users/items.ts';
+import { getItem, waitingForLink } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -38,8 +39,9 @@ export const plantLinkToken = (
     const user = await findStoredUser(id);
     if (!user) throw new Error(`There is no user ${id}`);
     const { email = user.email } = link;
-    if (email !== user.email) await updateUser(id, waitingForLink(email));
-    return makeLinkToken({ kind: 'reset', user, ...link, email });
+    const waiting = email === user.email ? undefined : waitingForLink(user, email);
+    if (waiting) await updateUser(id, waiting);
+    return makeLinkToken({ kind: 'reset', user, ...link, email, pendingId: waiting?.pending_id });
   });
 
 /** Marks the address of a user of a service as verified. */
@@ -54,8 +56,11 @@ const interval = 20;
 export const registrationMailed = async (environment: Environment, id: number): Promise<void> => {
   if ((environment.EMAIL_VERIFICATION ?? 'off') === 'off') return;
   for (let look = 0; look < maxLooks; look += 1) {
-    const link = await inTurn(environment, () => getItem(linkKey('verification', id)));
-    if (link?.sent) return;
+    const mails = await inTurn(environment, async () => {
+      const { email = '' } = (await findStoredUser(id)) ?? {};
+      return getItem(mailsKey({ kind: 'verification', email }));
+    });
+    if (mails?.sent) return;
     await sleep(interval);
   }
   throw new Error(`User ${id} has no mail`);

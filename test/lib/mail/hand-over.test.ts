@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MailMessage } from '../../../lib/mail/hand-over.ts';
 
 interface Received {
@@ -45,7 +45,11 @@ const message: MailMessage = {
 };
 
 /** In a process that has handed nothing over yet. */
-const handOver = async () => (await import('../../../lib/mail/hand-over.ts')).handOver(message);
+const handOver = async () => {
+  const { mailResetLink } = await import('../../../lib/mail/hand-over.ts');
+  const { kind, time, email, ...source } = message;
+  return mailResetLink(email, source);
+};
 
 beforeEach(() => {
   received.length = 0;
@@ -54,6 +58,11 @@ beforeEach(() => {
   const environment = { ...credentials, AWS_REGION: 'eu-west-1', AWS_SESSION_TOKEN: '' };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   vi.stubEnv('MAIL_FUNCTION_URL', `http://${host}${path}`);
+  vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '0');
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date(message.time) });
+});
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 /** AWS Signature Version 4, from its specification. */

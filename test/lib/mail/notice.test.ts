@@ -12,6 +12,7 @@ beforeEach(() => {
     AWS_REGION: 'eu-west-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
+    LOGIN_FAILURES_PER_ADDRESS: '0',
     ...mailbox.handOver,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
@@ -51,7 +52,6 @@ describe('The notice of a change', () => {
       expect(await handedOver(changes)).toEqual([
         {
           kind: 'notice',
-          user_id: 7,
           email: 'ada@example.org',
           changed,
           ...source,
@@ -65,6 +65,22 @@ describe('The notice of a change', () => {
   it.each([{}, { email: user.email }])('to %j is not handed over', async (changes) => {
     expect(await handedOver(changes)).toEqual([]);
   });
+
+  it.each([
+    ['on', true, true],
+    ['on', false, false],
+    ['off', true, false],
+  ])(
+    'where EMAIL_VERIFICATION is %s, for an address verified: %s, says so: %s',
+    async (setting, email_verified, isVerified) => {
+      vi.stubEnv('EMAIL_VERIFICATION', setting);
+
+      await notifyOfChange({ ...user, email_verified }, { password: 'new' }, source, { now });
+
+      expect('isVerified' in (mailbox.messages.at(-1) ?? {})).toBe(isVerified);
+      vi.stubEnv('EMAIL_VERIFICATION', 'off');
+    },
+  );
 
   it('is not handed over where the service sends no mails', async () => {
     vi.stubEnv('MAIL_FUNCTION_URL', '');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
-import { type ApiAnswer, logIn } from '../../support/client.ts';
+import { type ApiAnswer, logIn, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import {
   mailedToken,
@@ -173,6 +173,47 @@ describe('With EMAIL_VERIFICATION=required and LOGIN_ANSWERS=uniform', () => {
     expect(answer.body).toMatchObject({ email: user.email });
     const [, mail] = await mailbox.mailsTo(holder.email, 2);
     expect(mail?.subject).toBe('Choose a new password');
+  });
+
+  it('asking for another address does the same to earlier links, whether it is free or taken', async () => {
+    const holder = await verified(uniform);
+    const outcomeOf = async (probe: string) => {
+      const user = await verified(uniform);
+      const { id } = (await api('GET', '/api/profile', { token: user.token })).body.data;
+      const ask = async (email: string) =>
+        (await api('PUT', `/api/users/${id}`, { token: user.token, json: { email } })).status;
+      const use = async (link: string) => (await verify(api, link, user.password)).status;
+      const [own, next] = [uniqueEmail(), uniqueEmail()];
+      await ask(own);
+      const link = await mailedToken(uniform, own);
+
+      const asked = await ask(probe);
+      const replaced = await use(link);
+      // None is mailed to the same address within a minute.
+      await ask(own);
+      const again = await use(link);
+      for (let i = 0; i < 5; i += 1) await ask(probe);
+      await ask(next);
+
+      return [asked, replaced, again, await use(await mailedToken(uniform, next))];
+    };
+
+    const outcomes = [await outcomeOf(uniqueEmail()), await outcomeOf(holder.email)];
+
+    expect(outcomes).toEqual(Array(2).fill([200, 400, 400, 204]));
+  });
+
+  it('asking for the same address again leaves its link good', async () => {
+    const user = await verified(uniform);
+    const { id } = (await api('GET', '/api/profile', { token: user.token })).body.data;
+    const email = uniqueEmail();
+    const ask = () => api('PUT', `/api/users/${id}`, { token: user.token, json: { email } });
+    await ask();
+    const link = await mailedToken(uniform, email);
+
+    await ask();
+
+    expect((await verify(api, link, user.password)).status).toBe(204);
   });
 
   it('only admins create users', async () => {

@@ -69,7 +69,7 @@ describe('POST /api/password-resets', () => {
     expect(ofKnown.given).toEqual(ofNobody.given);
     expect(ofKnown.requests.map(times)).toEqual(ofNobody.requests.map(times));
     expect(ofKnown.requests).toHaveLength(1);
-    expect(ofKnown.requests[0]).toMatch(/^UpdateItem.*attempts#reset#address#source/);
+    expect(ofKnown.requests[0]).toMatch(/^UpdateItem.*attempts#mail#address#source/);
     expect(JSON.stringify(ofKnown.requests)).not.toContain(known.email);
   });
 
@@ -189,7 +189,7 @@ describe('PUT /api/password-resets', () => {
     expect(requests).toEqual(Array(3).fill(['BatchGetItem']));
   });
 
-  it('costs one read, one transaction and an entry', async () => {
+  it('costs one read, one transaction, an entry, and the count of its notice', async () => {
     const user = storedUser({ id: 3 });
     await insertUser(user);
 
@@ -197,6 +197,7 @@ describe('PUT /api/password-resets', () => {
       'BatchGetItem',
       'TransactWriteItems',
       'PutItem',
+      'UpdateItem',
     ]);
   });
 

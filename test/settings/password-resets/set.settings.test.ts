@@ -1,5 +1,6 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { mailsKey } from '../../../lib/mail/limits.ts';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
@@ -234,10 +235,13 @@ describe('PUT /api/password-resets', () => {
     expect(await opens(user, 'a new password')).toBe(200);
   });
 
-  it('still works after the item with the limits of mails was deleted', async () => {
+  it('still works after the items of the link and of the mails were deleted', async () => {
     const user = await register(api);
     const token = await requestToken(user.email);
-    await engine.send(new DeleteCommand({ TableName, Key: { pk: `reset#${user.id}` } }));
+    const mails = mailsKey({ kind: 'reset', email: user.email });
+    for (const Key of [{ pk: `reset#${user.id}` }, { pk: mails.pk }]) {
+      await engine.send(new DeleteCommand({ TableName, Key }));
+    }
 
     expect(outcome(await reset(token))).toEqual(invalid);
     expect((await reset(await requestToken(user.email))).status).toBe(204);

@@ -1,0 +1,327 @@
+/**
+ * The limits of mails, for each way to have something mailed and each route that does so: the ways are
+ * what lib/mail/hand-over.ts exports, and the routes are those of functions that may invoke the one that
+ * mails. Whoever adds one of either adds a row.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler as sendMail } from '../../functions/background/send-mail.ts';
+import { type FunctionDefinition, functions, routeKey } from '../../infra/routes.ts';
+import { beginSession } from '../../lib/auth/new-session.ts';
+import type { Handler } from '../../lib/http/request.ts';
+import * as ways from '../../lib/mail/hand-over.ts';
+import { makeLinkToken, resetLink } from '../../lib/reset/store.ts';
+import { updateUser } from '../../lib/users/changes.ts';
+import { deleteUser } from '../../lib/users/deletion.ts';
+import { type StoredUser, waitingForLink } from '../../lib/users/items.ts';
+import { hashPassword } from '../../lib/users/password.ts';
+import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';
+import { uniqueEmail } from '../support/client.ts';
+import { gatewayEvent } from '../support/event.ts';
+import { mailingFunctionForThisFile } from '../support/mailbox.ts';
+import { codeOf } from '../support/second-factor.ts';
+import { storedUser } from '../support/stored-user.ts';
+import { verificationSettings } from '../support/verification.ts';
+
+const { mailbox } = await mailingFunctionForThisFile(({ environment, handOver }) => ({
+  ...environment,
+  ...handOver,
+  JWT_SECRET: 'x'.repeat(40),
+  BCRYPT_COST: '4',
+  SESSIONS: 'revocable',
+  SECOND_FACTOR: 'optional',
+  SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),
+}));
+
+let lastSource = 0;
+const newSource = () => {
+  lastSource += 1;
+  return `198.51.100.${lastSource}`;
+};
+
+const mailing: readonly FunctionDefinition[] = functions.filter((each) => each.handsOverMails);
+
+interface Sent {
+  readonly token?: string;
+  readonly json?: object;
+  readonly id?: number;
+}
+
+/** Invokes the function of a route. @returns the status of its response */
+const send = async (route: string, sourceIp: string, { token, json, id }: Sent) => {
+  const definition = mailing.find(({ routes }) => routes.some((one) => routeKey(one) === route));
+  const file = resolve(definition?.entry ?? route);
+  const { handler }: { handler: Handler } = await import(file);
+  const [method = '', path = ''] = route.split(' ');
+  const event = gatewayEvent({
+    method,
+    path,
+    sourceIp,
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    ...(json ? { body: JSON.stringify(json) } : {}),
+    ...(id === undefined ? {} : { pathParameters: { id: String(id) } }),
+  });
+  const { requestContext } = event;
+  const response = await handler(
+    { ...event, requestContext: { ...requestContext, requestId: randomUUID() } },
+    {},
+  );
+  return response.statusCode;
+};
+
+const password = 'a long password';
+
+/** A user with the address, in place of the one who has it. */
+const userWith = async (email: string, fields: Partial<StoredUser> = {}): Promise<StoredUser> => {
+  const { user: holder } = await findUserByEmail(email);
+  if (holder) await deleteUser(holder.id);
+  const id = await allocateUserId();
+  const hash = await hashPassword(password);
+  const user = storedUser({ id, email, password_hash: hash, email_verified: false, ...fields });
+  await insertUser(user);
+  return user;
+};
+
+const tokenOf = async (user: StoredUser) => {
+  const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
+  return (await beginSession(user, source)).token;
+};
+
+/** A token of a user who asks for what concerns another user, or another address. */
+const anybody = async (fields: Partial<StoredUser> = {}) => {
+  const user = await userWith(uniqueEmail(), fields);
+  return { ...user, token: await tokenOf(user) };
+};
+
+/** The factor's secret of a user who has one, or has begun to enrol, without a notice. */
+const enrol = async (user: StoredUser, { confirmed }: { confirmed: boolean }) => {
+  const { beginEnrolment, confirmEnrolment } = await import('../../lib/auth/factor-changes.ts');
+  vi.stubEnv('MAIL_FUNCTION_URL', '');
+  const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
+  const { secret } = await beginEnrolment(
+    { caller: { ...user, session: null }, source, body: { currentPassword: password } },
+    'test',
+  );
+  const caller = { ...(await readUser(user.id)), session: null };
+  const body = { code: codeOf(secret, { ahead: -1 }) };
+  if (confirmed) await confirmEnrolment({ caller, source, body });
+  vi.stubEnv('MAIL_FUNCTION_URL', mailbox.handOver.MAIL_FUNCTION_URL);
+  return { secret, token: await tokenOf(await readUser(user.id)) };
+};
+
+const withFactor = async (email: string) => {
+  const user = await userWith(email);
+  const { secret, token } = await enrol(user, { confirmed: true });
+  return { token, json: { currentPassword: password, code: codeOf(secret) } };
+};
+
+interface Row {
+  readonly route: string;
+  readonly way: keyof typeof ways;
+  /** Whose mail it is: the kind of what goes to the address. */
+  readonly kind: 'reset' | 'verification' | 'notice';
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The request that causes a mail to an address. It can be made again and again. */
+  prepare(email: string): Promise<Sent>;
+}
+
+const { on, required } = verificationSettings;
+const off = { ...on, EMAIL_VERIFICATION: 'off' };
+const hiding = { ...required, LOGIN_ANSWERS: 'uniform' };
+const registration = (email: string) => ({ json: { name: 'Ada', email, password } });
+
+const rows: readonly Row[] = [
+  {
+    route: 'POST /api/password-resets',
+    way: 'mailResetLink',
+    kind: 'reset',
+    prepare: async (email) => {
+      await userWith(email);
+      return { json: { email } };
+    },
+  },
+  {
+    route: 'POST /api/auth/register',
+    way: 'remindToVerify',
+    kind: 'verification',
+    prepare: async (email) => {
+      const { user } = await findUserByEmail(email);
+      if (user) await deleteUser(user.id);
+      return registration(email);
+    },
+  },
+  {
+    route: 'POST /api/auth/register',
+    way: 'tellHolder',
+    kind: 'reset',
+    settings: hiding,
+    prepare: async (email) => {
+      await userWith(email);
+      return registration(email);
+    },
+  },
+  {
+    route: 'POST /api/login',
+    way: 'remindToVerify',
+    kind: 'verification',
+    prepare: async (email) => {
+      await userWith(email);
+      return { json: { email, password } };
+    },
+  },
+  {
+    route: 'POST /api/email-verifications',
+    way: 'mailVerificationLink',
+    kind: 'verification',
+    prepare: async (email) => ({ token: await tokenOf(await userWith(email)) }),
+  },
+  {
+    route: 'PUT /api/users/{id}',
+    way: 'mailPendingLink',
+    kind: 'verification',
+    prepare: async (email) => ({ ...(await anybody()), json: { email } }),
+  },
+  {
+    route: 'PUT /api/users/{id}',
+    way: 'mailPendingLink',
+    kind: 'reset',
+    settings: hiding,
+    prepare: async (email) => {
+      await userWith(email);
+      return { ...(await anybody({ email_verified: true })), json: { email } };
+    },
+  },
+  {
+    route: 'PUT /api/users/{id}',
+    way: 'notifyOfChange',
+    kind: 'notice',
+    prepare: async (email) => {
+      const { id } = await userWith(email);
+      const { token } = await anybody({ role: 'admin' });
+      return { id, token, json: { password: 'another' } };
+    },
+  },
+  {
+    route: 'PUT /api/password-resets',
+    way: 'notifyOfChange',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const token = await makeLinkToken(resetLink(await userWith(email)));
+      return { json: { token, password: 'another' } };
+    },
+  },
+  {
+    route: 'PUT /api/email-verifications',
+    way: 'notifyOfChange',
+    kind: 'notice',
+    prepare: async (email) => {
+      const [user, other] = [await userWith(email), uniqueEmail()];
+      const waiting = waitingForLink(user, other);
+      await updateUser(user.id, waiting);
+      const pendingId = waiting.pending_id;
+      const link = { kind: 'verification', user, email: other, pendingId } as const;
+      return { json: { token: await makeLinkToken(link), password } };
+    },
+  },
+  {
+    route: 'PUT /api/second-factor',
+    way: 'notifyOfFactor',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const { secret, token } = await enrol(await userWith(email), { confirmed: false });
+      return { token, json: { code: codeOf(secret) } };
+    },
+  },
+  ...(['recovery-codes', 'removals'] as const).map(
+    (what): Row => ({
+      route: `POST /api/second-factor/${what}`,
+      way: 'notifyOfFactor',
+      kind: 'notice',
+      settings: off,
+      prepare: withFactor,
+    }),
+  ),
+  {
+    route: 'DELETE /api/users/{id}/second-factor',
+    way: 'notifyOfFactor',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const user = await userWith(email);
+      await enrol(user, { confirmed: true });
+      const admin = await userWith(uniqueEmail(), { role: 'admin' });
+      return { id: user.id, token: (await enrol(admin, { confirmed: true })).token };
+    },
+  },
+];
+
+let taken = 0;
+/** The messages that were handed over since this was last asked. */
+const takeMessages = () => {
+  const messages = mailbox.messages.slice(taken);
+  taken = mailbox.messages.length;
+  return messages;
+};
+
+/** Mails what was handed over. @returns how many messages it was, and the mails to an address so far */
+const deliver = async (email: string) => {
+  const messages = takeMessages();
+  for (const message of messages) await sendMail(message);
+  return [messages.length, mailbox.mails.filter(({ to }) => to.includes(email)).length];
+};
+
+/** Uses up what a source may ask for. */
+const useUp = async (sourceIp: string): Promise<void> => {
+  const source = { request_id: 'r', ip_address: sourceIp, user_agent: 'test' };
+  for (let i = 0; i < 20; i += 1) await ways.mailResetLink(uniqueEmail(), source);
+  takeMessages();
+};
+
+it('There is a row for each way to have something mailed, and for each route that does so', () => {
+  const routes = mailing.flatMap((each) => each.routes.map(routeKey));
+
+  expect(new Set(rows.map(({ way }) => way))).toEqual(new Set(Object.keys(ways)));
+  expect(new Set(rows.map(({ route }) => route))).toEqual(new Set(routes));
+});
+
+describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings = on, prepare }) => {
+  beforeEach(() => {
+    // Codes of an app, and the minute of a limit, end at no moment of the test.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    for (const [name, value] of Object.entries({ LOGIN_ANSWERS: 'distinct', ...settings })) {
+      vi.stubEnv(name, value);
+    }
+    takeMessages();
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  it('is mailed to one address once a minute, whoever asks', async () => {
+    const email = uniqueEmail();
+
+    const status = await send(route, newSource(), await prepare(email));
+    const delivered = await deliver(email);
+    const again = await send(route, newSource(), await prepare(email));
+
+    expect(status).toBeLessThan(300);
+    expect([again, delivered, await deliver(email)]).toEqual([status, [1, 1], [1, 1]]);
+    const subject = { reset: 'Choose', verification: 'Confirm', notice: 'Your' }[kind];
+    expect(mailbox.mails.at(-1)?.subject).toMatch(new RegExp(`^${subject} `));
+  });
+
+  it('is not mailed when its source has asked for 20 mails in 15 minutes, with the same response', async () => {
+    const [email, usedUp] = [uniqueEmail(), newSource()];
+    await useUp(usedUp);
+
+    const refused = await send(route, usedUp, await prepare(email));
+    const delivered = await deliver(email);
+    const status = await send(route, newSource(), await prepare(email));
+
+    expect([refused, delivered, await deliver(email)]).toEqual([status, [0, 0], [1, 1]]);
+  });
+});
