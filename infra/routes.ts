@@ -256,10 +256,10 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'password-resets-request',
     entry: 'functions/password-resets/request.ts',
     routes: [{ method: 'POST', path: '/api/password-resets' }],
-    // It only counts requests by source address.
-    permissions: [{ table: 'users', actions: ['dynamodb:UpdateItem'] }],
-    signingSecret: false,
-    variables: ['LOGIN_FAILURES_PER_ADDRESS'],
+    // It looks up no account: it counts requests by source address, and reads who asks with a token.
+    permissions: [...authenticates, { table: 'users', actions: ['dynamodb:UpdateItem'] }],
+    signingSecret: true,
+    variables: ['SESSIONS', 'SECOND_FACTOR', 'LOGIN_FAILURES_PER_ADDRESS'],
     handsOverMails: true,
   },
   {

@@ -4,7 +4,7 @@ import * as contract from '../../lib/contract/accounts.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { countRegistration } from '../../lib/limits/sources.ts';
+import { countRegistration } from '../../lib/limits/counters.ts';
 import { remindToVerify, tellHolder } from '../../lib/mail/hand-over.ts';
 import { config, hidesAccounts } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';

@@ -112,7 +112,10 @@ const operationObject = (
     tags: [tag],
     summary,
     description: [callers[operation.caller], text].filter(Boolean).join('\n\n'),
-    security: operation.caller === 'anyone' ? [] : [{ token: [] }],
+    security: [
+      ...(description.takesToken ? [{}] : []),
+      ...(operation.caller === 'anyone' && !description.takesToken ? [] : [{ token: [] }]),
+    ],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
       ? {

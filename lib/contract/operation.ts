@@ -45,6 +45,8 @@ export interface Description {
   /** A few words, without a full stop. */
   readonly summary: string;
   readonly text?: string;
+  /** Anyone may call, and a token is read if there is one. */
+  readonly takesToken?: true;
   /** The schema of the JSON body, if a setting adds to that of the operation. */
   readonly body?: v.GenericSchema;
   /** Whether a request without a body succeeds. */

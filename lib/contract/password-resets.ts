@@ -10,14 +10,19 @@ const tag = 'Accounts';
 /** The same for everyone: it does not say whether somebody has the address. */
 export const requested = 'If the address is registered, a mail is on its way';
 
-export const requestReset = { caller: 'anyone', body: resetRequest } as const satisfies Operation;
+export const requestReset = {
+  caller: 'anyone',
+  body: resetRequest,
+  storageFault: ['Error requesting mail', 'err'],
+} as const satisfies Operation;
 
 const requestResetDescription: Describe = (settings) => ({
   exists: sendsMail(settings),
   id: 'requestPasswordReset',
   tag,
   summary: 'Ask for a new password',
-  text: 'Mails a link to the address, if an account has it: at most one a minute and five an hour for an address, and for at most 20 requests for mails in 15 minutes from one source address. The response is the same in every case.',
+  text: 'Mails a link to the address, if an account has it: at most one a minute and five an hour for an address, and for at most 20 requests for mails in 15 minutes from one source address. The response is the same in every case. A valid token, which is not needed, tells the audit trail who asks.',
+  takesToken: true,
   bodyExample: { email: 'ada@example.org' },
   success: {
     status: 202,

@@ -4,7 +4,7 @@
  * `__NO_SIDE_EFFECTS__` let each bundle leave out the rules that its function does not use.
  */
 import { belongingOf, verifyToken } from '../auth/token.ts';
-import { DomainError } from '../errors.ts';
+import { DomainError, type ErrorCode } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import { findBearer } from '../users/bearer.ts';
 import { roleInForce, toUserFor } from '../users/items.ts';
@@ -72,6 +72,28 @@ const authenticate = ({ mayBeGone = false } = {}): Middleware => {
   return { before: authenticateBefore, onError: authenticateOnError };
 };
 
+/** Errors of a token that is missing or not valid. */
+const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_INVALID'];
+
+/**
+ * Authenticates a caller who has a valid token, and lets all others pass as well, who have no claims.
+ * Rejects when a token cannot be checked.
+ */
+// @__NO_SIDE_EFFECTS__
+const recognize = (): Middleware => {
+  const { before } = authenticate();
+  const recognizeBefore: NonNullable<Middleware['before']> = async (request) => {
+    try {
+      await before?.(request);
+    } catch (error) {
+      if (!(error instanceof DomainError) || !tokenFaults.includes(error.code)) throw error;
+      delete request.event.claims;
+    }
+  };
+
+  return { before: recognizeBefore };
+};
+
 /**
  * Rejects with FORBIDDEN a caller whom the rule does not allow. It runs after authentication and
  * reads the claims.
@@ -118,6 +140,12 @@ export const storedCaller = ({ caller }: Pick<AuthenticatedRequest, 'caller'>) =
   if (!caller) throw new DomainError('TOKEN_INVALID');
   return caller;
 };
+
+/** Anyone; whoever has a valid token is known by it. */
+export const anyoneRecognized = {
+  caller: 'anyone',
+  checks: [recognize()],
+} as const satisfies Access;
 
 /** Any valid token. */
 export const authenticated = {

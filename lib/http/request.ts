@@ -23,6 +23,8 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
   /** The parsed body; empty unless the operation has one. */
   readonly body: JsonObject;
+  /** The caller, if known. */
+  readonly claims?: Claims;
 };
 
 /** A request to an endpoint that requires a token. */

@@ -183,3 +183,16 @@ export const requireNoWaitNow = async (
   requireNoWait(seen);
   return seen;
 };
+
+/**
+ * Counts a registration where registrations are limited, which is off by default.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
+ */
+export const countRegistration = async (
+  sourceIp: string,
+  times: { now?: Date } = {},
+): Promise<void> => {
+  const limit = config.registrationsPerAddress;
+  const pk = `attempts#register#address#${networkOf(sourceIp)}`;
+  if (limit > 0) await countAttempt([{ pk, limit, count: undefined }], times);
+};

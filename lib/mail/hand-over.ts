@@ -1,5 +1,5 @@
 import { DomainError, namedError } from '../errors.ts';
-import { exceedsMailLimit } from '../limits/sources.ts';
+import { exceeds, networkOf } from '../limits/counters.ts';
 import { describeFault, logError, noticeNotHandedOver } from '../log.ts';
 import { config } from '../settings.ts';
 import { post } from '../signed-request.ts';
@@ -73,6 +73,17 @@ const handOver = async (message: MailMessage): Promise<void> => {
     });
 };
 
+/** Mails that one IP address, or one /64 network of IPv6, may ask for within 15 minutes. */
+const mailsPerSource = 20;
+
+/**
+ * Counts a request, except with LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
+ * not those of the clients.
+ */
+const exceedsLimit = async ({ ip_address }: Source): Promise<boolean> =>
+  config.loginFailuresPerAddress > 0 &&
+  (await exceeds(`attempts#mail#address#${networkOf(ip_address)}`, mailsPerSource, new Date()));
+
 /**
  * Requests a mail, unless its source has asked for too many. Notices to a verified address are not
  * counted: a thief could use the limit up, and change the account unseen.
@@ -80,7 +91,7 @@ const handOver = async (message: MailMessage): Promise<void> => {
  */
 const ask = async (message: MailMessage): Promise<void> => {
   const isCounted = message.kind !== 'notice' || !message.isVerified;
-  if (isCounted && (await exceedsMailLimit(message.ip_address))) return;
+  if (isCounted && (await exceedsLimit(message))) return;
   await handOver(message);
 };
 

@@ -53,15 +53,17 @@ export const resetMail = (
 ): Mail => {
   const link = `${resetUrl}#token=${token}`;
   const site = new URL(resetUrl).host;
-  const [asked, advice] = message.isTaken
+  // Whoever has registered, and does so again before the address is confirmed, gets this mail too.
+  const [asked, advice, effect] = message.isTaken
     ? ([
         `for an account with the address ${email} at ${site}, which has one`,
         'log in as usual, or ',
+        'That also finishes a registration whose address is not confirmed yet. ',
       ] as const)
-    : ([`for a new password for the account ${email} at ${site}`, ''] as const);
+    : ([`for a new password for the account ${email} at ${site}`, '', ''] as const);
   const paragraphs = [
     `Somebody asked ${asked}, ${origin(message)}.`,
-    `If it was you, ${advice}open this link within 30 minutes and choose a new password. It works once, and only the newest link does.`,
+    `If it was you, ${advice}open this link within 30 minutes and choose a new password. ${effect}It works once, and only the newest link does.`,
     link,
     'If it was not you, there is nothing to do: your password stays as it is, and whoever asked has not seen this mail. Give the link to nobody. Nobody who works for the site will ask for it.',
   ];

@@ -19,7 +19,7 @@ const floors = [
   ['lib/users/store.ts', '../second-factor/factor.ts', '../dynamodb/client.ts'],
   ['lib/audit/record.ts', '../users/store.ts', '../dynamodb/client.ts'],
   ['lib/audit/store.ts', '../seal/door.ts', '../dynamodb/page.ts'],
-  ['lib/mail/hand-over.ts', '../auth/token.ts', '../limits/sources.ts'],
+  ['lib/mail/hand-over.ts', '../auth/token.ts', '../limits/counters.ts'],
   ['lib/limits/counters.ts', '../mail/send.ts', '../users/items.ts'],
   ['lib/seal/table.ts', '../users/store.ts', '../audit/store.ts'],
   ['lib/dynamodb/client.ts', '../audit/store.ts', '../errors.ts'],

@@ -129,9 +129,13 @@ interface Row {
   prepare(email: string): Promise<Sent>;
 }
 
-const { on, required } = verificationSettings;
-const off = { ...on, EMAIL_VERIFICATION: 'off' };
-const hiding = { ...required, LOGIN_ANSWERS: 'uniform' };
+const usual = {
+  ...verificationSettings.on,
+  LOGIN_ANSWERS: 'distinct',
+  LOGIN_FAILURES_PER_ADDRESS: '1000',
+};
+const off = { EMAIL_VERIFICATION: 'off' };
+const hiding = { EMAIL_VERIFICATION: 'required', LOGIN_ANSWERS: 'uniform' };
 const registration = (email: string) => ({ json: { name: 'Ada', email, password } });
 
 const rows: readonly Row[] = [
@@ -290,11 +294,11 @@ it('There is a row for each way to have something mailed, and for each route tha
   expect(new Set(rows.map(({ route }) => route))).toEqual(new Set(routes));
 });
 
-describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings = on, prepare }) => {
+describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings, prepare }) => {
   beforeEach(() => {
     // Codes of an app, and the minute of a limit, end at no moment of the test.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
-    for (const [name, value] of Object.entries({ LOGIN_ANSWERS: 'distinct', ...settings })) {
+    for (const [name, value] of Object.entries({ ...usual, ...settings })) {
       vi.stubEnv(name, value);
     }
     takeMessages();

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import type { DomainError } from '../../../lib/errors.ts';
-import { networkOf } from '../../../lib/limits/counters.ts';
-import { countRegistration } from '../../../lib/limits/sources.ts';
+import { countRegistration, networkOf } from '../../../lib/limits/counters.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { scan } from '../../support/stored-items.ts';

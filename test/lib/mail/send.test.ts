@@ -174,6 +174,15 @@ If it was not you, there is nothing to do: your password stays as it is, and who
 `);
   });
 
+  it('says, where somebody registers a taken address, that it finishes a registration too', () => {
+    const paragraphs = resetMail({ ...reset, isTaken: true }, link).text.split('\n\n');
+
+    expect(paragraphs.slice(0, 2)).toEqual([
+      'Somebody asked for an account with the address ada@example.org at app.example.com, which has one, on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.',
+      'If it was you, log in as usual, or open this link within 30 minutes and choose a new password. That also finishes a registration whose address is not confirmed yet. It works once, and only the newest link does.',
+    ]);
+  });
+
   it('says the same in escaped HTML', () => {
     const email = `<img src=x onerror="alert('1')">&@example.org`;
 

@@ -1,9 +1,10 @@
+import { decodeJwt } from 'jose';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler } from '../../../functions/password-resets/request.ts';
 import { handler as setHandler } from '../../../functions/password-resets/set.ts';
 import { makeLinkToken, resetLink } from '../../../lib/reset/store.ts';
 import { insertUser } from '../../../lib/users/store.ts';
-import { outcome, refusal } from '../../support/acceptance.ts';
+import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import {
@@ -254,6 +255,29 @@ describe('A mail with a link', async () => {
     const [mail] = await received.mailsTo(user.email);
     expect(mail).toMatchObject({ from: 'accounts@example.com', to: [user.email] });
     expect(mail?.text).toMatch(/on \d{4}-\d\d-\d\d at \d\d:\d\d UTC, from the IP address 127/);
+  });
+
+  it('is recorded as asked for by the caller of a valid token, and otherwise by nobody', async () => {
+    const asked = async (token = '') => {
+      const [user, agent] = [await register(api), uniqueAgent()];
+      const headers = { 'user-agent': agent };
+      const answer = await api('POST', path, {
+        json: { email: user.email },
+        headers: { ...headers, ...(token ? { authorization: `Bearer ${token}` } : {}) },
+      });
+      await received.mailsTo(user.email);
+      const [entry] = await expect
+        .poll(() => entriesOf(service, agent))
+        .toHaveLength(1)
+        .then(() => entriesOf(service, agent));
+      return [answer.status, entry?.user_id, entry?.resource_id === String(user.id)];
+    };
+    const caller = await register(api);
+
+    expect(await asked(service.adminToken)).toEqual([202, decodeJwt(service.adminToken).id, true]);
+    expect(await asked(caller.token)).toEqual([202, caller.id, true]);
+    expect(await asked()).toEqual([202, null, true]);
+    expect(await asked(`${caller.token}x`)).toEqual([202, null, true]);
   });
 
   it('is not sent for an address that is not registered', async () => {
