@@ -58,7 +58,9 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
       const user = byKey.get(`user#${item.user_id}`);
       return key !== `email#${emailKey(String(user?.email))}`;
     }
-    return key !== 'counter' && !/^(attempts|audit-read|mails|reset|sessions|verification)#/.test(key);
+    return (
+      key !== 'counter' && !/^(attempts|audit-read|mails|reset|sessions|verification)#/.test(key)
+    );
   };
   return items.filter(isBroken);
 };
