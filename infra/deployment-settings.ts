@@ -69,6 +69,15 @@ export const deploymentSettings = {
   /** Whether stage production may go without the seal: its chain is then never continued. */
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
   auditLockDays: { allowed: { from: 1, to: 36_500 }, default: '365' },
+  /** Whether audit entries are put on a bus; and the stream of a table that is brought along. */
+  events: { allowed: ['off', 'on'], default: 'off' },
+  auditStreamArn: {
+    allowed: text(
+      /^arn:aws[a-z-]*:dynamodb:[a-z\d-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/,
+      'the ARN of a stream of DynamoDB',
+    ),
+    requires: 'events',
+  },
   logRetentionDays: { allowed: retentions, default: '90' },
   /** Requests a second, and at once, that the stage takes. */
   throttleRate: { allowed: throttle, default: '500' },
@@ -195,6 +204,18 @@ const requireKept = (settings: DeploymentSettings): void => {
   if (broken) throw new SettingError('auditArchiveDays', broken);
 };
 
+/** A table of its own has its stream by the stack, any other one by whoever brings it along. */
+const requireStream = (settings: DeploymentSettings): void => {
+  const { events, auditTableName, auditStreamArn } = settings;
+  if (events === 'off') return;
+  if (auditTableName && !auditStreamArn) {
+    throw new SettingError('events', 'requires auditStreamArn where auditTableName is given');
+  }
+  if (auditStreamArn && auditStreamArn.split('/')[1] !== auditTableName) {
+    throw new SettingError('auditStreamArn', 'must be of the table auditTableName');
+  }
+};
+
 /** In stage production the seal is not switched off by oversight. */
 const requireSealed = ({ stage, auditSeal, abandonAuditSeal }: DeploymentSettings): void => {
   if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
@@ -220,6 +241,7 @@ export const readDeploymentSettings = (
   const settings: DeploymentSettings = Object.fromEntries(values);
   requireConsistent(settings);
   requireKept(settings);
+  requireStream(settings);
   requireSealed(settings);
   return settings;
 };

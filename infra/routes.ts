@@ -35,6 +35,8 @@ export interface FunctionDefinition {
   /** The file that exports `handler`. */
   readonly entry: `functions/${string}.ts`;
   readonly routes: readonly Route[];
+  /** Of a function that no route invokes. */
+  readonly description?: string;
   readonly permissions: readonly TablePermission[];
   /** Whether the function signs or verifies tokens or cursors. */
   readonly signingSecret: boolean;
@@ -129,6 +131,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'mail',
     entry: 'functions/background/send-mail.ts',
     routes: [],
+    description: 'Sends mails',
     permissions: [
       {
         table: 'users',
@@ -670,6 +673,17 @@ export const auditSealer: FunctionDefinition = {
   variables: ['AUDIT_ARCHIVE_DAYS'],
   // For its processor: a window takes little memory, however large the table is.
   memory: 1024,
+};
+
+/** Takes the records of the audit table's stream where there are events, and has no route. */
+export const auditPublisher: FunctionDefinition = {
+  name: 'publish-audit',
+  entry: 'functions/background/publish-audit.ts',
+  routes: [],
+  description: 'Puts audit entries on the bus',
+  permissions: [{ table: 'audit', actions: ['dynamodb:Query'], indexes: ['by_resource_id'] }],
+  signingSecret: false,
+  variables: [],
 };
 
 const isNeeded = ({ when }: TablePermission, settings: Readonly<Record<string, unknown>>) =>

@@ -221,6 +221,16 @@ export const sealerSettings = {
   auditSealKey: { variable: 'AUDIT_SEAL_KEY', allowed: anyText },
 } as const satisfies Catalogue;
 
+/** Given by the stack to the function that publishes the audit trail. */
+export const eventSettings = {
+  /** The URL of EventBridge, the name of the bus, and the source of its events. */
+  eventsUrl: { variable: 'EVENTS_URL', allowed: anyText },
+  eventBus: { variable: 'EVENT_BUS', allowed: anyText },
+  eventSource: { variable: 'EVENT_SOURCE', allowed: anyText },
+  /** The queue of events that the bus refuses. */
+  sqsUrl: { variable: 'REFUSED_EVENTS_QUEUE_URL', allowed: anyText },
+} as const satisfies Catalogue;
+
 /** The origins that a value of {@link corsOrigins} lists. */
 export const originsIn = (text: string): string[] => text.split(',').map((each) => each.trim());
 
@@ -373,3 +383,6 @@ export const config = configFrom(process.env);
 
 /** The settings of the seal on AWS besides. */
 export const sealerConfig = valuesIn(process.env, sealerSettings);
+
+/** The settings of the function that publishes the audit trail. */
+export const eventConfig = valuesIn(process.env, eventSettings);

@@ -133,8 +133,8 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
   ];
 };
 
-/** The queue of messages on which a function has failed three times, with the errors. */
-const createUnsent = (scope: Construct): Queue => {
+/** The queue of what a function could not send, with the errors. */
+export const createUnsent = (scope: Construct): Queue => {
   const queue = new Queue(scope, 'Unsent', {
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
@@ -155,8 +155,8 @@ const retrying = (unsent: Queue) => ({
   onFailure: new SqsDestination(unsent),
 });
 
-const describe = ({ routes, sendsMails }: FunctionDefinition): string =>
-  sendsMails ? 'Sends mails' : routes.map(routeKey).join(', ');
+const describe = ({ routes, description }: FunctionDefinition): string =>
+  description ?? routes.map(routeKey).join(', ');
 
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
@@ -197,7 +197,8 @@ export class ServiceFunction extends Construct {
     for (const statement of statements) this.lambda.addToRolePolicy(statement);
     Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
-      reason: 'PutTraceSegments and PutTelemetryRecords of X-Ray support no resource but *.',
+      reason:
+        'PutTraceSegments and PutTelemetryRecords of X-Ray, and ListStreams, support no resource but *.',
     });
   }
 }

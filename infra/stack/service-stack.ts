@@ -7,6 +7,7 @@ import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb
 import { operatorSettings, outputOf } from '../../lib/settings.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
 import { functionsInForce } from '../routes.ts';
+import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
@@ -83,11 +84,23 @@ const tablesOf = (
   settings: DeploymentSettings,
   { keep }: { keep: boolean },
 ): Tables => {
-  const table = (id: string, definition: TableDefinition, existing: string | undefined) =>
-    existing ? takeOverTable(stack, id, existing) : createTable(stack, id, definition, { keep });
+  const { usersTableName, auditTableName, auditStreamArn, events } = settings;
+  const table = (
+    id: string,
+    definition: TableDefinition,
+    existing: { tableName: string | undefined; tableStreamArn?: string | undefined },
+  ) => {
+    const { tableName, tableStreamArn } = existing;
+    if (tableName) return takeOverTable(stack, id, { tableName, tableStreamArn });
+    const hasStream = events === 'on' && definition.name === 'audit';
+    return createTable(stack, id, definition, { keep, hasStream });
+  };
   return {
-    users: table('UsersTable', usersTable, settings.usersTableName),
-    audit: table('AuditTable', auditTable, settings.auditTableName),
+    users: table('UsersTable', usersTable, { tableName: usersTableName }),
+    audit: table('AuditTable', auditTable, {
+      tableName: auditTableName,
+      tableStreamArn: auditStreamArn,
+    }),
   };
 };
 
@@ -127,15 +140,15 @@ export class ServiceStack extends Stack {
     const shared = { tables, signingSecret, variables, logs, factorKey };
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
+    const events = createAuditEvents(this, settings, shared);
 
     const accessLogs = new LogGroup(this, 'AccessLogs', logs);
     const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });
 
     const sealer = seal?.sealer;
-    const logMetrics = createLogMetrics(this, { functions, sealer, accessLogs });
-    const watched = { api, functions, sealer, tables, logMetrics };
-    const topic = createAlarmTopic(this, settings);
-    const alarms = createAlarms(this, watched, topic);
+    const logMetrics = createLogMetrics(this, { functions, sealer, events, accessLogs });
+    const watched = { api, functions, sealer, events, tables, logMetrics };
+    const alarms = createAlarms(this, watched, createAlarmTopic(this, settings));
     const dashboard = createDashboard(this, watched, alarms);
 
     this.output({
@@ -147,6 +160,7 @@ export class ServiceStack extends Stack {
       DashboardName: dashboard.dashboardName,
       ...(factorKey ? { SecondFactorKeyArn: factorKey.keyArn } : {}),
       ...seal?.outputs,
+      ...events?.outputs,
       ...unsentMailsOf(functions),
       ...settingsForOperators(settings),
     });

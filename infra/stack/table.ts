@@ -4,6 +4,7 @@ import {
   BillingMode,
   type ITable,
   ProjectionType,
+  StreamViewType,
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
@@ -18,12 +19,13 @@ const attribute = ({ name, type }: KeyAttribute) => ({ name, type: keyTypes[type
 /**
  * Creates the table of a definition, with its indexes.
  * @param keep whether it is kept when the stack is deleted, and protected against deletion
+ * @param hasStream whether it has a stream of its changes
  */
 export const createTable = (
   scope: Construct,
   id: string,
   definition: TableDefinition,
-  { keep }: { keep: boolean },
+  { keep, hasStream }: { keep: boolean; hasStream: boolean },
 ): Table => {
   const table = new Table(scope, id, {
     partitionKey: attribute(definition.partitionKey),
@@ -32,6 +34,7 @@ export const createTable = (
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     deletionProtection: keep,
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    ...(hasStream ? { stream: StreamViewType.NEW_AND_OLD_IMAGES } : {}),
     ...(definition.timeToLive ? { timeToLiveAttribute: definition.timeToLive } : {}),
   });
   for (const { name, partitionKey, sortKey, include } of definition.indexes) {
@@ -57,8 +60,13 @@ export const placeholder = (scope: Construct): void => {
 };
 
 /** Uses an existing table, which another stack has created or which was restored from a backup. */
-export const takeOverTable = (scope: Construct, id: string, tableName: string): ITable => {
+export const takeOverTable = (
+  scope: Construct,
+  id: string,
+  { tableName, tableStreamArn }: { tableName: string; tableStreamArn: string | undefined },
+): ITable => {
   const place = new Construct(scope, id);
   placeholder(place);
-  return Table.fromTableName(place, 'Table', tableName);
+  const stream = tableStreamArn ? { tableStreamArn } : {};
+  return Table.fromTableAttributes(place, 'Table', { tableName, ...stream });
 };

@@ -13,16 +13,20 @@ const numberOf = (text: string): number | string => {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : text;
 };
 
+/** Bytes as base64, which they are already in the records of a stream. */
+const base64 = (bytes: Uint8Array | string): string =>
+  typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64');
+
 /** The JSON value of a stored attribute. */
 const jsonOf = (value: AttributeValue): unknown => {
   // The SDK may lose the value under a name such as __proto__.
   const { S, N, B, L, M, SS, NS, BS, BOOL }: AttributeValue = Object(value);
   if (N !== undefined) return numberOf(N);
-  if (B) return Buffer.from(B).toString('base64');
+  if (B) return base64(B);
   if (L) return L.map(jsonOf);
   if (M) return Object.fromEntries(Object.entries(M).map(([name, each]) => [name, jsonOf(each)]));
   if (NS) return NS.map(numberOf);
-  if (BS) return BS.map((bytes) => Buffer.from(bytes).toString('base64'));
+  if (BS) return BS.map(base64);
   return S ?? SS ?? BOOL ?? null;
 };
 

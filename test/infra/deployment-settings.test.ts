@@ -19,6 +19,8 @@ describe('readDeploymentSettings', () => {
       auditSeal: 'off',
       abandonAuditSeal: 'no',
       auditLockDays: 365,
+      events: 'off',
+      auditStreamArn: undefined,
       logRetentionDays: 90,
       throttleRate: 500,
       throttleBurst: 1000,
@@ -135,10 +137,46 @@ describe('readDeploymentSettings', () => {
     ['credentialsThrottleRate', '501', 'must not be above throttleRate, which is 500'],
     ['credentialsThrottleBurst', '1001', 'must not be above throttleBurst, which is 1000'],
     ['usersTableName', 'my table', 'must be the name of a DynamoDB table'],
+    ['events', 'yes', 'must be one of off, on'],
+    ['auditStreamArn', 'audit-kept', 'must be the ARN of a stream of DynamoDB'],
     ['auditTableName', 'ab', 'must be the name of a DynamoDB table'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
+  });
+
+  const kept = { usersTableName: 'users-kept', auditTableName: 'audit-kept' };
+  const streamOf = (table: string) =>
+    `arn:aws:dynamodb:eu-west-1:123456789012:table/${table}/stream/2026-11-23T20:00:00.000`;
+
+  it('reads the stream of a table that is brought along', () => {
+    const auditStreamArn = streamOf('audit-kept');
+
+    expect(readDeploymentSettings({ ...kept, events: 'on', auditStreamArn })).toMatchObject({
+      events: 'on',
+      auditStreamArn,
+    });
+  });
+
+  it.each([
+    [{ ...kept, events: 'on' }, 'events', 'requires auditStreamArn where auditTableName is given'],
+    [
+      { ...kept, auditStreamArn: streamOf('audit-kept') },
+      'auditStreamArn',
+      'requires that events is not off',
+    ],
+    [
+      { ...kept, events: 'on', auditStreamArn: streamOf('other') },
+      'auditStreamArn',
+      'must be of the table auditTableName',
+    ],
+    [
+      { events: 'on', auditStreamArn: streamOf('audit-kept') },
+      'auditStreamArn',
+      'must be of the table auditTableName',
+    ],
+  ])('refuses %j, because the stream must be that of the table', (given, name, rule) => {
+    expect(() => readDeploymentSettings(given)).toThrow(new SettingError(name, rule));
   });
 
   it('refuses a log retention that CloudWatch does not know, and lists those that it knows', () => {

@@ -11,6 +11,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import { entryNotWritten, noticeNotHandedOver } from '../../../lib/log.ts';
+import type { AuditEvents } from '../audit-events.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
 import {
@@ -29,6 +30,8 @@ export interface Watched {
   readonly functions: readonly ServiceFunction[];
   /** Absent where the audit trail is not sealed. */
   readonly sealer: ServiceFunction | undefined;
+  /** Absent where audit entries are put on no bus. */
+  readonly events: AuditEvents | undefined;
   readonly tables: Tables;
   readonly logMetrics: LogMetrics;
 }
@@ -65,8 +68,9 @@ const gatewayAlarms = ({ api }: Watched): AlarmDefinition[] => [
 ];
 
 /** One alarm for each function, which it names; an alarm on a sum takes at most ten metrics. */
-const functionAlarms = ({ functions, sealer }: Watched): AlarmDefinition[] =>
-  [...functions, ...(sealer ? [sealer] : [])].flatMap(({ node, definition, lambda }) => {
+const functionAlarms = ({ functions, sealer, events }: Watched): AlarmDefinition[] =>
+  [...functions, sealer ?? [], events?.publisher ?? []].flat().flatMap((each) => {
+    const { node, definition, lambda } = each;
     const errors: AlarmDefinition = {
       name: `${node.id}Errors`,
       description: `The function ${definition.name} crashed, timed out or ran out of memory. A 500 that the function returns itself does not count.`,
@@ -133,16 +137,22 @@ const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
   },
 ];
 
-const sealAlarms = ({ sealer, logMetrics }: Watched): AlarmDefinition[] =>
-  sealer
+const trailAlarms = ({ sealer, events, logMetrics }: Watched): AlarmDefinition[] =>
+  sealer || events
     ? [
         {
           name: 'AuditTrailBroken',
           description:
-            'The audit trail differs from what was sealed. The log of the function seal-audit names entries and files, as audit-trail-broken; the command verify-audit finds all.',
+            'The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log of the function seal-audit or publish-audit names entries and files, as audit-trail-broken; the command verify-audit finds all.',
           metric: logMetrics.brokenAuditTrails,
           threshold: 1,
         },
+      ]
+    : [];
+
+const sealAlarms = ({ sealer }: Watched): AlarmDefinition[] =>
+  sealer
+    ? [
         {
           name: 'AuditSealBehind',
           description:
@@ -163,6 +173,26 @@ const sealAlarms = ({ sealer, logMetrics }: Watched): AlarmDefinition[] =>
       ]
     : [];
 
+const eventAlarms = ({ events }: Watched): AlarmDefinition[] =>
+  events
+    ? [
+        {
+          name: 'EventsBehind',
+          description:
+            'For ten minutes nothing has put audit entries on the bus. They are lost 24 hours after they were recorded. See the log of the function publish-audit, as event-not-put.',
+          metric: events.publisher.lambda.metric('IteratorAge', { period, statistic: 'Maximum' }),
+          threshold: 600_000,
+        },
+        {
+          name: 'RefusedEvents',
+          description:
+            'The bus refused events: they are in the queue RefusedEventsQueueUrl, with the errors.',
+          metric: events.refused.metricApproximateNumberOfMessagesVisible({ period }),
+          threshold: 1,
+        },
+      ]
+    : [];
+
 const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
   const metrics = unsentMails(functions, logMetrics);
   if (metrics.length === 0) return [];
@@ -178,7 +208,16 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
 
 /** Creates the alarms of the service, which go to a topic if there is one. */
 export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | undefined): Alarm[] =>
-  [gatewayAlarms, functionAlarms, tableAlarms, securityAlarms, mailAlarms, sealAlarms]
+  [
+    gatewayAlarms,
+    functionAlarms,
+    tableAlarms,
+    securityAlarms,
+    mailAlarms,
+    trailAlarms,
+    sealAlarms,
+    eventAlarms,
+  ]
     .flatMap((define) => define(watched))
     .map(({ name, description, metric, threshold, periods = 1, raisedByMissingData }) => {
       const alarm = new Alarm(stack, `${name}Alarm`, {

@@ -17,6 +17,7 @@ import {
   refreshTokenReused,
 } from '../../../lib/log.ts';
 import { routeKey } from '../../routes.ts';
+import type { AuditEvents } from '../audit-events.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
 
@@ -97,6 +98,7 @@ export interface LogMetrics {
 const anyOf = (field: string, values: readonly string[]) =>
   FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
 
+const handsOver = ({ definition }: ServiceFunction) => definition.handsOverMails;
 const isLogin = ({ definition }: ServiceFunction) => definition.name === 'login';
 const writesAudit = ({ definition }: ServiceFunction) =>
   definition.permissions.some(
@@ -129,10 +131,12 @@ export const createLogMetrics = (
   {
     functions,
     sealer,
+    events,
     accessLogs,
   }: {
     functions: readonly ServiceFunction[];
     sealer: ServiceFunction | undefined;
+    events: AuditEvents | undefined;
     accessLogs: LogGroup;
   },
 ): LogMetrics => {
@@ -160,11 +164,11 @@ export const createLogMetrics = (
   for (const { node, logGroup } of functions.filter(({ definition }) => definition.makesAdmins)) {
     count(`${node.id}AdminFilter`, 'AdminsMade', logGroup, linesOf(adminMade));
   }
-  if (sealer) {
-    count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, linesOf(auditTrailBroken));
-  }
-  for (const { node, logGroup, definition } of functions) {
-    if (!definition.handsOverMails || !functions.some(({ unsent }) => unsent)) continue;
+  const broken = linesOf(auditTrailBroken);
+  if (sealer) count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, broken);
+  if (events) count('EventsFilter', 'BrokenAuditTrails', events.publisher.logGroup, broken);
+  const handingOver = functions.some(({ unsent }) => unsent) ? functions.filter(handsOver) : [];
+  for (const { node, logGroup } of handingOver) {
     count(`${node.id}NoticeFilter`, 'LostNotices', logGroup, linesOf(noticeNotHandedOver));
   }
   return {

@@ -2,7 +2,12 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { auditSealer, type FunctionDefinition, functions } from '../../../infra/routes.ts';
+import {
+  auditPublisher,
+  auditSealer,
+  type FunctionDefinition,
+  functions,
+} from '../../../infra/routes.ts';
 import { backgroundBundling, bundlingOf } from '../../../infra/stack/bundling/options.ts';
 import { bundle } from '../../bench/cold/bundle.ts';
 import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
@@ -10,6 +15,7 @@ import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
 import { createPeople, firstCall } from '../../bench/cold/first-calls.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { gatewayEvent } from '../../support/event.ts';
+import { startEventBus } from '../../support/event-bus.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { functionsOf } from './template.ts';
 
@@ -136,6 +142,38 @@ describe('the bundles of the seal, in a process like those of Lambda', () => {
     expect(entries).toMatch(/^audit-archive\/00000101T000000000Z\.[0-9a-f]{64}\.ndjson\.gz$/);
     await deployment.stop();
     await aws.stop();
+  });
+});
+
+describe('the bundle of the events, in a process like those of Lambda', () => {
+  it('puts a record of the stream on the bus, and stays within its limit', async () => {
+    const source = { ...auditPublisher, bundling: bundlingOf(auditPublisher) };
+    const [publisher] = bundle([source], folder);
+    const deployment = await deploy(inject('engine'));
+    const bus = await startEventBus();
+    onTestFinished(async () => {
+      bus.stop();
+      await deployment.stop();
+    });
+    const created_at = new Date().toISOString();
+    const texts = { action: 'DELETE', resource: 'users', result: 'SUCCESS', created_at };
+    const NewImage = Object.fromEntries(Object.entries(texts).map(([name, S]) => [name, { S }]));
+    const dynamodb = {
+      NewImage,
+      SequenceNumber: '1',
+      ApproximateCreationDateTime: Date.now() / 1000,
+    };
+    const records = { Records: [{ eventID: '1', eventName: 'INSERT', dynamodb }] };
+
+    const { answer, moduleLoadList } = await coldStart(publisher?.file ?? '', records as never, {
+      ...deployment.environmentOf(auditPublisher),
+      ...bus.environment,
+    });
+
+    expect(answer).toEqual({ batchItemFailures: [] });
+    expect(bus.events).toMatchObject([{ type: 'users.DELETE', detail: texts }]);
+    expect(unused(moduleLoadList)).toEqual([]);
+    expect((publisher?.bytes ?? 0) / 1000).toBeLessThanOrEqual(290);
   });
 });
 

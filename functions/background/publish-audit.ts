@@ -1,0 +1,61 @@
+import type { DynamoDBBatchItemFailure, DynamoDBBatchResponse } from 'aws-lambda';
+import { type AuditEvent, type Change, eventsOf } from '../../lib/audit/events.ts';
+import { namedError } from '../../lib/errors.ts';
+import { describeFault, logError } from '../../lib/log.ts';
+import { eventConfig } from '../../lib/settings.ts';
+import { post } from '../../lib/signed-request.ts';
+
+/** Events that are put at the same time. */
+const atOnce = 10;
+
+/** The errors after which the same event would be refused again (EventBridge's API, PutEvents). */
+const isRefusal = /^(InvalidArgument|MalformedDetail|NotAuthorizedFor\w+|ValidationException)$/;
+
+const protocols = { events: 'application/x-amz-json-1.1', sqs: 'application/x-amz-json-1.0' };
+
+/** @returns the output, or the name of the error */
+const call = async (service: keyof typeof protocols, target: string, input: object) => {
+  const { href: url } = new URL('/', eventConfig[`${service}Url`]);
+  const headers = { 'content-type': protocols[service], 'x-amz-target': target };
+  const { status, text } = await post({ url, service, headers, body: JSON.stringify(input) });
+  const { __type = `Http${status}`, ...output } = JSON.parse(text);
+  return { error: status === 200 ? undefined : __type.split('#').at(-1), output };
+};
+
+/** Puts an event on the bus; one that the bus refuses, into a queue, so that it holds up no other. */
+const put = async ({ event }: AuditEvent): Promise<void> => {
+  const { eventBus: EventBusName, eventSource: Source } = eventConfig;
+  const entry = { EventBusName, Source, ...event };
+  const { error, output } = await call('events', 'AWSEvents.PutEvents', { Entries: [entry] });
+  const refusal = error ?? output.Entries[0].ErrorCode;
+  if (!refusal) return;
+  if (!isRefusal.test(refusal)) throw namedError(refusal);
+  const MessageBody = JSON.stringify({ error: refusal, ...entry });
+  const message = { QueueUrl: eventConfig.sqsUrl, MessageBody };
+  const kept = await call('sqs', 'AmazonSQS.SendMessage', message);
+  if (kept.error) throw namedError(kept.error);
+};
+
+const putOrReport = async (event: AuditEvent): Promise<DynamoDBBatchItemFailure[]> => {
+  try {
+    await put(event);
+    return [];
+  } catch (error) {
+    logError('event-not-put', describeFault(error));
+    return [{ itemIdentifier: event.sequenceNumber }];
+  }
+};
+
+/**
+ * Puts the events of the audit table's stream on the bus. Lambda calls it again with the first record
+ * that it returns and all after that, so that an event may come twice and is not lost.
+ */
+export const handler = async (batch: { Records: Change[] }): Promise<DynamoDBBatchResponse> => {
+  const events = await eventsOf(batch.Records);
+  for (let at = 0; at < events.length; at += atOnce) {
+    const failures = await Promise.all(events.slice(at, at + atOnce).map(putOrReport));
+    const batchItemFailures = failures.flat();
+    if (batchItemFailures.length > 0) return { batchItemFailures };
+  }
+  return { batchItemFailures: [] };
+};

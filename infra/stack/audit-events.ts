@@ -1,0 +1,48 @@
+import { Duration, type Stack } from 'aws-cdk-lib';
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { eventSettings } from '../../lib/settings.ts';
+import type { DeploymentSettings } from '../deployment-settings.ts';
+import { auditPublisher } from '../routes.ts';
+import { createUnsent, ServiceFunction, type SharedFunctionProps } from './function.ts';
+
+export interface AuditEvents {
+  readonly publisher: ServiceFunction;
+  readonly refused: Queue;
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/** What puts audit entries on a bus, where the settings say so (infra/runbooks.md, Events). */
+export const createAuditEvents = (
+  stack: Stack,
+  { events }: DeploymentSettings,
+  shared: SharedFunctionProps,
+): AuditEvents | undefined => {
+  if (events === 'off') return undefined;
+  const bus = new EventBus(stack, 'EventBus', { eventBusName: stack.stackName });
+  const definition = auditPublisher;
+  const publisher = new ServiceFunction(stack, 'PublishAudit', { ...shared, definition });
+  const refused = createUnsent(publisher);
+  const { lambda } = publisher;
+  const { eventsUrl, eventBus, eventSource, sqsUrl } = eventSettings;
+  lambda.addEnvironment(eventsUrl.variable, `https://events.${stack.region}.${stack.urlSuffix}/`);
+  lambda.addEnvironment(eventBus.variable, bus.eventBusName);
+  lambda.addEnvironment(eventSource.variable, stack.stackName);
+  lambda.addEnvironment(sqsUrl.variable, refused.queueUrl);
+  bus.grantPutEventsTo(lambda);
+  lambda.addEventSource(
+    new DynamoEventSource(shared.tables.audit as ITable, {
+      startingPosition: StartingPosition.TRIM_HORIZON,
+      reportBatchItemFailures: true,
+      bisectBatchOnError: true,
+      // As long as a stream keeps its records.
+      maxRecordAge: Duration.hours(24),
+      onFailure: new SqsDlq(refused),
+    }),
+  );
+  const outputs = { EventBusName: bus.eventBusName, RefusedEventsQueueUrl: refused.queueUrl };
+  return { publisher, refused, outputs };
+};

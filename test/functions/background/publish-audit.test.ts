@@ -1,0 +1,325 @@
+import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { handler } from '../../../functions/background/publish-audit.ts';
+import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
+import type { Change } from '../../../lib/audit/events.ts';
+import { listEntries, toItem } from '../../../lib/audit/store.ts';
+import { day, seconds } from '../../../lib/time.ts';
+import { startEventBus } from '../../support/event-bus.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { engineClient } from '../../support/stored-items.ts';
+import { openStream } from '../../support/stream.ts';
+
+const { audit: TableName } = await useOwnTables();
+const nextRecords = await openStream(TableName);
+const table = engineClient(inject('engine'));
+const bus = await startEventBus();
+afterAll(bus.stop);
+
+const logged = vi.spyOn(console, 'error').mockReturnValue();
+const findings = () =>
+  logged.mock.calls
+    .map(([line]) => JSON.parse(line))
+    .filter(({ event }) => event === 'audit-trail-broken')
+    .flatMap((line) => line.findings);
+
+beforeEach(() => {
+  for (const [name, value] of Object.entries(bus.environment)) vi.stubEnv(name, value);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  for (const service of ['events', 'sqs'] as const) bus.fail(service);
+  bus.events.length = 0;
+  bus.queue.length = 0;
+  logged.mockClear();
+});
+afterAll(() => logged.mockRestore());
+
+const put = async (item: object): Promise<void> => {
+  await table.send(new PutCommand({ TableName, Item: item }));
+};
+
+/** Writes an entry as the service does. @returns its item */
+const write = async (fields: Partial<AuditEntry> = {}, now = new Date()) => {
+  const action = { user_id: 7, action: 'DELETE', resource: 'users', resource_id: '8' } as const;
+  const entry = { ...makeEntry({ ...action, result: 'SUCCESS' }, { now }), ...fields };
+  const item = toItem(entry, { writeId: String(entry.id), requestId: 'a-request' });
+  await put(item);
+  return item;
+};
+
+const remove = async ({ id }: { readonly id: unknown }): Promise<void> => {
+  await table.send(new DeleteCommand({ TableName, Key: { id } }));
+};
+
+/** Has the function take the records of all changes since the last time. */
+const publish = async (alter: (change: Change) => Change = (each) => each) =>
+  handler({ Records: (await nextRecords()).map(alter) });
+
+const done = { batchItemFailures: [] };
+const minutes = (count: number) => count * 60_000;
+const byDynamoDB = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
+
+describe('A new entry', () => {
+  it('is put on the bus as the API shows it, with the source and the type of the action', async () => {
+    const { id } = await write({ details: '{"reason":"a \\"quoted\\" text"}' });
+    const [shown] = (await listEntries({ resourceId: '8' }, { limit: 1 })).entries;
+
+    expect(await publish()).toEqual(done);
+
+    expect(shown?.id).toBe(id);
+    expect(bus.events).toEqual([
+      { source: 'accounts', type: 'users.DELETE', detail: shown, time: expect.any(Number) },
+    ]);
+    expect(findings()).toEqual([]);
+  });
+
+  it.each([
+    [{ action: 'LOGIN', result: 'FAILURE' }, 'users.LOGIN.FAILURE'],
+    [{ action: 'EXPORT', resource: 'audit-logs' }, 'audit-logs.EXPORT'],
+    [{ resource: 'r'.repeat(300) }, 'r'.repeat(128)],
+  ] as const)('of %j has the type %s', async (fields, type) => {
+    await write(fields);
+
+    expect(await publish()).toEqual(done);
+
+    expect(bus.events.map((event) => event.type)).toEqual([type]);
+  });
+
+  it('that somebody wrote past the service is shown as the API shows it', async () => {
+    const odd = { details: new Uint8Array([1, 2, 3]), ip_address: new Set([1, 2]), user_id: '7' };
+    const { id } = await write(odd as never);
+    const { entries } = await listEntries({ resourceId: '8' }, { limit: 100 });
+
+    await publish();
+
+    expect(bus.events[0]?.detail).toEqual(entries.find((entry) => entry.id === id));
+  });
+
+  it('that is too long for the bus is cut', async () => {
+    await write({ details: '"'.repeat(300_000), user_agent: '😀'.repeat(20_000) });
+
+    expect(await publish()).toEqual(done);
+
+    const [{ detail } = { detail: {} }] = bus.events;
+    expect(detail).toMatchObject({ resource_id: '8', details: '"'.repeat(1000) });
+    expect(detail.user_agent).toBe('😀'.repeat(500));
+    expect(bus.queue).toEqual([]);
+  });
+
+  it('is put by a request that is signed as the role', async () => {
+    vi.stubEnv('AWS_SESSION_TOKEN', 'a-session');
+    await write();
+
+    await publish();
+
+    expect(bus.headers.at(-1)).toMatchObject({
+      authorization: expect.stringMatching(
+        /^AWS4-HMAC-SHA256 Credential=local\/\d{8}\/us-east-1\/events\/aws4_request, /,
+      ),
+      'x-amz-security-token': 'a-session',
+    });
+  });
+});
+
+describe('What nobody may do to an entry', () => {
+  const images = ({ detail: { kind, id, before, after } }: (typeof bus.events)[number]) => ({
+    kind,
+    id,
+    before,
+    after,
+  });
+  const told = (...deeds: readonly object[]) => {
+    const tampered = bus.events.filter(({ type }) => type === 'audit-logs.TAMPERED');
+    expect(tampered.map(images)).toEqual(deeds);
+  };
+
+  it.each([
+    ['an attribute', { ip_address: '192.0.2.66' }],
+    ['only a key of an index', { user_key: '6' }],
+    ['only its time to live', { expires_at: 1 }],
+  ])('is told at once with both images, and logged: %s changed', async (_, change) => {
+    const before = await write();
+    await publish();
+    const after = { ...before, ...change };
+    await put(after);
+
+    expect(await publish()).toEqual(done);
+
+    told({ kind: 'changed', id: before.id, before, after });
+    expect(findings()).toEqual([{ kind: 'changed', subject: before.id }]);
+  });
+
+  it('is not that the service writes the same entry again', async () => {
+    const item = await write();
+    await put(item);
+
+    await publish();
+
+    expect(bus.events.map(({ type }) => type)).toEqual(['users.DELETE']);
+    expect(findings()).toEqual([]);
+  });
+
+  it('is told of an entry that was deleted', async () => {
+    const before = await write();
+    await remove(before);
+
+    expect(await publish()).toEqual(done);
+
+    told({ kind: 'deleted', id: before.id, before, after: null });
+    expect(findings()).toEqual([{ kind: 'deleted', subject: before.id }]);
+  });
+
+  const now = seconds(new Date());
+  it.each([
+    ['DynamoDB deletes it when it is due', 31, now - day, byDynamoDB, []],
+    ['somebody deletes it when it is due', 31, now - day, undefined, ['deleted']],
+    ['DynamoDB deletes it before it is due', 31, now + day, byDynamoDB, ['deleted']],
+    ['it was shorter than any setting', 1, now - 3600, byDynamoDB, ['deleted']],
+  ] as const)(
+    'is told of an entry with a time to live, or not, where %s',
+    async (_, days, due, by, kinds) => {
+      const created = new Date((now - days * day) * 1000);
+      const item = { ...(await write({}, created)), expires_at: due };
+      await put(item);
+      await nextRecords();
+      await remove(item);
+
+      await publish((change) => ({ ...change, ...(by ? { userIdentity: by } : {}) }));
+
+      expect(findings().map(({ kind }) => kind)).toEqual(kinds);
+      expect(bus.events).toHaveLength(kinds.length);
+    },
+  );
+
+  it.each([
+    ['is eleven minutes old', { created_at: new Date(Date.now() - minutes(11)).toISOString() }],
+    ['has a time to come', { created_at: new Date(Date.now() + minutes(12)).toISOString() }],
+    ['has no time', { created_at: 'yesterday' }],
+  ])('is told of an entry that was inserted and %s', async (_, fields) => {
+    const after = await write(fields);
+
+    expect(await publish()).toEqual(done);
+
+    told({ kind: 'inserted', id: after.id, before: null, after });
+    expect(findings()).toEqual([{ kind: 'inserted', subject: after.id }]);
+    expect(bus.events).toHaveLength(1);
+  });
+
+  const replay = (entries: unknown) => {
+    const details = JSON.stringify({ entries });
+    return write({ action: 'CREATE', resource: 'audit-logs', resource_id: 'replay', details });
+  };
+
+  it('is not that a replay lists an old entry, and then inserts it', async () => {
+    const old = new Date(Date.now() - minutes(600));
+    const replayed = makeEntry(
+      { action: 'LOGIN', resource: 'users', result: 'SUCCESS' },
+      { now: old },
+    );
+    await replay([1, replayed.id]);
+    await put(toItem(replayed, { writeId: 'replayed' }));
+
+    expect(await publish()).toEqual(done);
+
+    expect(bus.events.map(({ type }) => type)).toEqual(['audit-logs.CREATE', 'users.LOGIN']);
+    expect(findings()).toEqual([]);
+  });
+
+  it('is told of an old entry that a replay of another time lists, or none that can be read', async () => {
+    const old = await write({}, new Date(Date.now() - minutes(90)));
+    await nextRecords();
+    await remove(old);
+    await write(
+      {
+        action: 'CREATE',
+        resource: 'audit-logs',
+        resource_id: 'replay',
+        details: JSON.stringify({ entries: [old.id] }),
+      },
+      new Date(Date.now() - minutes(30)),
+    );
+    await replay(old.id + 1);
+    await write({ action: 'CREATE', resource: 'audit-logs', resource_id: 'replay', details: '{' });
+    await nextRecords();
+    await put(old);
+
+    await publish();
+
+    told({ kind: 'inserted', id: old.id, before: null, after: old });
+  });
+
+  it('is told in short where the images are longer than the bus takes', async () => {
+    const names = Array.from({ length: 9000 }, (_, number) => [`an-attribute-${number}`, number]);
+    const item = { ...(await write()), ...Object.fromEntries(names) };
+    await put(item);
+
+    expect(await publish()).toEqual(done);
+
+    const [, { detail } = { detail: {} }] = bus.events;
+    expect(detail).toEqual({ kind: 'changed', id: item.id, event_id: expect.any(String) });
+  });
+});
+
+describe('An event that the bus refuses', () => {
+  it.each([
+    [{ error: 'MalformedDetail' }, 'MalformedDetail'],
+    [{ status: 400, error: 'com.amazon#ValidationException' }, 'ValidationException'],
+  ])('goes into the queue with the error, and holds up no other: %j', async (failure, error) => {
+    const { id } = await write();
+    const records = await nextRecords();
+    bus.fail('events', failure);
+
+    expect(await handler({ Records: [...records] })).toEqual(done);
+
+    const [message] = bus.queue;
+    expect(message).toMatchObject({ error, Source: 'accounts', DetailType: 'users.DELETE' });
+    expect(JSON.parse(message.Detail).id).toBe(id);
+  });
+
+  it('is tried again where the queue does not take it', async () => {
+    await write();
+    bus.fail('events', { error: 'MalformedDetail' });
+    bus.fail('sqs', { status: 400, error: 'AccessDeniedException' });
+
+    const { batchItemFailures } = await publish();
+
+    expect(batchItemFailures).toHaveLength(1);
+  });
+});
+
+describe('A fault of the bus', () => {
+  it.each([
+    { status: 500 },
+    { status: 0 },
+    { status: 400, error: 'ThrottlingException' },
+    { status: 400, error: 'AccessDeniedException' },
+    { error: 'InternalFailure' },
+  ])('has Lambda try again, and loses nothing: %j', async (failure) => {
+    const items = [];
+    for (let count = 0; count < 12; count += 1) items.push(await write());
+    const Records = [...(await nextRecords())];
+    bus.fail('events', failure);
+
+    const { batchItemFailures } = await handler({ Records });
+
+    expect(batchItemFailures).toContainEqual({
+      itemIdentifier: Records[0]?.dynamodb.SequenceNumber,
+    });
+    expect([bus.events, bus.queue]).toEqual([[], []]);
+    bus.fail('events');
+    expect(await handler({ Records })).toEqual(done);
+    const ids = (each: readonly { id: unknown }[]) => each.map(({ id }) => id).sort();
+    expect(ids(bus.events.map(({ detail }) => detail))).toEqual(ids(items));
+  });
+
+  it('leaves the alarm, which the log raises, as quick as ever', async () => {
+    const item = await write();
+    await remove(item);
+    bus.fail('events', { status: 500 });
+
+    await publish();
+
+    expect(findings()).toEqual([{ kind: 'deleted', subject: item.id }]);
+  });
+});

@@ -1,0 +1,49 @@
+/** The stream of a table's changes, as an engine gives it. */
+import { DescribeTableCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
+import { inject } from 'vitest';
+import type { Change } from '../../lib/audit/events.ts';
+import { post } from '../../lib/signed-request.ts';
+import { engineClient } from './stored-items.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the JSON of DynamoDB Streams' API
+const call = async (endpoint: string, operation: string, input: object): Promise<any> => {
+  const headers = {
+    'content-type': 'application/x-amz-json-1.0',
+    'x-amz-target': `DynamoDBStreams_20120810.${operation}`,
+  };
+  const body = JSON.stringify(input);
+  const { status, text } = await post({ url: endpoint, service: 'dynamodb', headers, body });
+  if (status !== 200) throw new Error(`${operation}: ${text}`);
+  return JSON.parse(text);
+};
+
+/**
+ * Gives a table a stream.
+ * @returns a function that gives the records since it was called last
+ */
+export const openStream = async (
+  TableName: string,
+  endpoint = inject('engine'),
+): Promise<() => Promise<readonly Change[]>> => {
+  const client = engineClient(endpoint);
+  const StreamSpecification = {
+    StreamEnabled: true,
+    StreamViewType: 'NEW_AND_OLD_IMAGES',
+  } as const;
+  await client.send(new UpdateTableCommand({ TableName, StreamSpecification }));
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }));
+  const StreamArn = Table?.LatestStreamArn;
+  const seen = new Set<string>();
+  return async () => {
+    const { StreamDescription } = await call(endpoint, 'DescribeStream', { StreamArn });
+    const found: Change[] = [];
+    for (const { ShardId } of StreamDescription.Shards) {
+      const from = { StreamArn, ShardId, ShardIteratorType: 'TRIM_HORIZON' };
+      const { ShardIterator } = await call(endpoint, 'GetShardIterator', from);
+      found.push(...(await call(endpoint, 'GetRecords', { ShardIterator })).Records);
+    }
+    const fresh = found.filter(({ eventID }) => !seen.has(eventID));
+    for (const { eventID } of fresh) seen.add(eventID);
+    return fresh;
+  };
+};
