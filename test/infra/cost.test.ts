@@ -10,6 +10,7 @@ const allSettings = {
   ...production,
   v1Users: 'on',
   docs: 'on',
+  events: 'on',
   ...Object.fromEntries(
     Object.entries(serviceSettings).flatMap(([name, { variable }]) => {
       const value = (everySetting as Readonly<Record<string, string>>)[variable];
