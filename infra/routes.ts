@@ -254,6 +254,7 @@ export const functions: readonly FunctionDefinition[] = [
     signingSecret: true,
     variables: ['AUDIT_DETAIL', ...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Decrypt',
+    handsOverMails: true,
   },
   {
     name: 'password-resets-request',
@@ -428,7 +429,11 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'DELETE', path: '/api/users/{id}' }],
     permissions: [
       ...authenticates,
-      { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem'] },
+      // The notices that a source address causes are counted.
+      {
+        table: 'users',
+        actions: ['dynamodb:GetItem', 'dynamodb:DeleteItem', 'dynamodb:UpdateItem'],
+      },
       writesAudit,
     ],
     signingSecret: true,
@@ -438,7 +443,9 @@ export const functions: readonly FunctionDefinition[] = [
       'SESSIONS',
       'SECOND_FACTOR',
       'EMAIL_VERIFICATION',
+      'LOGIN_FAILURES_PER_ADDRESS',
     ],
+    handsOverMails: true,
   },
   {
     name: 'users-revoke',

@@ -4,6 +4,7 @@ import * as contract from '../../lib/contract/account-deletions.ts';
 import { authenticated } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
 import { deletionDetails } from '../../lib/users/audit-details.ts';
 import { deleteSelf } from '../../lib/users/deletion.ts';
 
@@ -18,6 +19,9 @@ export const handler = endpoint(contract.deleteAccount, authenticated, async (re
   const deleted = await recordingFaults(deletion, async () =>
     deleteSelf(await checkOwnRequestWithCode(own, caller)),
   );
-  await record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) });
+  await Promise.all([
+    record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) }),
+    notifyOfDeletion(deleted, source),
+  ]);
   return { statusCode: 204 };
 });

@@ -3,6 +3,7 @@ import * as contract from '../../lib/contract/users.ts';
 import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
 import { deletionDetails } from '../../lib/users/audit-details.ts';
 import { deleteUser } from '../../lib/users/deletion.ts';
 import { parseUserId } from '../../lib/users/user.ts';
@@ -10,13 +11,17 @@ import { parseUserId } from '../../lib/users/user.ts';
 /** DELETE /api/users/{id} */
 export const handler = endpoint(contract.deleteUser, adminOnly, async (request) => {
   const id = parseUserId(request.pathParameters?.id);
+  const source = sourceOf(request);
   const deletion = {
-    ...sourceOf(request),
+    ...source,
     action: 'DELETE',
     user_id: request.claims.id,
     resource_id: id,
   } as const;
   const deleted = await recordingFaults(deletion, () => deleteUser(id));
-  await record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) });
+  await Promise.all([
+    record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) }),
+    notifyOfDeletion(deleted, source),
+  ]);
   return { statusCode: 204 };
 });

@@ -36,14 +36,14 @@ export interface VerificationMessage extends Asked {
   readonly session_id?: string | undefined;
 }
 
-/** The notice to an account that its password, address or second factor was changed. */
+/** The notice that a password, an address or a second factor was changed, or an account deleted. */
 export interface NoticeMessage extends Asked {
   readonly kind: 'notice';
   /** The address that the account had before. */
   readonly email: string;
   /** Whether the address is verified: then only its account causes notices. */
   readonly isVerified?: true;
-  readonly changed: readonly ('email' | 'password' | 'secondFactor')[];
+  readonly changed: readonly ('email' | 'password' | 'secondFactor' | 'account')[];
 }
 
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
@@ -198,3 +198,12 @@ export const notifyOfChange = (
 /** Requests a {@link notice} that a second factor was enabled, removed, or got new recovery codes. */
 export const notifyOfFactor = (user: Recipient, source: Source): Promise<void> =>
   notice(user, ['secondFactor'], { source });
+
+/**
+ * Requests a {@link notice} that an account was deleted. Where addresses are verified, only a verified
+ * one gets it: others may be those of strangers.
+ */
+export const notifyOfDeletion = async (user: Recipient, source: Source): Promise<void> => {
+  if (config.emailVerification !== 'off' && !user.email_verified) return;
+  await notice(user, ['account'], { source });
+};

@@ -93,12 +93,20 @@ const names = {
   email: 'email address',
   password: 'password',
   secondFactor: 'second factor',
+  account: 'account',
 } as const;
 
-/** The notice of a change. */
+/** The notice of a change, or of a deletion. */
 export const noticeMail = (message: NoticeMessage, { resetUrl }: { resetUrl: string }): Mail => {
   const { email, changed } = message;
   const site = new URL(resetUrl).host;
+  if (changed.includes('account')) {
+    return write('Your account was deleted', [
+      `The account ${email} at ${site} was deleted ${origin(message)}.`,
+      'If you asked for it, there is nothing to do.',
+      `If you did not, write to those who run ${site} at once.`,
+    ]);
+  }
   const things = changed.map((field) => names[field]).join(' and the ');
   const verb = changed.length > 1 ? 'were' : 'was';
   const advice = changed.includes('email')

@@ -263,6 +263,26 @@ const rows: readonly Row[] = [
       return { id: user.id, token: (await enrol(admin, { confirmed: true })).token };
     },
   },
+  {
+    route: 'POST /api/account-deletions',
+    way: 'notifyOfDeletion',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => ({
+      token: await tokenOf(await userWith(email)),
+      json: { currentPassword: password },
+    }),
+  },
+  {
+    route: 'DELETE /api/users/{id}',
+    way: 'notifyOfDeletion',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const { id } = await userWith(email);
+      return { id, token: (await anybody({ role: 'admin' })).token };
+    },
+  },
 ];
 
 let taken = 0;

@@ -247,10 +247,12 @@ describe('The alarms of a service that sends mails', () => {
 
   it('count mails that were lost, in the logs of all functions that hand mails over', () => {
     expect(filters('LostNotices', mailing)).toEqual(
-      ['PasswordResetsRequestLogs', 'PasswordResetsSetLogs', 'UsersUpdateLogs'].map((logs) => [
-        logs,
-        '"mail-not-handed-over"',
-      ]),
+      [
+        'PasswordResetsRequestLogs',
+        'PasswordResetsSetLogs',
+        'UsersUpdateLogs',
+        'UsersDeleteLogs',
+      ].map((logs) => [logs, '"mail-not-handed-over"']),
     );
   });
 

@@ -152,6 +152,21 @@ describe('Handing a message over', () => {
   );
 });
 
+describe('The notice of a deletion', () => {
+  it.each([
+    ['is handed over for a verified address', 'on', true, 1],
+    ['is not handed over for an address that is not verified', 'on', false, 0],
+    ['is handed over where addresses are not verified', 'off', undefined, 1],
+  ])('%s', async (_, setting, email_verified, count) => {
+    vi.stubEnv('EMAIL_VERIFICATION', setting);
+    const { notifyOfDeletion } = await import('../../../lib/mail/hand-over.ts');
+
+    await notifyOfDeletion({ id: 1, email: 'ada@example.org', email_verified }, message);
+
+    expect(received).toHaveLength(count);
+  });
+});
+
 describe('A reminder to verify an address', () => {
   it.each([
     ['is handed over where addresses are verified', 'on', false, 1],

@@ -215,7 +215,7 @@ describe('A mail about a change', () => {
   const notice = { kind: 'notice', user_id: 1, email: 'ada@example.org', ...source } as const;
   const lost =
     'write to those who run app.example.com at once: this address may not lead to the account any more.';
-  const mailOf = (...changed: ('password' | 'email')[]) =>
+  const mailOf = (...changed: ('password' | 'email' | 'account')[]) =>
     noticeMail({ ...notice, changed }, { resetUrl: link.resetUrl });
 
   it.each([
@@ -235,6 +235,17 @@ describe('A mail about a change', () => {
       ]);
     },
   );
+
+  it('of a deletion says that the account is gone', () => {
+    const mail = mailOf('account');
+
+    expect(mail.subject).toBe('Your account was deleted');
+    expect(mail.text.split('\n\n')).toEqual([
+      'The account ada@example.org at app.example.com was deleted on 2026-11-21 at 09:05 UTC, from the IP address 192.0.2.1.',
+      'If you asked for it, there is nothing to do.',
+      'If you did not, write to those who run app.example.com at once.\n',
+    ]);
+  });
 
   it('has no link', () => {
     const mail = mailOf('password');

@@ -7,6 +7,7 @@ import {
   uniqueAgent,
 } from '../../support/acceptance.ts';
 import { type Account, logIn, register } from '../../support/client.ts';
+import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 
 const services = {
   stateless: await serviceForThisFile({ SELF_DELETION: 'on', AUDIT_DETAIL: 'full' }),
@@ -103,3 +104,21 @@ describe.each(['stateless', 'revocable'] as const)(
     );
   },
 );
+
+describe('Where the service sends mails, the deletion of an account', async () => {
+  const service = await mailingServiceForThisFile({ SELF_DELETION: 'on' });
+  const { api, adminToken, mailbox } = service;
+
+  it.each<[string, (user: Account) => Promise<unknown>]>([
+    ['by its user', (user) => leave(service, user)],
+    ['by an admin', ({ id }) => api('DELETE', `/api/users/${id}`, { token: adminToken })],
+  ])('%s is noticed by mail', async (_, remove) => {
+    const user = await register(api);
+
+    await remove(user);
+
+    const [mail] = await mailbox.mailsTo(user.email);
+    expect(mail?.subject).toBe('Your account was deleted');
+    expect(mail?.text).toContain(`The account ${user.email} at app.example.com was deleted on`);
+  });
+});
