@@ -158,7 +158,16 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'register',
     entry: 'functions/auth/register.ts',
     routes: [{ method: 'POST', path: '/api/auth/register', hashesPasswords: true }],
-    permissions: [createsUsers, writesAudit],
+    permissions: [
+      createsUsers,
+      // Where nobody may know who has an account, it looks whether an address is taken.
+      {
+        table: 'users',
+        actions: ['dynamodb:GetItem'],
+        when: [{ emailVerification: 'required', loginAnswers: 'uniform' }],
+      },
+      writesAudit,
+    ],
     signingSecret: true,
     variables: [
       'AUDIT_DETAIL',

@@ -1,7 +1,6 @@
 import { record, recordingFaults } from '../../lib/audit/record.ts';
 import { prepareFirstSession } from '../../lib/auth/new-session.ts';
 import * as contract from '../../lib/contract/accounts.ts';
-import { DomainError } from '../../lib/errors.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { countRegistration } from '../../lib/limits/counters.ts';
@@ -9,18 +8,13 @@ import { remindToVerify, tellHolder } from '../../lib/mail/hand-over.ts';
 import { config, hidesAccounts } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { parseNewUser } from '../../lib/users/schema.ts';
-import { insertUser, prepareUser } from '../../lib/users/store.ts';
+import { insertIfFree, insertUser, prepareUser } from '../../lib/users/store.ts';
 
 /** @returns false if the address is taken and nobody may know it: the rest goes on as if it were free */
-const insertIfFree = async (...user: Parameters<typeof insertUser>): Promise<boolean> => {
-  try {
-    await insertUser(...user);
-    return true;
-  } catch (error) {
-    const isTaken = error instanceof DomainError && error.code === 'EMAIL_REGISTERED';
-    if (isTaken && hidesAccounts(config)) return false;
-    throw error;
-  }
+const insert = async (...user: Parameters<typeof insertUser>): Promise<boolean> => {
+  if (hidesAccounts(config)) return insertIfFree(...user);
+  await insertUser(...user);
+  return true;
 };
 
 /** POST /api/auth/register */
@@ -40,7 +34,7 @@ export const handler = endpoint(contract.register, anyone, async (request) => {
       : await prepareFirstSession(user, source);
   const details = creationDetails(user);
   const creation = { ...attempt, user_id: user.id, resource_id: user.id, details };
-  if (await recordingFaults(creation, () => insertIfFree(user, writes))) {
+  if (await recordingFaults(creation, () => insert(user, writes))) {
     await Promise.all([record({ ...creation, result: 'SUCCESS' }), remindToVerify(user, source)]);
   } else {
     const refusal = { result: 'FAILURE', details: { reason: 'email_registered' } } as const;

@@ -5,6 +5,7 @@ import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
 import { DomainError, namedError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
+import { seconds } from '../time.ts';
 import {
   adminListing,
   emailItemKey,
@@ -100,6 +101,42 @@ export const insertUser = async (
   if (broken.some((reason) => reason)) throw new DomainError('FORBIDDEN');
   if (emailTaken) throw new DomainError('EMAIL_REGISTERED');
   if (idTaken) throw new DomainError('STORAGE_FAULT', { cause: namedError('IdTaken') });
+};
+
+/**
+ * Writes what a new user takes, which means nothing: neither the time nor the number of writes tells
+ * that nobody was stored.
+ */
+const insertNobody = async (id: number, now: Date): Promise<void> => {
+  const puts = ['email', 'user'].map((part) => ({
+    Put: {
+      TableName: config.usersTable,
+      Item: { pk: `attempts#taken#${id}#${part}`, expires_at: seconds(now) },
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+  }));
+  await transact(puts);
+};
+
+/**
+ * Stores a new user as {@link insertUser} does, unless somebody has the address; the work is the same.
+ * @returns whether the user was stored
+ * @throws {DomainError} FORBIDDEN, STORAGE_FAULT
+ */
+export const insertIfFree = async (
+  user: StoredUser,
+  required: readonly TransactItem[] = [],
+  { now = new Date() }: { now?: Date } = {},
+): Promise<boolean> => {
+  const isTaken = (await getItem(emailItemKey(user.email))) !== undefined;
+  try {
+    await (isTaken ? insertNobody(user.id, now) : insertUser(user, required));
+    return !isTaken;
+  } catch (error) {
+    // Somebody has taken it since.
+    if (error instanceof DomainError && error.code === 'EMAIL_REGISTERED') return false;
+    throw error;
+  }
 };
 
 /** The user with an id, as last written, or undefined. @throws {DomainError} STORAGE_FAULT */
