@@ -657,6 +657,7 @@ export const functions: readonly FunctionDefinition[] = [
     name: 'console',
     entry: 'functions/console/index.ts',
     routes: [
+      { method: 'GET', path: '/' },
       { method: 'GET', path: '/console' },
       { method: 'GET', path: '/console/{file}' },
     ],

@@ -15,6 +15,17 @@ const file = endpoint(contract.getConsoleFile, anyone, (request) =>
   serveFile(request, 'console', fileNames('console')),
 );
 
-/** GET /console and GET /console/{file}: one function serves both. */
+const root = endpoint(contract.openRoot, anyone, () => ({
+  statusCode: 302,
+  headers: { Location: '/console' },
+}));
+
+const handlers: Readonly<Record<string, Handler>> = {
+  '/': root,
+  '/console': page,
+  '/console/': root,
+};
+
+/** GET /, GET /console and GET /console/{file}: one function serves all of them. */
 export const handler: Handler = (event, context) =>
-  (event.rawPath === '/console' ? page : file)(event, context);
+  (handlers[event.rawPath] ?? file)(event, context);

@@ -25,7 +25,16 @@ const file = endpoint(contract.getDocsFile, anyone, (request) =>
   serveFile(request, 'docs', fileNames('docs')),
 );
 
-const handlers: Readonly<Record<string, Handler>> = { '/openapi.json': document, '/docs': page };
+const slash = endpoint(contract.getDocsPage, anyone, () => ({
+  statusCode: 302,
+  headers: { Location: '/docs' },
+}));
+
+const handlers: Readonly<Record<string, Handler>> = {
+  '/openapi.json': document,
+  '/docs': page,
+  '/docs/': slash,
+};
 
 /** GET and HEAD /openapi.json and /docs, GET /docs/{file}: one function serves all of them. */
 export const handler: Handler = (event, context) =>

@@ -63,11 +63,17 @@ const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
     },
   });
 
+/**
+ * API Gateway takes no route that ends in a slash. A greedy parameter may be empty, so that
+ * `/console/` reaches the function, which leads to `/console`.
+ */
+const gatewayPath = ({ path }: Route): string => path.replace('{file}', '{file+}');
+
 const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
   const integration = new HttpLambdaIntegration(`${definition.name}-integration`, lambda);
   return definition.routes.flatMap((wanted) =>
     api
-      .addRoutes({ path: wanted.path, methods: [HttpMethod[wanted.method]], integration })
+      .addRoutes({ path: gatewayPath(wanted), methods: [HttpMethod[wanted.method]], integration })
       .map((route) => ({ route, definition: wanted })),
   );
 };

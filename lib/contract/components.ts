@@ -88,6 +88,7 @@ const headers = {
     description: '`<…>; rel="next"` (RFC 8288), as long as more remains. Follow it unchanged.',
     schema: text,
   },
+  Location: { description: 'The path that it leads to.', required: true, schema: text },
   ETag: { description: 'Send it back in `If-None-Match`.', required: true, schema: text },
 };
 

@@ -4,6 +4,17 @@ import type { Describe, Operation, Operations } from './operation.ts';
 
 const tag = 'Console';
 
+export const openRoot = { caller: 'anyone' } as const satisfies Operation;
+
+const openRootDescription: Describe = ({ console }) => ({
+  exists: console === 'on',
+  id: 'openRoot',
+  tag,
+  summary: 'Be led to the console',
+  success: { status: 302, description: 'It leads to `/console`.', headers: ['Location'] },
+  errors: [],
+});
+
 export const getConsolePage = { caller: 'anyone' } as const satisfies Operation;
 
 const getConsolePageDescription: Describe = ({ console }) => ({
@@ -41,6 +52,7 @@ const getConsoleFileDescription: Describe = ({ console }) => ({
 });
 
 export const operations = {
+  'GET /': [openRoot, openRootDescription],
   'GET /console': [getConsolePage, getConsolePageDescription],
   'GET /console/{file}': [getConsoleFile, getConsoleFileDescription],
 } as const satisfies Operations;

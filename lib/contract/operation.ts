@@ -23,7 +23,7 @@ export interface TextForm {
 }
 
 export interface Success {
-  readonly status: 200 | 201 | 202 | 204;
+  readonly status: 200 | 201 | 202 | 204 | 302;
   readonly description: string;
   /** The schema of the body; absent: there is no body. */
   readonly schema?: v.GenericSchema;

@@ -41,6 +41,7 @@ export const apiClient =
     const payload = json === undefined ? body : JSON.stringify(json);
     const response = await fetch(baseUrl + path, {
       method,
+      redirect: 'manual',
       headers: {
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -408,6 +408,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /docs': documentation,
   'HEAD /docs': documentation,
   'GET /docs/{file}': { ...documentation, file: 'page.js' },
+  'GET /': { ...documentation, status: 302 },
   'GET /console': documentation,
   'GET /console/{file}': { ...documentation, file: 'main.js' },
 };

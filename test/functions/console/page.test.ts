@@ -4,7 +4,7 @@ import { configFrom } from '../../../lib/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 
-const { api } = await serviceForThisFile();
+const { api, url } = await serviceForThisFile();
 
 const dataIn = (page: string) =>
   JSON.parse(
@@ -50,6 +50,18 @@ describe('GET /console', () => {
       passwordReset: true,
       docs: 'off',
     });
+  });
+});
+
+describe('A browser', () => {
+  it.each([
+    ['/', '/console'],
+    ['/console/', '/console'],
+    ['/docs/', '/docs'],
+  ])('that opens %s is led to %s', async (path, page) => {
+    const { status, headers } = await fetch(url + path, { redirect: 'manual' });
+
+    expect([status, headers.get('location')]).toEqual([302, page]);
   });
 });
 
