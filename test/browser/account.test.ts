@@ -40,8 +40,13 @@ describe('Sessions in the console', () => {
     await expect.poll(() => ends.count()).toBe(3);
     expect(await violationsIn(page)).toEqual([]);
     await ends.first().click();
+    await page.keyboard.press('Escape');
+    await ends.first().click();
+    expect(await ends.count()).toBe(3);
+    await button(page, 'End the session').click();
     await expect.poll(() => ends.count()).toBe(2);
     await button(page, 'End all').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End all' }).click();
     const nobody = page.getByText('Nobody is signed in with this account.');
     await nobody.waitFor();
     await logIn(api, user);

@@ -40,6 +40,8 @@ export class Failure extends Error {
   readonly faults: Readonly<Record<string, string>>;
   /** When the request may be sent again, in milliseconds since 1970. */
   readonly mayRetryAt: number;
+  /** Whether something may have been changed all the same: a read changes nothing. */
+  mayHaveChanged = false;
 
   constructor(message: string, status = 0, problem: Partial<Problem> = {}, wait = 0) {
     super(message);
@@ -50,10 +52,21 @@ export class Failure extends Error {
   }
 }
 
+/** Responses to requests that only read. */
+const reads = new WeakSet<Response>();
+
 api.use({
   onRequest: ({ request }) => {
     const { session } = signedIn.get();
     if (session) request.headers.set('Authorization', `Bearer ${session.token}`);
+  },
+  onResponse: ({ request, response }) => {
+    if (request.method === 'GET') reads.add(response);
+  },
+  onError: ({ request }) => {
+    const failure = new Failure('No response came from the service.');
+    failure.mayHaveChanged = request.method !== 'GET';
+    return failure;
   },
 });
 
@@ -72,24 +85,18 @@ interface Reply<Data> {
   readonly response: Response;
 }
 
-const settled = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>> => {
-  try {
-    return await request;
-  } catch {
-    throw new Failure('No response came from the service.');
-  }
-};
-
 const replyOf = async <Data>(request: Promise<Reply<Data>>): Promise<Reply<Data>> => {
   const sentWith = signedIn.get().session?.token;
-  const reply = await settled(request);
+  const reply = await request;
   const { response, error } = reply;
   if (response.ok) return reply;
   const problem = typeof error === 'object' && error ? (error as Partial<Problem>) : {};
   const isOver = response.status === 401 && problem.code?.startsWith('TOKEN_');
   if (isOver && signedIn.get().session?.token === sentWith) endSession();
   const wait = Number(response.headers.get('Retry-After') ?? 0);
-  throw new Failure(messageOf(response.status, problem), response.status, problem, wait);
+  const failure = new Failure(messageOf(response.status, problem), response.status, problem, wait);
+  failure.mayHaveChanged = failure.code === 'STORAGE_FAULT' && !reads.has(response);
+  throw failure;
 };
 
 /** @returns the body of a response @throws {Failure} */

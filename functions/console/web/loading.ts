@@ -2,7 +2,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Failure, type Page } from './api.ts';
 
-const failureOf = (error: unknown): Failure => {
+/** Why something failed, as screens say it. */
+export const failureOf = (error: unknown): Failure => {
   if (error instanceof Failure) return error;
   // A defect of the console itself: it is shown too, and in the browser's console with its stack.
   console.error(error);
@@ -109,17 +110,26 @@ export interface Pages<Row> extends Loaded<Page<readonly Row[]>> {
 /**
  * Loads a list page by page.
  * @param load gets the first page, or the one at a path
+ * @param least how many rows are loaded at first, if there are as many
  */
 export const usePages = <Row>(
   key: string,
   load: (path?: string) => Promise<Page<readonly Row[]>>,
+  least = 0,
 ): Pages<Row> => {
-  const loaded = useLoad(key, () => load());
+  const lengthen = async (page: Page<readonly Row[]>) => {
+    const next = await load(page.next);
+    return { ...next, data: [...page.data, ...next.data] };
+  };
+  const loaded = useLoad(key, async () => {
+    let page = await load();
+    while (page.next && page.data.length < least) page = await lengthen(page);
+    return page;
+  });
   const { data } = loaded;
   const more = useAction(async () => {
     if (!data?.next) return;
-    const page = await load(data.next);
-    const longer = { ...page, data: [...data.data, ...page.data] };
+    const longer = await lengthen(data);
     loaded.update((current) => (current === data ? longer : current));
   });
   return { ...loaded, rows: data?.data, more: data?.next ? more : undefined };

@@ -27,7 +27,11 @@ export const place = createStore(readPlace());
  */
 export const path = createStore(place.get().path);
 
+/** The path that was shown before this one. */
+let pathBefore = '';
+
 addEventListener('hashchange', () => {
+  pathBefore = path.get();
   place.set(readPlace());
   path.set(place.get().path);
 });
@@ -43,6 +47,9 @@ export const href = (path: string, query: Query = {}): string => {
 export const go = (path: string, query: Query = {}): void => {
   location.hash = href(path, query);
 };
+
+/** Goes back to a place as it was left, if that was shown last, and otherwise to it anew. */
+export const goBackTo = (to: string): void => (pathBefore === to ? history.back() : go(to));
 
 /** Changes the query of the place without a step that Back would undo. */
 export const changeQuery = (changes: Query): void => {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
-import { logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
 import { startBrowser } from '../chromium.ts';
 import { openConsole, signIn } from '../console.ts';
 import { openPage, violationsIn } from '../page.ts';
@@ -115,6 +115,40 @@ describe('The screen of all users', () => {
     expect(new URL(page.url()).hash).toBe(`#/users?q=${id}`);
   });
 
+  it('is where it was, after a user of it is deleted', async () => {
+    const users: Account[] = [];
+    for (let made = 0; made < 30; made += 1) users.push(await register(api));
+    const { page } = await open('#/users?order=desc');
+    // Pages of ten users.
+    await page.route('**/api/users?limit=100*', (route) =>
+      route.continue({ url: route.request().url().replace('limit=100', 'limit=10') }),
+    );
+    await page.reload();
+    const rows = page.locator('tbody tr');
+    const top = () => page.evaluate('scrollY');
+    const target = users[5] as Account;
+    await expect
+      .poll(async () => {
+        await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+        return rows.filter({ hasText: target.email }).count();
+      })
+      .toBe(1);
+    const link = rows.filter({ hasText: target.email }).getByRole('link');
+    await link.scrollIntoViewIfNeeded();
+    const [before, count] = [await top(), await rows.count()];
+
+    await link.click();
+    await button(page, 'Delete').click();
+    await page.getByLabel(`Type ${target.email}`).fill(target.email);
+    await page.keyboard.press('Enter');
+    await title(page, 'Users').waitFor();
+
+    await expect.poll(top).toBe(before);
+    expect(new URL(page.url()).hash).toBe('#/users?order=desc');
+    expect(await rows.count()).toBeGreaterThanOrEqual(count - 1);
+    expect(await rows.filter({ hasText: target.email }).count()).toBe(0);
+  });
+
   it('says what to do where nobody is found', async () => {
     const { page } = await open('#/users?q=nobody@example.org');
     await page.getByText('No user has the address nobody@example.org.').waitFor();
@@ -182,6 +216,7 @@ describe('The screen of a user', () => {
     await title(page, 'Users').waitFor();
     await page.goBack();
     await page.getByRole('link', { name: 'See what was done to it' }).waitFor();
+    expect(await page.getByRole('heading').allInnerTexts()).toEqual([`User ${user.id}`]);
 
     expect((await api('GET', `/api/users/${user.id}`, { token })).status).toBe(404);
     expect(await violationsIn(page)).toEqual([]);

@@ -45,12 +45,11 @@ export const FailureNotice = ({
 }) => {
   const seconds = useCountdown(failure?.mayRetryAt ?? 0);
   if (!failure) return null;
-  const isUnknown = failure.status === 0 || failure.code === 'STORAGE_FAULT';
   return (
     <Notice kind="failure">
       <p>
         <strong>{what}.</strong> {failure.message}
-        {!retry && isUnknown && ' It may have been done all the same.'}
+        {failure.mayHaveChanged && ' It may have been done all the same.'}
       </p>
       {/* The whole notice would be read anew each second. */}
       {seconds > 0 && <p aria-hidden="true">You can try again in {duration(seconds)}.</p>}

@@ -12,7 +12,7 @@ import { UserTrail } from '../components/user-trail.tsx';
 import type { User as UserData } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useAction, useLoad } from '../loading.ts';
-import { go, href } from '../router.ts';
+import { goBackTo, href } from '../router.ts';
 import { forgetSession } from '../session.ts';
 import { Address, RoleBadge } from './users.tsx';
 
@@ -27,7 +27,7 @@ interface DialogProps extends UserProps {
 
 /** What nobody changes of a user, and the role. */
 export const UserFacts = ({ user }: UserProps) => (
-  <p class="facts">
+  <p class="actions muted">
     <RoleBadge role={user.role} />
     <span>
       <Address user={user} /> <CopyButton text={user.email} label="Copy the address" />
@@ -124,7 +124,7 @@ const DeleteUser = ({ user, close }: DialogProps) => {
     await deletion(user.id);
     if (isOwn(user)) return forgetSession('Your account is deleted.');
     tell(`${user.name} is deleted.`);
-    go('/users');
+    goBackTo('/users');
   });
   return (
     <Dialog title={`Delete ${user.name}`} close={close}>
@@ -279,7 +279,7 @@ export const User = ({ id }: { id: number }) => {
     <Screen title={data?.name ?? `User ${id}`}>
       {isMissing ? (
         <p class="empty">
-          No user has the id {id} any more, or ever had.{' '}
+          No user has the id {id}.{' '}
           <a href={href('/audit', { resourceId: id })}>See what was done to it</a>
         </p>
       ) : (
@@ -289,16 +289,14 @@ export const User = ({ id }: { id: number }) => {
       {data && (
         <>
           <UserFacts user={data} />
-          <div class="columns">
-            <Card title="Profile">
-              <ProfileForm user={data} changed={changed} />
-            </Card>
-            <Deeds user={data} changed={changed} />
-          </div>
+          <Card title="Profile">
+            <ProfileForm user={data} changed={changed} />
+          </Card>
+          <Deeds user={data} changed={changed} />
           <Sessions key={changes} id={id} />
         </>
       )}
-      <UserTrail id={id} />
+      {!isMissing && <UserTrail id={id} />}
     </Screen>
   );
 };

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, Failure, type Page, send, sendForPage } from '../api.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Field, Form, PasswordField, Select } from '../components/form.tsx';
@@ -15,8 +15,27 @@ const limit = 100;
 
 type Order = 'asc' | 'desc';
 
+/** How far the list was read when it was left: kept in that step of the browser's history. */
+interface Left {
+  readonly rows: number;
+  readonly top: number;
+}
+
+const leave = ({ currentTarget }: { currentTarget: Element }): void => {
+  const rows = currentTarget.closest('tbody')?.rows.length ?? 0;
+  history.replaceState({ rows, top: scrollY } satisfies Left, '');
+};
+
 const columns: readonly Column<User>[] = [
-  { title: 'Name', cell: ({ id, name }) => <a href={href(`/users/${id}`)}>{name}</a> },
+  {
+    title: 'Name',
+    cell: ({ id, name }) => (
+      <a href={href(`/users/${id}`)} onClick={leave}>
+        {name}
+      </a>
+    ),
+    class: 'name',
+  },
   { title: 'Email', cell: (user) => <Address user={user} /> },
   { title: 'Role', cell: ({ role }) => <RoleBadge role={role} /> },
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} isDay /> },
@@ -26,7 +45,7 @@ const columns: readonly Column<User>[] = [
 /** An address; where addresses are verified, it says of one that is not. */
 export const Address = ({ user: { email, email_verified: isVerified } }: { user: User }) => (
   <span>
-    {email} {isVerified === false && <Badge>Not verified</Badge>}
+    <span class="whole">{email}</span> {isVerified === false && <Badge>Not verified</Badge>}
   </span>
 );
 
@@ -144,10 +163,16 @@ export const Users = () => {
   const { q = '', order: ordered } = place.use().query;
   const order = ordered === 'desc' ? 'desc' : 'asc';
   const [isCreating, setCreating] = useState(false);
-  const pages = usePages<User>(`users ${order} ${q}`, (path) => {
+  const left: Left | null = history.state;
+  const load = (path?: string): Promise<Page<User[]>> => {
     if (path) return sendForPage(api.GET(path as '/api/users'));
     return q ? find(q) : list({ limit, order });
-  });
+  };
+  const pages = usePages<User>(`users ${order} ${q}`, load, left?.rows);
+  const isLoaded = pages.rows !== undefined;
+  useLayoutEffect(() => {
+    if (isLoaded && left) scrollTo(0, left.top);
+  }, [isLoaded]);
   return (
     <Screen
       title="Users"
