@@ -72,6 +72,8 @@ describe('The screen of the seal', () => {
 
   it('says loudly that the key is another one than this browser has seen', async () => {
     const { page } = await open('#/seal');
+    await page.getByText('This browser sees the key for the first time').waitFor();
+    await page.reload();
     await page.getByText('This browser has known the key since').waitFor();
 
     await page.evaluate(`(() => {
@@ -93,7 +95,7 @@ describe('The screen of the seal', () => {
     await page.getByText('The seal could not be loaded.').waitFor();
     linkArchive(folder, 'archive');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText('This browser has known the key since').waitFor();
+    await page.getByText('This browser sees the key for the first time').waitFor();
 
     expect(await page.getByText('could not be loaded').count()).toBe(0);
   });

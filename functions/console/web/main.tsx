@@ -1,9 +1,10 @@
 /** The console: which screen stands at which place, and what is around all screens. */
-import { type ComponentType, render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { type ComponentChildren, type ComponentType, render } from 'preact';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { settings } from './api.ts';
-import { Announcer } from './components/notice.tsx';
+import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Screen } from './components/screen.tsx';
+import { failureOf } from './loading.ts';
 import { href, path } from './router.ts';
 import { Account } from './screens/account.tsx';
 import { Audit } from './screens/audit.tsx';
@@ -84,12 +85,22 @@ const goToSearch = (event: KeyboardEvent): void => {
   search.select();
 };
 
+/** A screen that cannot show what the service responded says so; the others can be gone to. */
+const Guarded = ({ children }: { children: ComponentChildren }) => {
+  const [error, retry] = useErrorBoundary();
+  if (!error) return <>{children}</>;
+  return (
+    <Screen title="Not shown">
+      <FailureNotice what="This screen has failed" failure={failureOf(error)} retry={retry} />
+    </Screen>
+  );
+};
+
 const Current = () => {
   const current = path.use();
   const [, id] = /^\/users\/(\d+)$/.exec(current) ?? [];
-  if (id) return <User key={current} id={Number(id)} />;
   const Found = screens.find((screen) => screen.path === current)?.Screen ?? NotFound;
-  return <Found key={current} />;
+  return <Guarded key={current}>{id ? <User id={Number(id)} /> : <Found />}</Guarded>;
 };
 
 const Console = () => {

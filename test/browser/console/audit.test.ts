@@ -37,6 +37,8 @@ describe('The screen of the audit trail', () => {
     await page.getByLabel('To whom').fill(user.email);
     await page.keyboard.press('Enter');
     await page.getByLabel('Result').selectOption('Failure');
+    expect(await page.getByLabel('Since').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByRole('button', { name: 'Last hour' }).click();
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     const { hash } = new URL(page.url());
@@ -48,6 +50,7 @@ describe('The screen of the audit trail', () => {
       since: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
     });
     await expect.poll(() => rowsOf(colleague.page).count()).toBe(1);
+    await colleague.page.getByRole('button', { name: 'Fewer filters' }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await page.goBack();
     await expect.poll(() => page.getByLabel('Since').inputValue()).toBe('');
@@ -79,6 +82,36 @@ describe('The screen of the audit trail', () => {
     expect(asked).toHaveLength(new Set(asked).size);
     expect(most).toBeLessThanOrEqual(6);
   });
+
+  it('says that nobody has an address, and not that something may have been done', async () => {
+    const { page } = await open('#/audit');
+
+    await page.getByLabel('Who did it').fill('nobody@example.org');
+    await page.keyboard.press('Enter');
+
+    expect(await page.getByRole('alert').innerText()).toBe(
+      'The filters were not applied. No user has the address nobody@example.org.',
+    );
+  });
+
+  it.each([360, 1280])(
+    'opens an entry by a click anywhere in its row, in a window %i pixels wide',
+    async (width) => {
+      const user = await withLogins(1, 'A name that takes all the room of the middle of a row');
+      const { page } = await open(`#/audit?userId=${user.id}&action=LOGIN`);
+      await page.setViewportSize({ width, height: 800 });
+      await rowsOf(page).getByText('A name').first().waitFor();
+
+      for (const x of [0.05, 0.3, 0.5, 0.7, 0.95]) {
+        const { height, width } = (await rowsOf(page).boundingBox()) ?? { height: 0, width: 0 };
+        await rowsOf(page).click({ position: { x: x * width, y: height / 2 } });
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.press('Escape');
+      }
+
+      expect(new URL(page.url()).hash).toBe(`#/audit?userId=${user.id}&action=LOGIN`);
+    },
+  );
 
   it('shows every field of an entry, and leads to all of its user, by the keyboard', async () => {
     const user = await withLogins(1);
@@ -115,6 +148,11 @@ describe('The screen of the audit trail', () => {
 
     const bar = page.getByRole('toolbar').getByRole('button').last();
     const [, count] = /: (\d+) entr/.exec((await bar.getAttribute('aria-label')) ?? '') ?? [];
+    const ends = page.locator('figure time');
+    const [first = '', last = ''] = await ends.evaluateAll((times) =>
+      times.map((time) => time.getAttribute('datetime')),
+    );
+    expect(Date.parse(last) - Date.parse(first)).toBeGreaterThan(0);
     await bar.click();
     await page.waitForURL(/since=.*until=/);
 

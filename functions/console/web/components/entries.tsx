@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../contract.d.ts';
-import { utcTime } from '../format.ts';
+import { textOf, timeOf, utcTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { href } from '../router.ts';
 import { readableAgent } from '../trail/agent.ts';
@@ -10,17 +10,17 @@ import { type Column, PagesTable } from './table.tsx';
 import { Badge, CopyButton, Time } from './text.tsx';
 import { UserName } from './user-name.tsx';
 
-const Result = ({ result }: Pick<AuditEntry, 'result'>) =>
-  result === 'SUCCESS' ? <Badge kind="good">Success</Badge> : <Badge kind="bad">Failure</Badge>;
+const Result = ({ result }: Pick<AuditEntry, 'result'>) => {
+  if (result === 'SUCCESS') return <Badge kind="good">Success</Badge>;
+  return <Badge kind="bad">{result === 'FAILURE' ? 'Failure' : textOf(result)}</Badge>;
+};
 
 /** What the entry is about: a user by its name. */
 const Target = ({ resource, resource_id: id }: Pick<AuditEntry, 'resource' | 'resource_id'>) =>
   resource === 'users' && id !== null ? (
     <UserName id={id} />
   ) : (
-    <>
-      {resource} {id}
-    </>
+    <span>{[resource, id ?? ''].map(textOf).join(' ')}</span>
   );
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
@@ -38,19 +38,20 @@ const readable = (details: string): string => {
 const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) => {
   const value = entry[name];
   if (value === null) return <span class="muted">none</span>;
-  const text = String(value);
+  const text = textOf(value);
+  const isUser = name === 'user_id' || (name === 'resource_id' && entry.resource === 'users');
   return (
     <>
       {name === 'details' ? <pre>{readable(text)}</pre> : <span>{text}</span>}{' '}
       <CopyButton text={text} label={`Copy ${name}`} />
-      {name === 'created_at' && (
+      {name === 'created_at' && timeOf(value) >= 0 && (
         <p class="hint">
           <Time at={text} /> here, {utcTime(text)}
         </p>
       )}
-      {name === 'user_id' && (
+      {isUser && (
         <p class="hint">
-          <UserName id={entry.user_id} />
+          <UserName id={text} isLink />
         </p>
       )}
       {name === 'user_agent' && <p class="hint">{readableAgent(text)}</p>}
@@ -61,14 +62,15 @@ const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) =
 /** Every field of an entry, to look at and to copy. */
 const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }) => {
   const { created_at: since, user_id: userId, resource_id: resourceId } = entry;
-  const until = new Date(Date.parse(since) + 1).toISOString();
+  const time = timeOf(since);
+  const until = Number.isNaN(time) ? '' : new Date(time + 1).toISOString();
   const links = [
-    ['Link to this entry', { since, until }],
-    ['All that this user did', { userId: userId ?? '' }],
-    ['All that was done to it', { resourceId: resourceId ?? '' }],
+    ['Link to this entry', { since: textOf(since), until }],
+    ['All that this user did', { userId: textOf(userId ?? '') }],
+    ['All that was done to it', { resourceId: textOf(resourceId ?? '') }],
   ] as const;
   return (
-    <Dialog title={`${entry.action} ${entry.resource}`} close={close}>
+    <Dialog title={[entry.action, entry.resource].map(textOf).join(' ')} close={close}>
       <dl class="facts entry">
         {Object.keys(entry).map((name) => (
           <Fragment key={name}>
@@ -106,14 +108,18 @@ const columnsFor = (open: Open): Record<string, Column<AuditEntry>> => ({
       </button>
     ),
   },
-  action: { title: 'Action', cell: ({ action }) => action, class: 'action' },
+  action: { title: 'Action', cell: ({ action }) => textOf(action), class: 'action' },
   result: { title: 'Result', cell: ({ result }) => <Result result={result} /> },
-  who: { title: 'Who', cell: ({ user_id: id }) => <UserName id={id} /> },
-  whom: { title: 'To whom', cell: (entry) => <Target {...entry} /> },
-  source: { title: 'Source', cell: ({ ip_address: ip }) => ip, class: 'source' },
+  who: { title: 'Who', cell: ({ user_id: id }) => <UserName id={id} />, class: 'name' },
+  whom: { title: 'To whom', cell: (entry) => <Target {...entry} />, class: 'name' },
+  source: {
+    title: 'Source',
+    cell: ({ ip_address: ip }) => <span class="whole">{textOf(ip ?? '')}</span>,
+  },
   agent: {
     title: 'Agent',
-    cell: ({ user_agent: agent }) => agent && <span title={agent}>{readableAgent(agent)}</span>,
+    cell: ({ user_agent: agent }) => <span>{readableAgent(agent ?? '')}</span>,
+    class: 'name',
   },
 });
 

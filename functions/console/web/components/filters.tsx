@@ -44,13 +44,14 @@ const TimeField = ({ label, time, onTime }: TimeProps) => (
     label={label}
     value={toLocal(time)}
     onValue={(text) => onTime(fromLocal(text))}
-    hint={toLocal(time) ? utcTime(time) : time || 'Any time'}
+    hint={time && utcTime(time)}
     input={{ type: 'datetime-local', step: 1, max: '9999-12-31T23:59' }}
   />
 );
 
+/** The name of the user that is filtered for. */
 const userHint = (applied: string, draft: string): ComponentChildren =>
-  applied && applied === draft ? <UserName key={applied} id={applied} /> : 'Address or id';
+  applied && applied === draft && <UserName key={applied} id={applied} isLink />;
 
 type Name = keyof TrailState;
 
@@ -83,67 +84,85 @@ const useDraft = (state: TrailState) => {
   return { draft, edit, apply };
 };
 
-/** A control for each filter. Choices apply at once, what is typed with Enter or the button. */
+/** Whether there is a filter that the line does not show, or that a narrow line does not. */
+const hasMore = ({ since, until, order }: TrailState) => `${since}${until}${order}` !== '';
+const hasSome = ({ resourceId, action, result }: TrailState) =>
+  `${resourceId}${action}${result}` !== '';
+
+/**
+ * A control for each filter. Choices apply at once, what is typed with Enter or the button. One line
+ * of them is shown, and the rest on demand or where it is set.
+ */
 export const Filters = ({ state }: { state: TrailState }) => {
   const { draft, edit, apply } = useDraft(state);
+  const isSet = hasMore(state);
+  const [isOpen, setOpen] = useState(isSet);
+  useEffect(() => {
+    if (isSet) setOpen(true);
+  }, [isSet]);
   const choose = (changes: Partial<TrailState>) => {
     edit(changes);
     void apply.run();
   };
   return (
-    <div class="filters card">
-      <Form action={apply} failed="The filters were not applied" submit="Show entries">
-        <div class="grid">
-          <Field
-            label="Who did it"
-            value={draft.userId}
-            onValue={(userId) => edit({ userId })}
-            hint={userHint(state.userId, draft.userId)}
-            input={{ type: 'search', 'aria-keyshortcuts': '/', autoComplete: 'off' }}
-          />
-          <Field
-            label="To whom"
-            value={draft.resourceId}
-            onValue={(resourceId) => edit({ resourceId })}
-            hint={userHint(state.resourceId, draft.resourceId)}
-            input={{ autoComplete: 'off', maxLength: 191 }}
-          />
-          <TimeField label="Since" time={draft.since} onTime={(since) => edit({ since })} />
-          <TimeField label="Until" time={draft.until} onTime={(until) => edit({ until })} />
-          <Select
-            label="Action"
-            value={draft.action}
-            onValue={(action) => choose({ action })}
-            options={actions}
-          />
-          <Select
-            label="Result"
-            value={draft.result}
-            onValue={(result) => choose({ result })}
-            options={results}
-          />
-          <Select
-            label="Order"
-            value={draft.order}
-            onValue={(order) => choose({ order })}
-            options={orders}
-          />
-        </div>
+    <div class={`filters ${isOpen ? 'open' : ''} ${hasSome(state) ? 'some' : ''}`}>
+      <Form action={apply} failed="The filters were not applied" submit="Show">
+        <Field
+          label="Who did it"
+          value={draft.userId}
+          onValue={(userId) => edit({ userId })}
+          hint={userHint(state.userId, draft.userId)}
+          input={{ ...user, type: 'search', 'aria-keyshortcuts': '/' }}
+        />
+        <Field
+          label="To whom"
+          value={draft.resourceId}
+          onValue={(resourceId) => edit({ resourceId })}
+          hint={userHint(state.resourceId, draft.resourceId)}
+          input={{ ...user, maxLength: 191 }}
+        />
+        <Select
+          label="Action"
+          value={draft.action}
+          onValue={(action) => choose({ action })}
+          options={actions}
+        />
+        <Select
+          label="Result"
+          value={draft.result}
+          onValue={(result) => choose({ result })}
+          options={results}
+        />
+        <TimeField label="Since" time={draft.since} onTime={(since) => edit({ since })} />
+        <TimeField label="Until" time={draft.until} onTime={(until) => edit({ until })} />
+        <Select
+          label="Order"
+          value={draft.order}
+          onValue={(order) => choose({ order })}
+          options={orders}
+        />
       </Form>
-      <div class="presets">
-        {Object.entries(presets).map(([title, seconds]) => (
-          <button
-            key={title}
-            type="button"
-            onClick={() => choose({ since: secondsBefore(Date.now(), seconds), until: '' })}
-          >
-            {title}
+      <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Fewer filters' : 'More filters'}
+      </button>
+      {isOpen && (
+        <div class="actions">
+          {Object.entries(presets).map(([title, seconds]) => (
+            <button
+              key={title}
+              type="button"
+              onClick={() => choose({ since: secondsBefore(Date.now(), seconds), until: '' })}
+            >
+              {title}
+            </button>
+          ))}
+          <button type="button" class="quiet" onClick={() => choose(readState({}))}>
+            Clear all
           </button>
-        ))}
-        <button type="button" class="quiet" onClick={() => choose(readState({}))}>
-          Clear all
-        </button>
-      </div>
+        </div>
+      )}
     </div>
   );
 };
+
+const user = { placeholder: 'Address or id', autoComplete: 'off' } as const;

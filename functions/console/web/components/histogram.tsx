@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { AuditEntry } from '../contract.d.ts';
-import { counted } from '../format.ts';
+import { counted, timeOf } from '../format.ts';
 import { type Bar, barsOf } from '../trail/histogram.ts';
+import { Time } from './text.tsx';
 
 const range = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
@@ -32,16 +33,18 @@ interface HistogramProps {
 /** The loaded entries by time and result. A bar narrows the query to its time. */
 export const Histogram = ({ entries, narrow }: HistogramProps) => {
   const bars = useMemo(() => {
-    const [newest] = entries;
-    const zone = newest ? new Date(newest.created_at).getTimezoneOffset() : 0;
+    const newest = entries.map(({ created_at }) => timeOf(created_at)).find((time) => time >= 0);
+    const zone = newest ? new Date(newest).getTimezoneOffset() : 0;
     return barsOf(entries, -zone * 60_000);
   }, [entries]);
   const [focused, setFocused] = useState('');
   const most = bars.reduce((sum, { success, failure }) => Math.max(sum, success + failure), 1);
   const full = bars.filter(({ success, failure }) => success + failure > 0);
   const inTabOrder = full.find(({ from }) => from === focused) ?? full[0];
+  const [oldest, newest] = [bars[0], bars.at(-1)];
+  if (!oldest || !newest) return null;
   return (
-    <figure class="histogram">
+    <figure class="histogram" style={{ maxWidth: `max(24rem, ${3 * bars.length}rem)` }}>
       <figcaption>
         By time, of {counted(entries.length, 'loaded entry', 'loaded entries')}
         <span class="legend success">Success</span>
@@ -67,6 +70,9 @@ export const Histogram = ({ entries, narrow }: HistogramProps) => {
           ),
         )}
       </div>
+      <p class="title hint">
+        <Time at={oldest.from} /> <Time at={newest.until} />
+      </p>
     </figure>
   );
 };

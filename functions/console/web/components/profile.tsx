@@ -76,14 +76,16 @@ export const ProfileForm = ({ user, changed }: Pick<PasswordFormProps, 'user' | 
       submit="Save the changes"
       isDisabled={Object.keys(changes).length === 0}
     >
-      <Field label="Name" value={name} onValue={setName} fault={faults.name} input={input} />
-      <Field
-        label="Email address"
-        value={email}
-        onValue={setEmail}
-        fault={faults.email}
-        input={{ ...input, type: 'email' }}
-      />
+      <div class="columns">
+        <Field label="Name" value={name} onValue={setName} fault={faults.name} input={input} />
+        <Field
+          label="Email address"
+          value={email}
+          onValue={setEmail}
+          fault={faults.email}
+          input={{ ...input, type: 'email' }}
+        />
+      </div>
       {asks && <CurrentPassword value={currentPassword} onValue={setCurrentPassword} />}
     </Form>
   );

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
-import { localDay, localTime, utcTime } from '../format.ts';
+import { localDay, localTime, textOf, utcTime } from '../format.ts';
 import { announce } from './notice.tsx';
 
 /** A time on the clock of this machine, or its day, with UTC in its tooltip. */
-export const Time = ({ at, isDay = false }: { at: string; isDay?: boolean }) => (
-  <time dateTime={at} title={`${localTime(at)} · ${utcTime(at)}`}>
+export const Time = ({ at, isDay = false }: { at: unknown; isDay?: boolean }) => (
+  <time dateTime={textOf(at)} title={`${localTime(at)} · ${utcTime(at)}`}>
     {isDay ? localDay(at) : localTime(at)}
   </time>
 );

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { api, Failure, send } from '../api.ts';
+import { textOf } from '../format.ts';
 import { href } from '../router.ts';
 import { createStore, type Store } from '../store.ts';
 import { createQueue } from '../trail/queue.ts';
@@ -49,25 +50,30 @@ const seen = new IntersectionObserver((entries) => {
   }
 });
 
-/** The name of a user with a link to it; `user 17` until it is known, or where it is not. */
-export const UserName = ({ id }: { id: number | string | null }) => {
+interface UserNameProps {
+  /** A user's id; of what is none, the text is shown. */
+  readonly id: unknown;
+  /** Whether it leads to the user. */
+  readonly isLink?: boolean;
+}
+
+/** The name of a user; `user 17` until it is known, or where it is not. */
+export const UserName = ({ id: given, isLink = false }: UserNameProps) => {
   const element = useRef<HTMLSpanElement>(null);
-  const { name, isDeleted } = knownOf(String(id)).use();
-  const isUser = /^\d+$/.test(String(id));
+  const id = textOf(given);
+  const { name = `user ${id}`, isDeleted } = knownOf(id).use();
+  const isUser = /^\d+$/.test(id);
   useEffect(() => {
     const { current } = element;
     if (!current || !isUser) return undefined;
     seen.observe(current);
     return () => seen.unobserve(current);
   }, [id]);
-  if (!isUser) return <span class="muted">{id ?? 'unknown'}</span>;
+  if (!isUser) return <span class="muted">{given === null ? 'unknown' : id}</span>;
+  if (isDeleted) return <span class="muted">deleted user {id}</span>;
   return (
     <span ref={element} data-user={id}>
-      {isDeleted ? (
-        <span class="muted">deleted user {id}</span>
-      ) : (
-        <a href={href(`/users/${id}`)}>{name ?? `user ${id}`}</a>
-      )}
+      {isLink ? <a href={href(`/users/${id}`)}>{name}</a> : name}
     </span>
   );
 };

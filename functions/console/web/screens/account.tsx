@@ -18,10 +18,10 @@ export const Account = () => {
       {data && (
         <>
           <UserFacts user={data} />
+          <Card title="Profile">
+            <ProfileForm user={data} changed={changed} />
+          </Card>
           <div class="columns">
-            <Card title="Profile">
-              <ProfileForm user={data} changed={changed} />
-            </Card>
             <Card title="Password">
               <PasswordForm user={data} changed={changed} />
             </Card>

@@ -45,7 +45,7 @@ export const Audit = () => {
     >
       <Filters state={state} />
       {follow && (
-        <p class="following">
+        <p class="actions muted">
           Following: looks for new entries every five seconds.
           {waiting > 0 && (
             <button type="button" class="small" onClick={show}>

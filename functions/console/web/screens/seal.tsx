@@ -72,6 +72,7 @@ const KeyNotice = ({ known, accept }: { known: Memory; accept: () => void }) => 
 const Sealed = ({ seal }: { seal: AuditSealSummary }) => {
   const { key } = seal;
   const now = () => new Date().toISOString();
+  const [isFirst] = useState(() => !recall());
   const [known, setKnown] = useState(() => recall() ?? remember({ key, since: now() }));
   const isKnown = known.key === key;
   return (
@@ -82,7 +83,13 @@ const Sealed = ({ seal }: { seal: AuditSealSummary }) => {
       <Facts seal={seal} />
       {isKnown && (
         <p class="muted">
-          This browser has known the key since <Time at={known.since} />.
+          {isFirst ? (
+            'This browser sees the key for the first time, and remembers it from now on.'
+          ) : (
+            <>
+              This browser has known the key since <Time at={known.since} />.
+            </>
+          )}
         </p>
       )}
       <Verification

@@ -1,5 +1,6 @@
 /** Entries counted by time and result. */
 import type { AuditEntry } from '../contract.d.ts';
+import { timeOf } from '../format.ts';
 
 export interface Bar {
   /** Inclusive. */
@@ -39,10 +40,11 @@ const widths = [
  * at midnight
  */
 export const barsOf = (
-  entries: readonly Pick<AuditEntry, 'created_at' | 'result'>[],
+  all: readonly Pick<AuditEntry, 'created_at' | 'result'>[],
   offset = 0,
 ): readonly Bar[] => {
-  const times = entries.map(({ created_at }) => Date.parse(created_at));
+  const entries = all.filter(({ created_at }) => timeOf(created_at) >= 0);
+  const times = entries.map(({ created_at }) => timeOf(created_at));
   const oldest = times.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const newest = times.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   if (entries.length === 0) return [];

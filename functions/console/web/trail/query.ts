@@ -1,5 +1,6 @@
 /** The query of the audit trail, as the address bar, the controls and the API have it. */
 import type { AuditEntry, paths } from '../contract.d.ts';
+import { timeOf } from '../format.ts';
 
 const names = [
   'userId',
@@ -52,7 +53,7 @@ export const secondsBefore = (now: number, seconds: number): string =>
 
 /** A time as an input of the type datetime-local has it: on the clock of this machine. */
 export const toLocal = (iso: string): string => {
-  const time = new Date(iso);
+  const time = new Date(timeOf(iso));
   if (Number.isNaN(time.getTime())) return '';
   const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString();
   return shifted.slice(0, time.getMilliseconds() ? 23 : 19);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../../functions/console/web/contract.d.ts';
+import { localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
 import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
 import { csvPart } from '../../../../functions/console/web/trail/csv.ts';
 import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
@@ -114,6 +115,34 @@ describe('The histogram', () => {
   });
 });
 
+describe('A time that an entry says', () => {
+  it.each([
+    ['2026-11-22T09:05:00.000Z', '2026-11-22 09:05:00 UTC'],
+    ['2026-11-22', '2026-11-22 00:00:00 UTC'],
+    ['not a time', 'not a time'],
+    ['entry 1', 'entry 1'],
+    ['2026-99-99', '2026-99-99'],
+    ['', 'no time'],
+    [7, '7'],
+    [null, 'null'],
+    [undefined, 'no time'],
+    [{ toString: 1 }, '{"toString":1}'],
+  ])('is shown as it is where it is none: %j', (value, shown) => {
+    expect(utcTime(value)).toBe(shown);
+    const isTime = shown.endsWith('UTC');
+    if (!isTime) expect([localTime(value), localDay(value)]).toEqual([shown, shown]);
+  });
+
+  it('is left out of the bars, and of where following begins, where it is none', () => {
+    const junk = { ...entry(9), created_at: 'not a time' };
+
+    expect(barsOf([junk, entry(1)])).toEqual(barsOf([entry(1)]));
+    expect(barsOf([junk])).toEqual([]);
+    expect(rereadFrom([junk, entry(2)], '')).toBe('2026-11-22T11:59:00.000Z');
+    expect(merge([entry(1)], [junk]).rows).toEqual([junk, entry(1)]);
+  });
+});
+
 describe('The trail as it is shown', () => {
   it.each([
     [
@@ -135,6 +164,8 @@ describe('The trail as it is shown', () => {
     ['curl/8.5.0', 'curl 8.5.0'],
     ['<img src=x onerror=alert(1)>', '<img src=x onerror=alert(1)>'],
     ['a', 'a'],
+    [7, '7'],
+    [{}, '{}'],
   ])('has agents by the name that people use: %s', (agent, readable) => {
     expect(readableAgent(agent)).toBe(readable);
   });

@@ -1,0 +1,283 @@
+/**
+ * Every screen with the same data at the same time, so that the screenshots of two runs can be
+ * compared (test/README.md, Screenshots).
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type {
+  AuditEntry,
+  AuditSealSummary,
+  SessionOfUser,
+  User,
+} from '../../functions/console/web/contract.d.ts';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import { mailSettings, verifyUrl } from '../support/mailbox.ts';
+import { startBrowser } from './chromium.ts';
+
+const service = await serviceForThisFile({
+  ...mailSettings,
+  SESSIONS: 'revocable',
+  SECOND_FACTOR: 'optional',
+  EMAIL_VERIFICATION: 'on',
+  VERIFY_URL: verifyUrl,
+});
+const browser = await startBrowser();
+afterAll(() => browser.close());
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+
+const now = Date.UTC(2026, 10, 22, 12);
+const hour = 3_600_000;
+const timeBefore = (hours: number) => new Date(now - hours * hour).toISOString();
+
+const user = (id: number, name: string, email: string, more: Partial<User> = {}): User => ({
+  id,
+  name,
+  email,
+  role: 'user',
+  created_at: timeBefore(1000 - id),
+  email_verified: true,
+  ...more,
+});
+
+const admin = user(1, 'Ada King', 'ada.king@accounts.example.com', { role: 'admin' });
+const users: readonly User[] = [
+  admin,
+  user(2, 'Grace Hopper', 'grace.hopper@accounts.example.com', { email_verified: false }),
+  user(3, 'Hubert Blaine Wolfeschlegelsteinhausenbergerdorff and a long line of others', 'h@b.co'),
+  user(4, 'N'.repeat(100), 'somebody@accounts.example.com', { role: 'admin' }),
+  user(5, 'Bartholomew', `${'long.address.'.repeat(13)}@accounts.example.com`),
+];
+
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+
+const entry = (id: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
+  id: 4_611_686_018_427_000 + id,
+  user_id: 2,
+  action: 'LOGIN',
+  resource: 'users',
+  resource_id: '2',
+  ip_address: '192.0.2.17',
+  user_agent: firefox,
+  result: 'SUCCESS',
+  details: null,
+  created_at: timeBefore(id * 7),
+  ...more,
+});
+
+const entries: readonly AuditEntry[] = [
+  entry(1, { action: 'UPDATE', user_id: 1, details: '{"fields":["name","email"]}' }),
+  entry(2, { result: 'FAILURE', details: '{"reason":"wrong_password"}' }),
+  entry(3, { user_id: 3, resource_id: '4', action: 'DELETE' }),
+  entry(4, { user_id: 5, ip_address: '2001:db8:85a3:8d3:1319:8a2e:370:7348' }),
+  entry(5, { user_id: null, resource_id: null, ip_address: null, user_agent: null }),
+  entry(6, { user_id: 404, resource_id: '404', user_agent: 'x'.repeat(300) }),
+  entry(7, { action: 'EXPORT', resource: 'audit-logs', resource_id: null }),
+];
+
+/** Entries of which one field holds what the service never writes. */
+const junk: readonly object[] = Object.keys(entry(0)).flatMap((name, field) =>
+  [null, 'not a time', '', 7, true, {}, [null], { toString: 1 }, { constructor: null }].map(
+    (value, index) => ({ ...entry(10 * field + index), [name]: value }),
+  ),
+);
+
+const session = (id: string, more: Partial<SessionOfUser> = {}): SessionOfUser => ({
+  id,
+  created_at: timeBefore(50),
+  last_used_at: timeBefore(2),
+  expires_at: timeBefore(-500),
+  ip_address: '192.0.2.17',
+  user_agent: firefox,
+  current: false,
+  ...more,
+});
+
+const seal: AuditSealSummary = {
+  key: '1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c5b6a7988',
+  interval: 60,
+  newest: { file: 'x.digest.json', from: timeBefore(0.1), until: timeBefore(0.05), count: 3 },
+  behind: null,
+  verified: { from: timeBefore(48), until: timeBefore(1), at: timeBefore(0.5), faults: 0 },
+};
+
+const list = (query: URLSearchParams): readonly object[] => {
+  const [by, of] = [query.get('userId'), query.get('resourceId')];
+  if ([by, of].includes('666')) return junk;
+  return entries.filter(
+    ({ user_id, resource_id }) =>
+      (by === null || String(user_id) === by) && (of === null || resource_id === of),
+  );
+};
+
+/** The body of each response, by its path. */
+const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
+  '/api/users': (query) => (query.get('order') === 'desc' ? [null] : users),
+  '/api/users/666': () => ({ ...admin, id: 666, created_at: 'not a time' }),
+  '/api/users/666/sessions': () => ({ data: [session('a', { expires_at: 'not a time' })] }),
+  '/api/admin/audit-logs': (query) => ({ data: list(query) }),
+  '/api/admin/audit-seal': () => seal,
+  '/api/second-factor': () => ({ enabled: true, recovery_codes_left: 8 }),
+  '/api/users/2/second-factor': () => ({ enabled: true, recovery_codes_left: 8 }),
+  ...Object.fromEntries(users.map((each) => [`/api/users/${each.id}`, () => each])),
+  ...Object.fromEntries(
+    users.map(({ id }) => [
+      `/api/users/${id}/sessions`,
+      () => ({
+        data: [session('a', { current: id === 1 }), session('b', { user_agent: 'app/1' })],
+      }),
+    ]),
+  ),
+};
+
+const missing = { code: 'USER_NOT_FOUND', title: 'User not found', status: 404 };
+
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const token = `.${base64({ ...admin, exp: now / 1000 + 86_400 })}.`;
+
+const press = (name: string) => async (page: Page) =>
+  page.getByRole('button', { name, exact: true }).click();
+
+/** Each screen: its place, and what is done there. */
+const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promise<unknown>)?]>> = {
+  'sign-in': ['/console', press('Sign out')],
+  users: ['/console#/users'],
+  'users-none': ['/console#/users?q=nobody'],
+  'user-new': ['/console#/users', press('Create a user')],
+  user: ['/console#/users/2'],
+  'user-long': ['/console#/users/4'],
+  'user-gone': ['/console#/users/404'],
+  'user-role': ['/console#/users/2', press('Make an admin')],
+  'user-factor': ['/console#/users/2', press('Look and remove')],
+  'user-delete': ['/console#/users/2', press('Delete')],
+  'user-end': ['/console#/users/2', press('End all')],
+  audit: ['/console#/audit'],
+  'audit-filtered': [`/console#/audit?userId=2&since=${timeBefore(100)}&order=asc`],
+  'audit-entry': ['/console#/audit', (page) => page.locator('tbody button').first().click()],
+  'audit-export': ['/console#/audit', press('Export')],
+  seal: ['/console#/seal'],
+  account: ['/console#/account'],
+  'account-codes': ['/console#/account', press('Make new recovery codes')],
+  nowhere: ['/console#/nowhere'],
+  docs: [
+    '/docs',
+    async (page) => {
+      await page.locator('#operations-Users-listUsers .opblock-summary-control').click();
+      await page.locator('.responses-table').waitFor();
+    },
+  ],
+};
+
+const folder = join('.reports/screens', process.env.SCREENS ?? 'now');
+mkdirSync(folder, { recursive: true });
+
+/** Opens a place in a window so high that all names are seen, and so asked for. */
+const openScreen = async (place: string): Promise<Page> => {
+  const viewport = { width: 1280, height: 2400 };
+  const context = await browser.newContext({
+    viewport,
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+  });
+  const page = await context.newPage();
+  // Swagger UI waits by the clock, and shows no time.
+  if (place !== '/docs') await page.clock.setFixedTime(now);
+  await page.addInitScript(`sessionStorage.setItem('accounts-console-token', '${token}')`);
+  await page.route('**/api/**', (route) => {
+    const { pathname, searchParams } = new URL(route.request().url());
+    const body = bodies[pathname];
+    return route.fulfill({ status: body ? 200 : 404, json: body?.(searchParams) ?? missing });
+  });
+  await page.route('**/openapi.json', async (route) => {
+    const response = await route.fetch();
+    // The port is another one in each run.
+    const body = (await response.text()).replaceAll(service.url, 'http://localhost');
+    return route.fulfill({ response, body });
+  });
+  await page.goto(service.url + place);
+  await page.waitForLoadState('networkidle');
+  return page;
+};
+
+/** Within the page: what is broken, runs into its neighbour or reaches out of the window. */
+const misplaced = `(() => {
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const box = (element) => element.getBoundingClientRect();
+  const isOnLines = (element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 4))).size > 1;
+  };
+  const beside = (dt) => box(dt.nextElementSibling).left >= box(dt).right && box(dt.nextElementSibling).top < box(dt).bottom;
+  const found = {
+    broken: all('.badge, td time' + (innerWidth < 500 ? '' : ', .whole'))
+      .filter((element) => element.innerText.length < 50 && isOnLines(element)),
+    'not beside its name': all('dl dt').filter((dt) => !beside(dt)),
+    outside: document.documentElement.scrollWidth > innerWidth
+      ? all('body *').filter((element) => box(element).right > innerWidth + 1).slice(0, 9)
+      : [],
+  };
+  return Object.entries(found).flatMap(([what, elements]) =>
+    elements.map(({ outerHTML }) => what + ': ' + outerHTML.slice(0, 120)));
+})()`;
+
+const looks = [
+  { width: 1280, colorScheme: 'light' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 800, colorScheme: 'light' },
+  { width: 390, colorScheme: 'light' },
+  { width: 360, colorScheme: 'dark' },
+] as const;
+
+/** Pixels of the highest picture that Chromium takes. */
+const highest = 16_000;
+
+describe('Nothing is broken or out of its place', () => {
+  it.each(Object.entries(screens))('on the screen %s', async (name, [place, act]) => {
+    const page = await openScreen(place);
+    await act?.(page);
+    await page.locator('.busy').waitFor({ state: 'detached' });
+    const found: string[] = [];
+    for (const { width, colorScheme } of looks) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      const path = join(folder, `${name}-${width}-${colorScheme}.png`);
+      const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+      const clip = { x: 0, y: 0, width, height: Math.min(height, highest) };
+      await page.screenshot({ path, fullPage: true, clip, animations: 'disabled' });
+      const faults = (await page.evaluate(misplaced)) as readonly string[];
+      found.push(...faults.map((each) => `${width}: ${each}`));
+    }
+    expect(found).toEqual([]);
+  });
+});
+
+describe('Nothing that the API answers stops the console', () => {
+  it('which shows the trail, each entry and the user whom it names, whatever an entry holds', async () => {
+    const page = await openScreen('/console#/audit?userId=666');
+    const rows = page.locator('tbody tr');
+
+    await expect.poll(() => rows.count()).toBe(junk.length);
+    for (const button of await rows.getByRole('button').all()) {
+      await button.click();
+      await page.getByRole('dialog').getByText('The whole entry').waitFor();
+      await page.keyboard.press('Escape');
+    }
+    await page.goto(`${service.url}/console#/users/666`);
+
+    await expect.poll(() => rows.count()).toBe(1 + 5 + 5);
+  });
+
+  it('which says that a screen has failed, and shows the others', async () => {
+    const page = await openScreen('/console#/users?order=desc');
+
+    await page.getByText('This screen has failed.').waitFor();
+    await page.getByRole('link', { name: 'Audit' }).click();
+
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(entries.length);
+  });
+});
