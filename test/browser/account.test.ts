@@ -88,4 +88,8 @@ it('One’s own account says which address is not verified, and that a new one c
     .waitFor();
 
   expect(await page.getByLabel('Email address').inputValue()).toBe(user.email);
+  await page.reload();
+  await page.getByText('Waits for the link mailed to another@example.org').waitFor();
+  const seen = await openConsole(browser, service, `#/users/${user.id}`);
+  await seen.page.getByText('Waits for the link mailed to another@example.org').waitFor();
 });

@@ -46,7 +46,10 @@ const user = (id: number, name: string, email: string, more: Partial<User> = {})
 const admin = user(1, 'Ada King', 'ada.king@accounts.example.com', { role: 'admin' });
 const users: readonly User[] = [
   admin,
-  user(2, 'Grace Hopper', 'grace.hopper@accounts.example.com', { email_verified: false }),
+  user(2, 'Grace Hopper', 'grace.hopper@accounts.example.com', {
+    email_verified: false,
+    pending_email: 'grace.hopper@another.example.com',
+  }),
   user(3, 'Hubert Blaine Wolfeschlegelsteinhausenbergerdorff and a long line of others', 'h@b.co'),
   user(4, 'N'.repeat(100), 'somebody@accounts.example.com', { role: 'admin' }),
   user(5, 'Bartholomew', `${'long.address.'.repeat(13)}@accounts.example.com`),

@@ -32,6 +32,7 @@ export const UserFacts = ({ user }: UserProps) => (
     <span>
       <Address user={user} /> <CopyButton text={user.email} label="Copy the address" />
     </span>
+    {user.pending_email && <span>Waits for the link mailed to {user.pending_email}</span>}
     <span>Id {user.id}</span>
     <span>
       Created <Time at={user.created_at} />
