@@ -175,6 +175,9 @@ describe('The screen of all users', () => {
     expect(await page.evaluate('document.activeElement.type')).toBe('email');
     expect(await page.getByLabel('Password').inputValue()).toBe('a long password');
     expect(await violationsIn(page)).toEqual([]);
+    await page.route('**/api/users', (route) => route.abort());
+    await button(page, 'Create the user').click();
+    await page.getByText('It may have been done all the same.').waitFor();
   });
 });
 
