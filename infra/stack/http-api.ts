@@ -64,8 +64,8 @@ const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>
   });
 
 /**
- * API Gateway takes no route that ends in a slash. A greedy parameter may be empty, so that
- * `/console/` reaches the function, which leads to `/console`.
+ * API Gateway takes no route that ends in a slash. It may lead `/console/` to the route `/console` or
+ * to a greedy parameter below it: either way it reaches the function, which leads to `/console`.
  */
 const gatewayPath = ({ path }: Route): string => path.replace('{file}', '{file+}');
 

@@ -204,6 +204,14 @@ describe('The local gateway', () => {
   );
 });
 
+describe('The local gateway with a slash behind the path of a page', () => {
+  it.each(['/console', '/docs'])('leads to the page: %s', async (page) => {
+    const { status, headers } = await fetch(`${url}${page}/`, { redirect: 'manual' });
+
+    expect([status, headers.get('location')]).toEqual([302, page]);
+  });
+});
+
 describe('The local gateway with pages of other origins', () => {
   const origin = 'https://app.example.org';
   const preflight = { origin, 'access-control-request-method': 'PUT' };
