@@ -97,13 +97,17 @@ describe('npm ci in a folder with the .npmrc of the project', () => {
   });
 });
 
+/** The script that runs before each command, in a folder with other packages than those here. */
+const commandIn = (folder: string, nodeOptions: readonly string[] = []) =>
+  spawnSync(process.execPath, [...nodeOptions, join(folder, 'infra/installation.js')], {
+    encoding: 'utf8',
+  });
+
 describe('A command run by a Node that is too old', () => {
   const run = (version: string) => {
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
       Object.defineProperty(process, 'version', { value: 'v${version}' });`;
-    const nodeOptions = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
-    const options = { encoding: 'utf8' } as const;
-    return spawnSync(process.execPath, [...nodeOptions, 'infra/node-version.js'], options);
+    return commandIn('.', ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]);
   };
 
   it('ends with one sentence that says which is needed', () => {
@@ -118,6 +122,88 @@ describe('A command run by a Node that is too old', () => {
 
   it.each(['start', 'operator', 'test', 'check'])('is refused by npm run %s', (name) => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(scripts[name]).toMatch(/^(exec )?node (--import )?(\.\/)?infra\/node-version\.js /);
+    expect(scripts[name]).toMatch(/^(exec )?node (--import )?(\.\/)?infra\/installation\.js /);
+  });
+});
+
+describe('A command without all packages', () => {
+  const locked = {
+    '': {},
+    'node_modules/one': { version: '1.0.0' },
+    'node_modules/one/node_modules/two': { version: '2.0.0' },
+    'node_modules/tool': { version: '1.0.0', dev: true },
+    'node_modules/of-linux': { version: '1.0.0', optional: true },
+  };
+
+  /** A project with these packages; those that are in place need not be those that npm has noted. */
+  const project = ({
+    noted = locked as object | null,
+    inPlace = Object.keys(locked) as readonly string[],
+    commands = true,
+  } = {}): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'installation-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, 'infra'));
+    copyFileSync('infra/installation.js', join(folder, 'infra/installation.js'));
+    for (const path of inPlace) mkdirSync(join(folder, path), { recursive: true });
+    if (commands) mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+    const write = (file: string, content: object) =>
+      writeFileSync(join(folder, file), JSON.stringify(content));
+    for (const path of inPlace) write(join(path, 'package.json'), { type: 'module' });
+    write('package.json', { type: 'module' });
+    write('package-lock.json', { packages: locked });
+    if (noted) write('node_modules/.package-lock.json', { packages: noted });
+    return folder;
+  };
+  const { 'node_modules/one': _, ...withoutOne } = locked;
+  const { 'node_modules/tool': __, 'node_modules/of-linux': ___, '': ____, ...needed } = locked;
+  const older = { ...locked, 'node_modules/tool': { version: '0.9.0', dev: true } };
+  const notIn = (name: string) =>
+    `The package ${name} is not installed, or not in the version of package-lock.json: run npm ci.\n`;
+
+  it.each([
+    [
+      'none was installed',
+      { noted: null, inPlace: [], commands: false },
+      'The packages are not installed: run npm ci.\n',
+    ],
+    [
+      'npm ci was interrupted',
+      { noted: null },
+      'The packages are not all installed: run npm ci.\n',
+    ],
+    [
+      'the commands are gone',
+      { commands: false },
+      'The packages are not all installed: run npm ci.\n',
+    ],
+    [
+      'one is gone',
+      {
+        inPlace: Object.keys(withoutOne)
+          .slice(0, 1)
+          .concat('node_modules/tool', 'node_modules/of-linux'),
+      },
+      notIn('one'),
+    ],
+    ['one is new in package-lock.json', { noted: withoutOne }, notIn('one')],
+    ['one has another version there', { noted: older }, notIn('tool')],
+    [
+      'one of another package is gone',
+      { inPlace: Object.keys(locked).filter((path) => !path.endsWith('two')) },
+      notIn('two'),
+    ],
+  ])('ends with one sentence where %s', (_, packages, stderr) => {
+    expect(commandIn(project(packages))).toMatchObject({ status: 1, stderr, stdout: '' });
+  });
+
+  it.each([
+    ['all are there', {}],
+    [
+      'npm left out what only development or another platform needs',
+      { noted: needed, inPlace: Object.keys(needed) },
+    ],
+  ])('does not end where %s', (_, packages) => {
+    expect(commandIn(project(packages))).toMatchObject({ status: 0, stderr: '' });
   });
 });
