@@ -2,9 +2,9 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import {
   type Allowed,
   corsOrigins,
+  lackOf,
   settings as libSettings,
   parseSetting,
-  requirement,
   ruleOf,
   type ServiceVariable,
   type Setting,
@@ -183,10 +183,10 @@ const isAtDefault = (name: Name, values: Given): boolean => {
 
 const requireConsistent = (values: Given): void => {
   const settings = Object.entries(deploymentSettings) as [Name, DeploymentSetting][];
-  for (const [name, { requires, atMost }] of settings) {
-    if (requires && !isAtDefault(name, values) && isAtDefault(requires as Name, values)) {
-      throw new SettingError(name, requirement(requires, deploymentSettings[requires as Name]));
-    }
+  const ofDefaults = { isAtDefault: (name: string) => isAtDefault(name as Name, values) };
+  for (const [name, { atMost }] of settings) {
+    const lack = lackOf(name, deploymentSettings, ofDefaults);
+    if (lack) throw new SettingError(name, lack);
     if (atMost && Number(values[name]) > Number(values[atMost])) {
       throw new SettingError(name, `must not be above ${atMost}, which is ${values[atMost]}`);
     }

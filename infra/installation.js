@@ -9,6 +9,8 @@ const packagesIn = (file) => JSON.parse(readFileSync(new URL(file, root), 'utf8'
 /** What `npm ci` has not installed; undefined if everything is there. */
 const missing = () => {
   if (!existsSync(new URL('node_modules', root))) return 'The packages are not installed';
+  // A copy without this file says nothing of what belongs to it.
+  if (!existsSync(new URL('package-lock.json', root))) return undefined;
   // npm writes these last.
   const last = ['node_modules/.package-lock.json', 'node_modules/.bin'];
   if (!last.every((path) => existsSync(new URL(path, root)))) {

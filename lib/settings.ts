@@ -354,26 +354,68 @@ export const valuesIn = <C extends Catalogue>(env: Environment, catalogue: C): V
   return Object.defineProperties({}, Object.fromEntries(getters)) as Values<C>;
 };
 
-const isAtDefault = (env: Environment, setting: VariableSetting): boolean =>
-  (env[setting.variable] || setting.default) === setting.default;
-
-/** Says that another setting is required, completing a sentence that begins with one's name. */
-export const requirement = (name: string, { default: value }: Setting): string =>
-  value ? `requires that ${name} is not ${value}` : `requires ${name}`;
+/** The names of settings that one requires, each through the one before. */
+const requiredBy = (name: string, all: Readonly<Record<string, Setting>>): readonly string[] => {
+  const required = new Set<string>();
+  for (
+    let next = all[name]?.requires;
+    next && next !== name && !required.has(next);
+    next = all[next]?.requires
+  ) {
+    required.add(next);
+  }
+  return [...required];
+};
 
 /**
- * Checks in the environment of a whole service that no setting is there without another one that it
- * requires. A function has the settings that it reads, and no others.
- * @throws {ConfigError} naming both
+ * What a setting that has a value lacks: settings that it requires, directly or through others, and
+ * that are at their defaults.
+ * @param isAtDefault whether a setting, by its key, has no value of its own
+ * @param nameOf the name under which users know a setting
+ * @returns it completes a sentence that begins with the name of the setting; undefined: nothing, or
+ *   the same as a setting that it requires
  */
-export const requireTogether = (env: Environment): void => {
-  const all: Catalogue = serviceSettings;
-  for (const { requires, ...setting } of Object.values(all)) {
-    const required = requires && all[requires];
-    if (required && !isAtDefault(env, setting) && isAtDefault(env, required)) {
-      throw new ConfigError(setting.variable, requirement(required.variable, required));
+export const lackOf = (
+  name: string,
+  all: Readonly<Record<string, Setting>>,
+  {
+    isAtDefault,
+    nameOf = (each) => each,
+  }: { isAtDefault(name: string): boolean; nameOf?(name: string): string },
+): string | undefined => {
+  const [direct = '', ...others] = requiredBy(name, all);
+  if (!direct || isAtDefault(name) || !isAtDefault(direct)) return undefined;
+  const lacking = [direct, ...others.filter(isAtDefault)].map((each) => {
+    const value = all[each]?.default;
+    return value ? `that ${nameOf(each)} is not ${value}` : nameOf(each);
+  });
+  return `requires ${new Intl.ListFormat('en-GB').format(lacking)}`;
+};
+
+/**
+ * Everything that is wrong with the settings in the environment of a whole service, a sentence each:
+ * first the values that are not allowed, then what those that are set lack. A function has only the
+ * settings that it reads.
+ */
+export const faultsIn = (env: Environment, all: Catalogue): readonly string[] => {
+  const variableOf = (name: string): string => all[name]?.variable ?? name;
+  const isAtDefault = (name: string): boolean => {
+    const { default: standard } = all[name] ?? {};
+    return (env[variableOf(name)] || standard) === standard;
+  };
+  const values = Object.values(all).flatMap((setting) => {
+    try {
+      read(env, setting);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
     }
-  }
+  });
+  const lacking = Object.keys(all).flatMap((name) => {
+    const lack = lackOf(name, all, { isAtDefault, nameOf: variableOf });
+    return lack ? [new ConfigError(variableOf(name), lack).message] : [];
+  });
+  return [...values, ...lacking];
 };
 
 // @__NO_SIDE_EFFECTS__

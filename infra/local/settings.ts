@@ -6,8 +6,8 @@ import {
   ConfigError,
   configFrom,
   corsOrigins,
+  faultsIn,
   originsIn,
-  requireTogether,
   serviceSettings,
   settings,
   tooFewDays,
@@ -49,13 +49,24 @@ export const localSettings = {
   /** Where data is kept; `memory` keeps nothing. */
   dataFolder: { variable: 'DATA_DIR', allowed: anyText, default: '.local' },
   jwtSecret: { variable: 'JWT_SECRET', allowed: anyText, default: '' },
-  adminEmail: { variable: 'ADMIN_EMAIL', allowed: anyText, default: '' },
-  adminPassword: { variable: 'ADMIN_PASSWORD', allowed: anyText, default: '' },
+  adminEmail: {
+    variable: 'ADMIN_EMAIL',
+    allowed: anyText,
+    default: '',
+    requires: 'adminPassword',
+  },
+  adminPassword: {
+    variable: 'ADMIN_PASSWORD',
+    allowed: anyText,
+    default: '',
+    requires: 'adminEmail',
+  },
   corsOrigins,
   /** Unless it is set, requests are logged on a terminal. */
   logRequests: { variable: 'LOG_REQUESTS', allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
   auditSealWindow: settings.auditSealWindow,
+  storagePatience: settings.storagePatience,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
   engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', allowed: anyText, default: '' },
   /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */
@@ -117,15 +128,17 @@ const requireKept = (env: Environment, folder: string): void => {
   if (broken) throw new ConfigError(serviceSettings.auditArchiveDays.variable, broken);
 };
 
-/** @throws {ConfigError} for a setting that is not allowed, or that lacks another one */
+/** @throws {Error} with a line for each setting that is not allowed, or that lacks others */
 export const readLocalSettings = (
   env: Environment,
   { isTerminal = process.stdout.isTTY }: { isTerminal?: boolean } = {},
 ): LocalSettings => {
   const logRequests = { ...localSettings.logRequests, default: isTerminal ? 'on' : 'off' };
-  const values = valuesIn(env, { ...localSettings, logRequests });
+  const all = { ...localSettings, logRequests };
+  const faults = faultsIn(env, { ...all, ...serviceSettings });
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  const values = valuesIn(env, all);
   const { dataFolder: folder, adminEmail: email, adminPassword: password } = values;
-  requireTogether(env);
   requireKept(env, folder);
   return {
     port: values.port,

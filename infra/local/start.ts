@@ -4,6 +4,7 @@ import { config, sendsMail } from '../../lib/settings.ts';
 import type { LocalAdmin } from './admin.ts';
 import { type LocalService, startService } from './service.ts';
 import { type LocalSettings, localSettings, readLocalSettings } from './settings.ts';
+import { doubtsAbout } from './unknown-settings.ts';
 
 const explain = (error: NodeJS.ErrnoException): string =>
   error.code === 'EADDRINUSE'
@@ -68,6 +69,7 @@ const endInTime = ({ engine, stop }: LocalService): void => {
   });
 };
 
+for (const doubt of doubtsAbout(process.env)) console.error(doubt);
 try {
   const settings = readLocalSettings(process.env);
   const service = await startService(settings);

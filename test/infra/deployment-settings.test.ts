@@ -243,6 +243,12 @@ describe('readDeploymentSettings', () => {
   });
 });
 
+it('All settings are named that one requires, directly or through others', () => {
+  expect(() => readDeploymentSettings({ emailVerification: 'on' })).toThrow(
+    'Setting emailVerification requires verifyUrl, resetUrl and mailFrom',
+  );
+});
+
 describe('The time for which entries are kept', () => {
   const sealed = { auditSeal: 'on' };
 

@@ -4,11 +4,12 @@ import {
   ConfigError,
   configFrom,
   corsOrigins,
+  faultsIn,
   operatorSettings,
   originsIn,
   outputOf,
-  requireTogether,
   sendsMail,
+  serviceSettings,
   settings,
   tooFewDays,
   valuesIn,
@@ -225,24 +226,6 @@ describe('A setting of mails', () => {
     );
   });
 
-  const [MAIL_FROM, RESET_URL] = [sound.MAIL_FROM, sound.RESET_URL];
-  const check = (env: Record<string, string>) => refusalOf(() => requireTogether(env));
-
-  it.each([
-    [{ MAIL_FROM }, 'MAIL_FROM requires RESET_URL'],
-    [{ RESET_URL }, 'RESET_URL requires MAIL_FROM'],
-    [{ EMAIL_VERIFICATION: 'on' }, 'EMAIL_VERIFICATION requires VERIFY_URL'],
-    [{ VERIFY_URL: RESET_URL }, 'VERIFY_URL requires RESET_URL'],
-    [{ SESSION_DAYS: '90' }, 'SESSION_DAYS requires that SESSIONS is not stateless'],
-    [{ SESSION_IDLE_DAYS: '5' }, 'SESSION_IDLE_DAYS requires that SESSION_DAYS is not 0'],
-  ])('requires others: %o is refused for a whole service', (env, message) => {
-    expect(check(env)).toBe(`Environment variable ${message}`);
-  });
-
-  it.each([[{}], [sound]])('requires no others: %o is accepted', (env) => {
-    expect(check(env)).toBe('accepted undefined');
-  });
-
   it.each([
     ['a@example.com', 'https://app.example.com', true],
     ['a@example.com', '', false],
@@ -250,6 +233,51 @@ describe('A setting of mails', () => {
     ['', '', false],
   ])('turns mails on only together with the other one: %j, %j: %s', (mailFrom, resetUrl, sent) => {
     expect(sendsMail({ mailFrom, resetUrl })).toBe(sent);
+  });
+});
+
+describe('The settings of a whole service', () => {
+  const [MAIL_FROM, RESET_URL] = ['accounts@example.com', 'https://app.example.com/reset'];
+
+  it.each([
+    [{}, []],
+    [{ MAIL_FROM, RESET_URL }, []],
+    [{ SESSION_DAYS: '0', EMAIL_VERIFICATION: '' }, []],
+    [{ MAIL_FROM }, ['MAIL_FROM requires RESET_URL']],
+    [{ RESET_URL }, ['RESET_URL requires MAIL_FROM']],
+    [{ VERIFY_URL: RESET_URL }, ['VERIFY_URL requires RESET_URL and MAIL_FROM']],
+    [{ SESSION_DAYS: '90' }, ['SESSION_DAYS requires that SESSIONS is not stateless']],
+    [
+      { SESSION_IDLE_DAYS: '5' },
+      ['SESSION_IDLE_DAYS requires that SESSION_DAYS is not 0 and that SESSIONS is not stateless'],
+    ],
+    [
+      { EMAIL_VERIFICATION: 'on' },
+      ['EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM'],
+    ],
+    // What one of them lacks is not said again of those that require it.
+    [
+      { EMAIL_VERIFICATION: 'on', VERIFY_URL: RESET_URL },
+      ['VERIFY_URL requires RESET_URL and MAIL_FROM'],
+    ],
+    [
+      { EMAIL_VERIFICATION: 'on', MAIL_FROM },
+      ['MAIL_FROM requires RESET_URL', 'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL'],
+    ],
+    // Values come first.
+    [
+      { MAIL_FROM, EMAIL_VERIFICATION: 'true', DOCS: 'no' },
+      [
+        'EMAIL_VERIFICATION must be one of off, on, required',
+        'DOCS must be one of on, off',
+        'MAIL_FROM requires RESET_URL',
+        'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL',
+      ],
+    ],
+  ])('are refused with everything that is wrong with them: %o', (env, faults) => {
+    expect(faultsIn(env, serviceSettings)).toEqual(
+      faults.map((fault) => `Environment variable ${fault}`),
+    );
   });
 });
 

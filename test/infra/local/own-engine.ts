@@ -23,6 +23,7 @@ const settingsFor = (data: string) => ({
   AWS_ENDPOINT_URL_DYNAMODB: '',
   DATA_DIR: data,
   JWT_SECRET: '',
+  ADMIN_EMAIL: 'root@example.org',
   ADMIN_PASSWORD: 'same-at-each-start',
 });
 
@@ -77,7 +78,7 @@ export const ownEngineForThisFile = (): OwnEngine => {
       return startInVain(installation, { PATH, PORT: '0', ...settingsFor(data), ...environment });
     },
     npmStart: async () => {
-      const settings = { PORT: '0', ...settingsFor(data), ADMIN_EMAIL: 'root@example.org' };
+      const settings = { PORT: '0', ...settingsFor(data) };
       const npm = spawn('npm', ['start'], {
         cwd: installation,
         env: { ...process.env, ...settings },

@@ -143,7 +143,13 @@ describe('The settings of one machine', () => {
   it.each([
     [{ PORT: 'http' }, 'PORT must be a whole number from 0 to 65535'],
     [{ CORS_ORIGINS: 'localhost:3000' }, 'CORS_ORIGINS must be * or a comma-separated list'],
-    [{ MAIL_FROM: 'a@example.com' }, 'MAIL_FROM requires RESET_URL'],
+    [
+      { EMAIL_VERIFICATION: 'true', ADMIN_EMAIL: 'a@example.com' },
+      `Environment variable EMAIL_VERIFICATION must be one of off, on, required
+Environment variable ADMIN_EMAIL requires ADMIN_PASSWORD
+Environment variable EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM`,
+    ],
+    [{ ADMIN_PASSWORD: 'a secret' }, 'Environment variable ADMIN_PASSWORD requires ADMIN_EMAIL'],
     [{ AUDIT_RETENTION_DAYS: '30', DATA_DIR: 'memory' }, 'must be 0 with DATA_DIR=memory'],
     [
       { AUDIT_RETENTION_DAYS: '60', AUDIT_ARCHIVE_DAYS: '59' },
