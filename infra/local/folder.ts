@@ -6,10 +6,13 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
+  unwatchFile,
+  watchFile,
   writeFileSync,
 } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /** The account that runs this process: its name on this machine, or its number without one. */
@@ -90,6 +93,19 @@ const makeFile = (file: string): void => {
   }
 };
 
+/** Creates a folder with those around it. Node's own way never ends where none can be, in /proc. */
+const makeFolder = (folder: string): void => {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    if (code !== 'ENOENT' || existsSync(dirname(folder))) throw error;
+    makeFolder(dirname(folder));
+    mkdirSync(folder, { mode: 0o700 });
+  }
+};
+
 /** Whether a folder has ever been the data folder of a service. */
 export const wasLocked = (folder: string): boolean => existsSync(lockFile(folder));
 
@@ -101,7 +117,7 @@ export const wasLocked = (folder: string): boolean => existsSync(lockFile(folder
  */
 export const lockFolder = (folder: string): (() => void) | undefined => {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Error(
@@ -122,4 +138,23 @@ export const lockFolder = (folder: string): (() => void) | undefined => {
   // A service that was killed has left this file, which is now out of date.
   forgetRunning(folder);
   return () => database.close();
+};
+
+/** Milliseconds after which a deleted data folder is noticed. */
+const watchInterval = 1000;
+
+/**
+ * Watches a data folder that this process has locked, because an engine goes on writing to deleted
+ * files, which nobody can read any more.
+ * @returns a promise that is resolved when the folder is deleted or replaced, and what stops watching
+ */
+export const watchFolder = (folder: string): { deleted: Promise<void>; stop(): void } => {
+  const file = lockFile(folder);
+  const { ino } = statSync(file);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const options = { interval: watchInterval, persistent: false };
+  watchFile(file, options, (now) => {
+    if (now.ino !== ino) resolve();
+  });
+  return { deleted: promise, stop: () => unwatchFile(file) };
 };

@@ -7,7 +7,7 @@ import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { newestEntry } from './expiry.ts';
-import { announceRunning, forgetRunning, lockFolder, readRunning } from './folder.ts';
+import { announceRunning, forgetRunning, lockFolder, readRunning, watchFolder } from './folder.ts';
 import { createGateway, type Integration } from './gateway.ts';
 import { type LocalMail, startMail } from './mail.ts';
 import { archiveFolder, startSealing } from './sealing.ts';
@@ -25,6 +25,8 @@ export interface LocalService {
   readonly engine: Engine;
   /** Where mails are written or sent to; absent where mails are off. */
   readonly mail?: Pick<LocalMail, 'folder' | 'elsewhere'>;
+  /** Resolved when the data folder is deleted; absent without one. */
+  readonly folderDeleted?: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -118,7 +120,9 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
   let engine: Engine | undefined;
   let mail: LocalMail | undefined;
   let stopSealing = async () => {};
+  const watch = folder ? watchFolder(folder) : undefined;
   const stop = async () => {
+    watch?.stop();
     if (folder) forgetRunning(folder);
     await Promise.all([gateway.drain(), stopSealing()]);
     await mail?.stop();
@@ -141,7 +145,8 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     announce(settings, engine.endpoint, url);
     opening.resolve(integrations);
     if (folder) stopSealing = startSealing(folder, settings.auditSealInterval, { newest });
-    return { url, admin, engine, stop, ...(mail ? { mail } : {}) };
+    const folderDeleted = watch ? { folderDeleted: watch.deleted } : {};
+    return { url, admin, engine, stop, ...folderDeleted, ...(mail ? { mail } : {}) };
   } catch (error) {
     opening.reject(error);
     await stop();

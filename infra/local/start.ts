@@ -6,9 +6,9 @@ import { type LocalService, startService } from './service.ts';
 import { type LocalSettings, localSettings, readLocalSettings } from './settings.ts';
 import { doubtsAbout } from './unknown-settings.ts';
 
-const explain = (error: NodeJS.ErrnoException): string =>
+const explain = (error: NodeJS.ErrnoException & { readonly port?: number }): string =>
   error.code === 'EADDRINUSE'
-    ? 'The port is in use by another program: set PORT to a free one.'
+    ? `Port ${error.port} is in use by another program: set PORT to a free one.`
     : error.message;
 
 /** Quotes text as one word of a shell command. */
@@ -50,8 +50,8 @@ const announce = (settings: LocalSettings, service: LocalService): void => {
   console.log(lines.join('\n'));
 };
 
-/** Ends the process cleanly on a signal, or when the engine ends by itself. */
-const endInTime = ({ engine, stop }: LocalService): void => {
+/** Ends the process cleanly on a signal, or when the engine ends by itself or its data are gone. */
+const endInTime = ({ engine, stop, folderDeleted }: LocalService, folder = ''): void => {
   let ending = false;
   const end = async () => {
     if (ending) return;
@@ -60,20 +60,24 @@ const endInTime = ({ engine, stop }: LocalService): void => {
     process.exit();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end);
-  engine.died?.then((how) => {
-    console.error(
-      `The DynamoDB engine ${engine.name} has ended by itself (${how}): the service ends too.`,
-    );
+  const fail = (message: string) => {
+    if (!ending) console.error(message);
     process.exitCode = 1;
     return end();
-  });
+  };
+  engine.died?.then((how) =>
+    fail(`The DynamoDB engine ${engine.name} has ended by itself (${how}): the service ends too.`),
+  );
+  folderDeleted?.then(() =>
+    fail(`The data folder ${folder} was deleted while the service was running: the service ends.`),
+  );
 };
 
 for (const doubt of doubtsAbout(process.env)) console.error(doubt);
 try {
   const settings = readLocalSettings(process.env);
   const service = await startService(settings);
-  endInTime(service);
+  endInTime(service, settings.folder);
   announce(settings, service);
 } catch (error) {
   console.error(explain(error as NodeJS.ErrnoException));

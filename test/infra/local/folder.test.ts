@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -31,8 +31,40 @@ describe('A data folder', { timeout: 180_000 }, () => {
     const { code, output } = await own.startInVain({ PORT: String(port), DATA_DIR: untouched });
 
     expect(code).toBe(1);
-    expect(output).toBe('The port is in use by another program: set PORT to a free one.\n');
+    expect(output).toBe(`Port ${port} is in use by another program: set PORT to a free one.\n`);
     expect(engineOf(untouched)).toBeUndefined();
+  });
+
+  it.runIf(existsSync('/proc'))('is refused at once where no folder can be created', async () => {
+    const { code, output } = await own.startInVain({ DATA_DIR: '/proc/x/y' });
+
+    expect([code, output]).toEqual([
+      1,
+      'DATA_DIR must name a folder that can be created or used, not /proc/x/y (ENOENT).\n',
+    ]);
+  });
+
+  it('is created with the folders around it, which only their owner can read', async () => {
+    const around = join(data, 'around');
+
+    lockFolder(join(around, 'new'))?.();
+
+    expect(statSync(around).mode & 0o777).toBe(0o700);
+  });
+
+  it('ends the service with one sentence when it is deleted while the service runs', async () => {
+    const DATA_DIR = join(data, 'deleted');
+    const service = await own.start({ DATA_DIR });
+    const ended = service.process && once(service.process, 'exit');
+    const before = service.output().length;
+
+    rmSync(DATA_DIR, { recursive: true });
+
+    expect((await ended)?.[0]).toBe(1);
+    expect(service.output().slice(before)).toBe(
+      `The data folder ${DATA_DIR} was deleted while the service was running: the service ends.\n`,
+    );
+    expect(await own.isVacated()).toBe(true);
   });
 
   it('belongs to exactly one of the services that start at once', async () => {
