@@ -30,10 +30,21 @@ const passwordOf = ({ email, password }: LocalAdmin, settings: LocalSettings): s
   return password ?? `not shown again. ${anotherPassword(email, settings)}`;
 };
 
-/** A command that logs the admin in, with a placeholder where the password is not known. */
-const loginOf = ({ email, password = 'PASSWORD' }: LocalAdmin, url: string): string => {
-  const login = quote(JSON.stringify({ email, password }));
-  return `curl -sw '\\n' ${url}/api/login -H 'content-type: application/json' -d ${login}`;
+/** A command that reads a password and writes the JSON of a login with it. */
+const askForPassword = (email: string): string => {
+  const begin = JSON.stringify({ email })
+    .slice(0, -1)
+    .replaceAll(/[\\/&]/g, '\\$&');
+  const program = `s/["\\\\]/\\\\&/g; s/.*/${begin},"password":"&"}/; q`;
+  return `printf 'Password: ' >&2; sed ${quote(program)}`;
+};
+
+/** A command that logs the admin in, and asks for the password where this run has not made it. */
+const loginOf = ({ email, password }: LocalAdmin, url: string): string => {
+  const post = `curl -sw '\\n' ${url}/api/login -H 'content-type: application/json' -d`;
+  return password === undefined
+    ? `${askForPassword(email)} | ${post} @-`
+    : `${post} ${quote(JSON.stringify({ email, password }))}`;
 };
 
 const announce = (settings: LocalSettings, service: LocalService): void => {

@@ -28,10 +28,11 @@ const settingsOfBoth = () => {
 const said = ({ output }: { output(): string }, word: string) =>
   new RegExp(`^${word}: +(.+)$`, 'm').exec(output())?.[1] ?? '';
 
-const paste = (line: string) =>
+const paste = (line: string, typed = '') =>
   execFileSync('sh', ['-c', line], {
     encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
+    input: typed,
+    stdio: ['pipe', 'pipe', 'ignore'],
     env: cleanEnvironment(),
   });
 
@@ -45,15 +46,21 @@ describe('The output of npm start', () => {
     expect(paste(said(service, 'Try'))).toMatch(/^\{"message":"Login successful",.+\}\n$/);
   });
 
-  it('shows a login without the password of the settings', async () => {
-    const service = await start({ ADMIN_EMAIL: 'root@example.org', ADMIN_PASSWORD: 'a secret' });
+  it.each([
+    ['root@example.org', 'a secret'],
+    ["o'neil&co/\\x@example.org", 'a "quoted" \\ & $HOME `id` %s secret'],
+  ])(
+    'shows a command that asks for the password of the settings and logs in: %s, %s',
+    async (email, password) => {
+      const service = await start({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password });
 
-    expect(said(service, 'Admin')).toBe('root@example.org  password: the one in ADMIN_PASSWORD');
-    expect(said(service, 'Try')).toContain(
-      `/api/login -H 'content-type: application/json' -d '{"email":"root@example.org","password":"PASSWORD"}'`,
-    );
-    expect(service.output()).not.toContain('a secret');
-  });
+      const printed = paste(said(service, 'Try'), `${password}\nanother line`);
+
+      expect(said(service, 'Admin')).toBe(`${email}  password: the one in ADMIN_PASSWORD`);
+      expect(printed).toMatch(/^\{"message":"Login successful",.+\}\n$/);
+      expect(service.output()).not.toContain('secret');
+    },
+  );
 
   it('names the console first', async () => {
     const service = await start();
@@ -81,6 +88,7 @@ describe('The output of npm start', () => {
       'admin@localhost  password: not shown again. Start once with ADMIN_EMAIL=admin@localhost and ADMIN_PASSWORD to set another one.',
     );
     await logIn(third.api, { email: 'admin@localhost', password: 'another one' });
+    expect(paste(said(third, 'Try'), 'another one\n')).toContain('"Login successful"');
   });
 
   it('shows the command that makes a link for another password, where the service sends mails', async () => {
