@@ -51,7 +51,7 @@ const pathsOf = (text: string) =>
   [...proseOf(text).matchAll(/`([^`\n]+)`/g)]
     .map(([, quoted = '']) => quoted)
     .filter((quoted) => (slashed.test(quoted) || fileName.test(quoted)) && !mediaType.test(quoted))
-    .filter((path) => !ignored.includes(path) && !digest.test(path));
+    .filter((path) => !ignored.some((folder) => path.startsWith(folder)) && !digest.test(path));
 
 /** A path counts from the root or from the document's folder; a test may leave out the obvious. */
 const isThere = (document: string, path: string) =>
