@@ -243,7 +243,7 @@ describe('Nothing is broken or out of its place', () => {
   it.each(Object.entries(screens))('on the screen %s', async (name, [place, act]) => {
     const page = await openScreen(place);
     await act?.(page);
-    await page.locator('.busy').waitFor({ state: 'detached' });
+    await page.locator('body:not(:has(.busy))').waitFor();
     const found: string[] = [];
     for (const { width, colorScheme } of looks) {
       await page.setViewportSize({ width, height: 800 });
