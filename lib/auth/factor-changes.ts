@@ -59,7 +59,7 @@ const requireRightCode = async <Found>(
   check: () => Promise<Found | undefined>,
   use: (found: Found) => Promise<boolean> = async () => true,
 ): Promise<Found> => {
-  const counters = await loginCounters(user.email, sourceIp);
+  const counters = await loginCounters(user.email, sourceIp, user);
   const seen = await requireNoWaitNow(counters);
   const found = await check();
   const seenByNow = found === undefined ? seen : await requireNoWaitNow(counters);

@@ -123,7 +123,8 @@ export const logIn = async (
   if (!user) return countAndThrow(reason, seen, errorFor(reason));
   const code = readCode(given.code);
   const proof = await proofOf(user, code);
-  const seenByNow = await requireNoWaitNow(counters).catch(recordAndThrow('too_many_attempts'));
+  const all = await loginCounters(email, source.ip_address, user);
+  const seenByNow = await requireNoWaitNow(all).catch(recordAndThrow('too_many_attempts'));
   if (hasFactor(user)) {
     if (!code) throw new DomainError('LOGIN_CODE_REQUIRED');
     const isUsed = proof && (await useCode(user.id, proof));

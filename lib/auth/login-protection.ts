@@ -12,6 +12,7 @@ import {
 } from '../limits/counters.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
+import { hasFactor, type StoredUser } from '../users/items.ts';
 import { emailKey } from '../users/user.ts';
 import { signingKeys } from './signing-secret.ts';
 
@@ -30,15 +31,28 @@ const accountCounter = async (email: string): Promise<Counter> => {
 export const failuresOf = (email: string): Promise<Counter | undefined> =>
   logAndIgnoreErrors(() => accountCounter(email));
 
+/** The counter of a user: another address must not give further guesses at a code. */
+const userCounter = ({ id }: StoredUser): Counter => ({
+  pk: `attempts#login#user#${id}`,
+  limit: config.loginFailuresPerAccount,
+  ofAccount: true,
+});
+
 /**
  * The counters of a login, without those that are switched off or have no key for want of the
  * secret.
+ * @param user whose password or code is checked, once known: one with a second factor is counted too
  */
-export const loginCounters = async (email: string, sourceIp: string): Promise<Counter[]> => {
+export const loginCounters = async (
+  email: string,
+  sourceIp: string,
+  user?: StoredUser,
+): Promise<Counter[]> => {
   const ofAccount = await logAndIgnoreErrors(() => accountCounter(email));
   const pk = `attempts#login#address#${networkOf(sourceIp)}`;
   const ofAddress = { pk, limit: config.loginFailuresPerAddress };
-  return [...(ofAccount ? [ofAccount] : []), ofAddress].filter(({ limit }) => limit > 0);
+  const ofUser = user && hasFactor(user) ? [userCounter(user)] : [];
+  return [...(ofAccount ? [ofAccount] : []), ofAddress, ...ofUser].filter(({ limit }) => limit > 0);
 };
 
 /** Deletes a count, unless it has reached its limit meanwhile. */
@@ -52,11 +66,11 @@ const forget = async ({ pk }: Counter, now: Date): Promise<void> => {
   await sendIf(command, { timeout: countingTimeout() });
 };
 
-/** Deletes the count of an account's failed logins after a successful one, if there is a count. */
+/** Deletes the counts of an account's failed logins after a successful one, if there are any. */
 export const forgetFailures = async (
   seen: readonly SeenCounter[],
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
-  const counted = seen.find(({ ofAccount, count }) => ofAccount && count);
-  if (counted) await logAndIgnoreErrors(() => forget(counted, now));
+  const counted = seen.filter(({ ofAccount, count }) => ofAccount && count);
+  await Promise.all(counted.map((each) => logAndIgnoreErrors(() => forget(each, now))));
 };

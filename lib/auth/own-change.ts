@@ -38,7 +38,7 @@ export const parseCurrentPassword = (value: unknown): string => {
  */
 export const requirePassword = async (user: StoredUser, request: OwnRequest): Promise<string> => {
   const password = parseCurrentPassword(request.currentPassword);
-  const counters = await loginCounters(user.email, request.sourceIp);
+  const counters = await loginCounters(user.email, request.sourceIp, user);
   const seen = await requireNoWaitNow(counters);
   if (!(await verifyPassword(password, user.password_hash))) {
     await countAttempt(seen);

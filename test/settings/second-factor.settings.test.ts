@@ -6,7 +6,7 @@ import {
   serviceForThisFile,
   uniqueAgent,
 } from '../support/acceptance.ts';
-import { logIn, makeUser, register } from '../support/client.ts';
+import { logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import {
   type AccountWithFactor,
   codeOf,
@@ -186,6 +186,46 @@ it('The deletion of an account with a second factor wants a code', async () => {
   expect(outcome(await leave({}))).toEqual(refusal(400, 'Code is required'));
   expect(outcome(await leave({ code: '000000' }))).toEqual(refusal(403, 'Invalid code'));
   expect((await leave({ code: user.recoveryCodes[0] })).status).toBe(204);
+});
+
+describe.each([
+  ['codes at /api/account-deletions', 403, { code: '000000' }],
+  ['codes at /api/second-factor/removals', 403, { code: '000000' }],
+  ['passwords at /api/second-factor/removals', 403, { currentPassword: 'wrong' }],
+  ['codes at /api/login', 401, { code: '000000' }],
+])('Wrong %s', (name, refused, wrong) => {
+  const path = name.replace(/.* /, '');
+
+  it('count still when the user has got another address in between, until a login with a code', async () => {
+    // No wait may end meanwhile.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    let user = await registerWithFactor(api);
+    const guess = async () => {
+      const { email, password, token } = user;
+      const json = { email, password, currentPassword: password, code: '000000', ...wrong };
+      return (await api('POST', path, { json, ...(path === '/api/login' ? {} : { token }) }))
+        .status;
+    };
+    const move = async () => {
+      const email = uniqueEmail();
+      const json = { email, currentPassword: user.password };
+      await api('PUT', `/api/users/${user.id}`, { token: user.token, json });
+      user = { ...user, email };
+    };
+    const [code, other] = user.recoveryCodes;
+
+    for (let made = 0; made < 9; made += 1) expect(await guess()).toBe(refused);
+    await move();
+    user = { ...user, token: await logIn(api, { ...user, code }) };
+    for (let made = 0; made < 9; made += 1) expect(await guess()).toBe(refused);
+    await move();
+
+    expect([await guess(), await guess()]).toEqual([refused, 429]);
+    expect(outcome(await tryLogin(user, { code: other }))).toEqual(
+      refusal(429, 'Too many attempts, please try again later'),
+    );
+  });
 });
 
 it('A code that the last admin gave for a deletion, which is refused, is used up', async () => {

@@ -5,6 +5,7 @@ import { type Counter, countAttempt, requireNoWaitNow } from '../../../lib/limit
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { scan } from '../../support/stored-items.ts';
+import { storedUser } from '../../support/stored-user.ts';
 
 let proxy: EngineProxy;
 let table: string;
@@ -26,6 +27,7 @@ describe('The counters of a login', () => {
     limit: 10,
     ofAccount: true,
   };
+  const user = { pk: 'attempts#login#user#7', limit: 10, ofAccount: true };
 
   it.each([
     ['both', {}, [account, address]],
@@ -49,6 +51,26 @@ describe('The counters of a login', () => {
     expect(capitals).toBe(ada);
     expect(bob).not.toBe(ada);
   });
+
+  it.each([
+    ['is none of a user without a second factor', {}, undefined, []],
+    ['is one of a user with a second factor', {}, 'secret', [user]],
+    ['is none while nobody is asked for codes', { SECOND_FACTOR: 'off' }, 'secret', []],
+    ['is none without a limit', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, 'secret', []],
+  ])(
+    'include one of the user’s id, which no change of address changes: there %s',
+    async (_, environment, factor_secret, expected) => {
+      const settings = { JWT_SECRET: secret, SECOND_FACTOR: 'optional', ...environment };
+      for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+      const found = storedUser({ id: 7, factor_secret });
+
+      const counters = await loginCounters(found.email, '192.0.2.1', found);
+
+      expect(counters.slice(counters.findIndex(({ pk }) => pk === address.pk) + 1)).toEqual(
+        expected,
+      );
+    },
+  );
 });
 
 describe('Failed logins', () => {
@@ -62,16 +84,18 @@ describe('Failed logins', () => {
   const occurrencesOf = async ({ pk }: Counter) =>
     (await scan(inject('engine'), table)).find((item) => item.pk === pk)?.occurrences;
 
-  it('are forgotten by a success', async () => {
-    const counter = newCounter();
-    await fail(counter);
+  it('are forgotten by a success, of the account and of its user', async () => {
+    const counters = [newCounter(), newCounter()];
+    await Promise.all(counters.map(fail));
 
-    const seen = await requireNoWaitNow([counter]);
+    const seen = await requireNoWaitNow(counters);
     await forgetFailures(seen);
 
-    expect(seen).toMatchObject([{ ...counter, count: { occurrences: 1 } }]);
-    expect(await occurrencesOf(counter)).toBeUndefined();
-    expect(await requireNoWaitNow([counter])).toEqual([{ ...counter, count: undefined }]);
+    expect(seen).toMatchObject(counters.map((each) => ({ ...each, count: { occurrences: 1 } })));
+    expect(await Promise.all(counters.map(occurrencesOf))).toEqual([undefined, undefined]);
+    expect(await requireNoWaitNow(counters)).toEqual(
+      counters.map((each) => ({ ...each, count: undefined })),
+    );
   });
 
   it.each([
