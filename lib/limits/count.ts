@@ -2,7 +2,7 @@
 import { clockSkew, seconds } from '../time.ts';
 
 /** Seconds within which attempts add up. */
-const window = 15 * 60;
+export const window = 15 * 60;
 
 /** Seconds to wait after the limit is reached; doubled each further time, up to the longest. */
 const firstBackOff = 30;

@@ -14,7 +14,7 @@ import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import { getItems } from '../users/items.ts';
-import { type Count, increment, isUnmarkedWait, marking, waitOf } from './count.ts';
+import { type Count, increment, isUnmarkedWait, marking, waitOf, window } from './count.ts';
 
 /** The eight groups of an IPv6 address, `::` filled in. */
 const groups = (address: string): string[] => {
@@ -160,12 +160,21 @@ export const countAttempt = async (
 };
 
 /**
- * Counts an attempt by a counter that was not read before.
+ * Counts an attempt within a quarter of an hour of the clock. Nobody waits longer than until its end,
+ * however often they try.
  * @returns whether it exceeds the limit; false when it could not be counted
  */
 export const exceeds = async (pk: string, limit: number, now: Date): Promise<boolean> => {
-  const wait = await logAndIgnoreErrors(() => countOne({ pk, limit, count: undefined }, now));
-  return wait !== undefined && wait > 0;
+  const quarter = Math.floor(seconds(now) / window);
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: { pk: `${pk}#${quarter}` },
+    UpdateExpression: 'SET expires_at = :end ADD occurrences :one',
+    ConditionExpression: 'attribute_not_exists(pk) OR occurrences < :limit',
+    ExpressionAttributeValues: { ':end': (quarter + 1) * window, ':one': 1, ':limit': limit },
+  });
+  const work = () => sendIf(command, { timeout: countingTimeout() });
+  return (await logAndIgnoreErrors(work)) === false;
 };
 
 /**

@@ -73,7 +73,7 @@ const handOver = async (message: MailMessage): Promise<void> => {
     });
 };
 
-/** Mails that one IP address, or one /64 network of IPv6, may ask for within 15 minutes. */
+/** Mails that one IP address, or one /64 network of IPv6, may ask for in a quarter of an hour. */
 const mailsPerSource = 20;
 
 /**

@@ -338,7 +338,7 @@ describe.each(rows)('$route, by $way: a $kind', ({ route, kind, settings, prepar
     expect(mailbox.mails.at(-1)?.subject).toMatch(new RegExp(`^${subject} `));
   });
 
-  it('is not mailed when its source has asked for 20 mails in 15 minutes, with the same response', async () => {
+  it('is not mailed when its source has asked for 20 mails in a quarter of an hour, with the same response', async () => {
     const [email, usedUp] = [uniqueEmail(), newSource()];
     await useUp(usedUp);
 

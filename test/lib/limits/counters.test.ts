@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import type { DomainError } from '../../../lib/errors.ts';
-import { countRegistration, networkOf } from '../../../lib/limits/counters.ts';
+import { countRegistration, exceeds, networkOf } from '../../../lib/limits/counters.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { scan } from '../../support/stored-items.ts';
@@ -196,6 +196,58 @@ describe('Attempts that are counted at the same time', () => {
     );
 
     expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(2);
+  });
+});
+
+describe('Attempts within quarters of an hour', () => {
+  const noon = Date.parse('2026-11-21T12:00:00Z');
+  const attempts = () => {
+    const pk = `attempts#test#${randomUUID()}`;
+    return (second: number) => exceeds(pk, 3, new Date(noon + 1000 * second));
+  };
+  const every = (step: number, end: number) =>
+    Array.from({ length: Math.ceil(end / step) }, (_, i) => i * step);
+
+  it.each([
+    ['in one of them', [0, 0, 1, 2, 898, 899], '+++...'],
+    ['again in the next one', [0, 1, 2, 899, 900, 901, 902, 903], '+++.+++.'],
+    ['in each, however long somebody keeps trying', every(150, 3 * 3600), '+++...'.repeat(12)],
+    ['apart when the clock is set back', [3600, 3600, 3600, 3600, 0, 0, 0, 0], '+++.+++.'],
+  ])('are let through as often as the limit allows %s', async (_, times, expected) => {
+    const attempt = attempts();
+    let outcomes = '';
+
+    for (const time of times) outcomes += (await attempt(time)) ? '.' : '+';
+
+    expect(outcomes).toBe(expected);
+  });
+
+  it('need one request each, also at the same time, and leave an item that DynamoDB sweeps', async () => {
+    const attempt = attempts();
+    proxy.forget();
+
+    const outcomes = await Promise.all(Array.from({ length: 9 }, () => attempt(5)));
+
+    expect(outcomes.filter((exceeded) => !exceeded)).toHaveLength(3);
+    expect(proxy.requests).toHaveLength(9);
+    expect(await scan(inject('engine'), table)).toContainEqual({
+      pk: expect.stringMatching(/^attempts#test#.*#\d+$/),
+      occurrences: 3,
+      expires_at: noon / 1000 + 900,
+    });
+  });
+
+  it('are let through while they cannot be counted, which is logged', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const attempt = attempts();
+    proxy.impose({ fault: faults.missingTable });
+
+    const exceeded = await attempt(0);
+
+    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+    logged.mockRestore();
+    expect(exceeded).toBe(false);
+    expect(lines).toMatchObject([{ event: 'attempt-not-counted' }]);
   });
 });
 
