@@ -144,7 +144,7 @@ const updateUserDescription: Describe = (settings) => ({
       : '') +
     (settings.emailVerification === 'off'
       ? ''
-      : ' Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`.'),
+      : ' Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`. The present address, sent back, cancels that.'),
   body: userChangesUnder(settings),
   bodyExample: { name: 'Ada King' },
   success: {

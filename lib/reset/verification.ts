@@ -8,19 +8,20 @@ import { mailPendingLink, notifyOfChange } from '../mail/hand-over.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { changeDetails } from '../users/audit-details.ts';
-import { waitingForLink } from '../users/items.ts';
+import { isWaiting, waitingForLink } from '../users/items.ts';
 import type { UserChanges } from '../users/schema.ts';
 import { findUserByEmail, readUser } from '../users/store.ts';
-import type { Permission } from '../users/update.ts';
+import type { Permission, UserUpdate } from '../users/update.ts';
 import { findLink, useVerification } from './store.ts';
 
-/** The fields by which a user waits for the link to another address; empty: the user does not. */
-type Waiting = Partial<ReturnType<typeof waitingForLink>>;
+/** The fields by which a user begins or ends to wait for the link to another address; empty: neither. */
+type Waiting = Pick<UserUpdate, 'pending_email' | 'pending_until' | 'pending_id'>;
 
 /**
  * Takes another address of one's own out of a change, where addresses are verified: the user gets it by
  * the link that {@link mailWaiting} requests. Where nobody may know who has an account, the address is
  * not looked up here, and its mail tells its holder.
+ * The present address, sent back, ends the wait for another one.
  * @param permission of the change; absent: the user is read
  * @returns the rest of the change, and the fields by which the user waits for the link
  * @throws {DomainError} USER_NOT_FOUND, EMAIL_REGISTERED unless nobody may know, STORAGE_FAULT
@@ -34,7 +35,9 @@ export const postponeMove = async (
   const all = { atOnce: changes, waiting: {} };
   if (config.emailVerification === 'off' || email === undefined) return all;
   const user = permission?.user ?? (await readUser(id));
-  if (email === user.email) return all;
+  if (email === user.email) {
+    return isWaiting(user) ? { ...all, waiting: { pending_email: undefined } } : all;
+  }
   if (!hidesAccounts(config)) {
     const { user: holder } = await findUserByEmail(email);
     if (holder && holder.id !== id) throw new DomainError('EMAIL_REGISTERED');

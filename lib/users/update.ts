@@ -48,13 +48,18 @@ export interface UserUpdate {
   readonly role?: Role;
   readonly password_hash?: string;
   readonly email_verified?: boolean;
-  readonly pending_email?: string;
+  /** Undefined: no address waits for its link any more. */
+  readonly pending_email?: string | undefined;
   readonly pending_until?: number;
   readonly pending_id?: string;
 }
 
 /** Whether an update gives a user another address. */
 const movesUser = (user: User, { email = user.email }: UserUpdate) => email !== user.email;
+
+/** Whether an update ends the wait for the link to another address. */
+const endsWait = (user: User, update: UserUpdate) =>
+  movesUser(user, update) || ('pending_email' in update && update.pending_email === undefined);
 
 /** Whether an update gives a user a password, even the same one, or another address. */
 const setsCredentials = (user: User, update: UserUpdate) =>
@@ -79,12 +84,13 @@ export const updated = (user: StoredUser, update: UserUpdate): StoredUser => ({
  */
 const assignments = (user: StoredUser, update: UserUpdate, context: ChangeContext) => {
   const isAdmin = update.role === 'admin';
-  const entries = Object.entries(isAdmin ? { ...update, admin_listing: adminListing } : update);
+  const fields = isAdmin ? { ...update, admin_listing: adminListing } : update;
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   const set = `SET ${entries.map(([name]) => `#${name} = :${name}`).join(', ')}`;
   const removed = [
     ...(update.role === 'user' ? ['admin_listing'] : []),
     ...(endsMaking(user, update, context) ? ['made_by'] : []),
-    ...(movesUser(user, update) ? ['pending_email', 'pending_until', 'pending_id'] : []),
+    ...(endsWait(user, update) ? ['pending_email', 'pending_until', 'pending_id'] : []),
   ];
   return {
     UpdateExpression: removed.length > 0 ? `${set} REMOVE ${removed.join(', ')}` : set,

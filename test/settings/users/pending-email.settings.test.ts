@@ -89,6 +89,30 @@ describe('An address that waits for its link', () => {
     expect((await profileOf(user.token)).pending_email).toBe(emails[4]);
   });
 
+  it('goes, and its link is void, when its user sends the present one back', async () => {
+    const user = await register(api);
+    const email = uniqueEmail();
+    await move(user, email);
+    const link = await mailedToken(service, email);
+
+    const answer = await move(user, user.email);
+
+    expect([answer.status, answer.body.email]).toEqual([200, user.email]);
+    expect(answer.body).not.toHaveProperty('pending_email');
+    expect(await profileOf(user.token)).not.toHaveProperty('pending_email');
+    expect((await verify(api, link, user.password)).status).toBe(400);
+  });
+
+  it('stays when an admin sends the present one back', async () => {
+    const user = await register(api);
+    const email = uniqueEmail();
+    await move(user, email);
+
+    const answer = await move({ ...user, token: adminToken }, user.email);
+
+    expect([answer.status, answer.body.pending_email]).toEqual([200, email]);
+  });
+
   it('is no longer shown after the half hour for which its link is valid', async () => {
     const user = await register(api);
     await move(user, uniqueEmail());
@@ -126,6 +150,11 @@ describe('An address that waits for its link', () => {
 
       expect(answer.body.pending_email).toBe(email);
       expect((await profile()).pending_email).toBe(email);
+      const back = await uniform.api('PUT', `/api/users/${id}`, {
+        token,
+        json: { email: account.email },
+      });
+      expect([back.status, back.body.pending_email]).toEqual([200, undefined]);
     }
   });
 });
