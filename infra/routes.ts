@@ -336,6 +336,7 @@ export const functions: readonly FunctionDefinition[] = [
       'SESSIONS',
       'LOGIN_FAILURES_PER_ACCOUNT',
       'LOGIN_FAILURES_PER_ADDRESS',
+      'SECOND_FACTOR',
       'EMAIL_VERIFICATION',
     ],
     handsOverMails: true,

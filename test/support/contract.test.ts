@@ -66,7 +66,7 @@ describe('The document promises', () => {
     ['no body', exchange(204, '', deleted)],
     [
       '404 of the gateway where no route is',
-      exchange(404, { message: 'Not Found' }, { path: '/', headers: gateway }),
+      exchange(404, { message: 'Not Found' }, { path: '/api/other', headers: gateway }),
     ],
     [
       '413 of the gateway',
