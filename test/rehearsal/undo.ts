@@ -1,32 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
 import { register } from '../support/client.ts';
-import { run } from './command.ts';
 import { createAdmin, openDeployment, requireData, takeInventory } from './deployment.ts';
-import { type Emulator, pythonProgram } from './emulator.ts';
+import type { Emulator } from './emulator.ts';
+import { putEventsAt, rehearseEvents } from './events.ts';
+import { follow, linesWith } from './runbook.ts';
 import { lockArchive, pauseAndResume, type SealStates, sealAndVerify, tamper } from './seal.ts';
-import { type Assembly, destroy, synthesise } from './stack.ts';
+import { type Assembly, destroy, synthesise, variant } from './stack.ts';
 import { requireThat, step } from './step.ts';
-import { environment, root, runFolder } from './workspace.ts';
-
-/** The CDK is called with what was synthesised; of logs the emulator knows no protection. */
-const notHere = /^\s*(npx cdk|aws logs put-log-group-deletion-protection) .*\n/gm;
-
-/** The lines of infra/runbooks.md's section Undo that have a text among them. */
-const linesWith = (text: string): string => {
-  const runbooks = readFileSync(join(root, 'infra', 'runbooks.md'), 'utf8');
-  const blocks = runbooks.slice(runbooks.indexOf('\n## Undo\n')).matchAll(/^```sh\n(.*?)^```$/gms);
-  const found = [...blocks].find(([, lines]) => lines?.includes(text));
-  requireThat(found !== undefined, `infra/runbooks.md, section Undo, has no lines with ${text}`);
-  return found?.[1]?.replace(notHere, '') ?? '';
-};
-
-/** Follows lines of infra/runbooks.md, in the folder of this run, where they may write. */
-const follow = (lines: string, { env }: Emulator): Promise<string> => {
-  const path = [dirname(pythonProgram('aws')), environment.PATH].join(delimiter);
-  const args = ['-e', '-c', `cd "$0"\n${lines}`, runFolder];
-  return run('sh', args, { env: { ...env, PATH: path }, timeout: 120_000 });
-};
 
 /** What outlives a production stack, in the words of the inventory. */
 const data = /^(dynamodb TableNames|kms Keys|logs logGroups|s3 Buckets|secretsmanager SecretList) /;
@@ -48,13 +27,18 @@ const deployWithData = async (emulator: Emulator, assembly: Assembly) => {
 
 type Made = Awaited<ReturnType<typeof deployWithData>>;
 
-/** Proves the seal of a production stack. */
-const proveSeal = async ({ deployment }: Made, states: SealStates): Promise<void> => {
+/** Proves the seal of a production stack, and its events. */
+const proveTrail = async ({ deployment }: Made, states: SealStates): Promise<void> => {
   await step('Lock the objects of the archive', () => lockArchive(deployment), String);
   await step('Seal the audit trail and verify it', () => sealAndVerify(deployment), String);
   await step(
     'Pause the seal, make another user, and resume it: the chain goes on',
     () => pauseAndResume(deployment, states, () => register(deployment.api, { password })),
+    String,
+  );
+  await step(
+    'Have the bus bring failed logins to a queue, and tampering as soon as it is done',
+    async () => rehearseEvents(deployment, await register(deployment.api, { password })),
     String,
   );
   await step(
@@ -73,7 +57,7 @@ const destroyAndKeep = async (
   const there = (await inventorySince(emulator, before)).filter((name) => data.test(name));
   const refusal = await destroy(assembly, emulator.env).catch(({ message }: Error) => message);
   requireThat(/termination ?protection/i.test(refusal), `Destroyed although protected: ${refusal}`);
-  await follow(linesWith('list-stack-resources'), emulator);
+  await follow(linesWith('Undo', 'list-stack-resources'), emulator);
   await destroy(assembly, emulator.env);
   const left = await inventorySince(emulator, before);
   requireThat(left.join() === there.join(), `Kept: ${left.join(', ')}, not ${there.join(', ')}`);
@@ -105,16 +89,20 @@ export const keepAndTakeOver = async (
   emulator: Emulator,
   before: readonly string[],
 ): Promise<void> => {
+  const settings = { stage: 'production', events: 'on' };
+  const events = putEventsAt(emulator.env.AWS_ENDPOINT_URL ?? '');
   const [assembly, paused] = await step(
     'Synthesise the stack for production, and with the seal paused',
-    () =>
-      Promise.all([
-        synthesise('production', { stage: 'production' }),
-        synthesise('paused', { stage: 'production', auditSeal: 'paused' }),
-      ]),
+    async () => {
+      const [on, off] = await Promise.all([
+        synthesise('production-synthesised', settings),
+        synthesise('paused-synthesised', { ...settings, auditSeal: 'paused' }),
+      ]);
+      return [variant(on, 'production', events), variant(off, 'paused', events)] as const;
+    },
   );
   const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
-  await proveSeal(made, { on: assembly, paused });
+  await proveTrail(made, { on: assembly, paused });
   made.deployment.edge.stop();
   const [kept, next] = await step(
     'Destroy it by the lines of infra/runbooks.md and find its data kept',
@@ -127,7 +115,7 @@ export const keepAndTakeOver = async (
     requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
   });
   await step('Delete what was kept by the lines of infra/runbooks.md', async () => {
-    await follow(linesWith('delete-table'), emulator);
+    await follow(linesWith('Undo', 'delete-table'), emulator);
     const left = await inventorySince(emulator, before);
     // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
     const others = left.filter((name) => !/^(kms|s3|secretsmanager) /.test(name));
