@@ -1,6 +1,9 @@
 import type { Context } from 'aws-lambda';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
-import { auditEntries, logFailure, type Sealing, sealAndVerify } from '../../lib/seal/door.ts';
+import { logFailure, runSealer } from '../../lib/seal/check.ts';
+import type { Sealing } from '../../lib/seal/sealer.ts';
+import { showHeader } from '../../lib/seal/shown.ts';
+import { auditEntries } from '../../lib/seal/table.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 
 const openSealing = async (): Promise<Sealing> => ({
@@ -8,15 +11,15 @@ const openSealing = async (): Promise<Sealing> => ({
   source: auditEntries,
   signer: await kmsSigner(sealerConfig.auditSealKey),
   interval: config.auditSealInterval,
-  windowSize: config.auditSealWindow,
   archiveDays: config.auditArchiveDays,
+  show: showHeader,
   memory: {},
 });
 
 /** Kept from run to run of this process. */
 let sealing: Sealing | undefined;
 
-/** On a schedule: seals the audit entries of the time that is over (lib/seal/README.md, Windows). */
+/** On a schedule: seals the audit entries that no file has (lib/seal/README.md, Runs). */
 export const handler = async (
   _event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
@@ -24,7 +27,7 @@ export const handler = async (
   try {
     sealing ??= await openSealing();
     const remaining = () => context.getRemainingTimeInMillis();
-    await sealAndVerify(sealing, new Date(), { remaining });
+    await runSealer(sealing, new Date(), { remaining });
   } catch (error) {
     logFailure(error);
     throw new Error('The audit trail was not sealed to its end');

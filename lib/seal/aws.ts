@@ -1,5 +1,5 @@
 /** The seal on AWS: its archive in a bucket of S3, and its key in KMS. */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
@@ -10,9 +10,9 @@ import {
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { Archive, ListedFile } from './archive.ts';
-import type { Signer } from './digest.ts';
-import { maxInMemory, type Spool } from './spool.ts';
+import type { Archive, Content, ListedFile } from './archive.ts';
+import type { Signer } from './header.ts';
+import { maxInMemory } from './spool.ts';
 
 /** Milliseconds: a lost response must not hold up a run for as long as it may take. */
 const requestHandler = {
@@ -81,11 +81,11 @@ const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
   error instanceof Error && names.includes(error.name);
 
 /** A short body is sent as bytes, because the SDK cannot retry a stream. */
-const bodyOf = async (content: Buffer | Spool) => {
-  if (content instanceof Uint8Array) return { Body: content };
-  const { size, sha256 } = content;
-  if (size <= maxInMemory) return { Body: await buffer(content.read()) };
-  const checked = { ContentLength: size, ChecksumSHA256: sha256.toString('base64') };
+const bodyOf = async (content: Content) => {
+  if (content.size <= maxInMemory) return { Body: await buffer(content.read()) };
+  const hash = createHash('sha256');
+  for await (const part of content.read()) hash.update(part);
+  const checked = { ContentLength: content.size, ChecksumSHA256: hash.digest('base64') };
   return { Body: Readable.from(content.read()), ...checked };
 };
 
@@ -98,7 +98,7 @@ export const bucketArchive = (bucket: string): Archive => {
   const client = new S3Client({ requestHandler });
   /** The first versions of the files that were listed: a first version never changes. */
   const versions = new Map<string, string>();
-  async function* list(from: string): AsyncGenerator<ListedFile> {
+  async function* list(from = ''): AsyncGenerator<ListedFile> {
     for await (const file of filesOf(listVersions(client, bucket, archivePrefix + from))) {
       const { version, ...listed } = file;
       if (version !== undefined) versions.set(file.name, version);
@@ -112,15 +112,17 @@ export const bucketArchive = (bucket: string): Archive => {
   };
   return {
     list,
-    open: async (name) => {
+    open: async (name, most) => {
       const VersionId = await firstVersion(name);
       if (VersionId === undefined) return undefined;
-      const object = { Bucket: bucket, Key: archivePrefix + name, VersionId };
+      const range = most === undefined ? {} : { Range: `bytes=0-${most - 1}` };
+      const object = { Bucket: bucket, Key: archivePrefix + name, VersionId, ...range };
       try {
         const { Body } = await client.send(new GetObjectCommand(object));
         return Body as Readable | undefined;
       } catch (error) {
-        if (isNamed(error, 'NoSuchKey', 'NoSuchVersion')) return undefined;
+        // A file of no bytes has no range.
+        if (isNamed(error, 'NoSuchKey', 'NoSuchVersion', 'InvalidRange')) return undefined;
         throw error;
       }
     },

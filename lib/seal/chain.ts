@@ -1,140 +1,134 @@
-/** Follows the chain of digests from window to window (lib/seal/README.md, Verification). */
-import { isDeepStrictEqual } from 'node:util';
-import { dayInMilliseconds } from '../time.ts';
-import type { StoredWindow } from './archive.ts';
-import {
-  beginning,
-  contradictionsIn,
-  endOfTime,
-  fingerprintOf,
-  linkTo,
-  type SignedDigest,
-  timeInName,
-} from './digest.ts';
-import type { Finding, Verification } from './verification.ts';
+/** Follows files by their numbers, and tells which are not as they were sealed (lib/seal/README.md). */
+import type { OpenFile } from './archive.ts';
+import type { Finding } from './finding.ts';
+import { fileName, isSigned, leftBy, type SignedHeader } from './header.ts';
+import { sha256 } from './line.ts';
+import type { NumberedFile } from './walk.ts';
 
-/** A period for which the archive does not tell what was sealed. */
-export interface Gap {
-  readonly from: string;
+/** What is wrong with some files one after another. */
+interface Fault {
+  readonly kind: 'unsigned' | 'foreign' | 'altered' | 'missing';
+  readonly first: number;
+  readonly last: number;
+  readonly why?: string | undefined;
+  /** Of what was found. */
+  readonly hash?: string | undefined;
+  /** It is none when files that end until this key may have left. */
+  readonly excusedAt?: string;
+}
+
+/** Joins what is wrong with several files one after another. */
+const joined = (faults: readonly Fault[]): readonly Fault[] => {
+  const all: Fault[] = [];
+  for (const fault of faults.toSorted((a, b) => a.first - b.first)) {
+    const before = all.at(-1);
+    if (before?.kind !== fault.kind || fault.first > before.last + 1) {
+      all.push(fault);
+      continue;
+    }
+    const hash = sha256(`${before.hash}${fault.hash}`).toString('hex');
+    all[all.length - 1] = { ...before, last: Math.max(before.last, fault.last), hash };
+  }
+  return all;
+};
+
+const findingOf = ({ kind, first, last, why, hash }: Fault): Finding => ({
+  kind,
+  subject: first === last ? `file ${first} (${fileName(first)})` : `files ${first} to ${last}`,
+  count: last - first + 1,
+  ...(why === undefined ? {} : { before: why }),
+  sha256: hash ?? null,
+});
+
+/** Where sealed entries may be that cannot be read. */
+interface Unreadable {
+  /** Entries with a key before it may have been in files that are not there. */
+  missing: string;
+  /** Entries of a time from one on, with a key before another one, in files that are altered. */
+  since: string;
   until: string;
-  readonly mayHoldLate: boolean;
-  /** Reported unless the windows may have left the archive, which only the end of the chain tells. */
-  readonly findings: Finding[];
 }
 
-/** The chain as far as it was followed. */
-export class Chain {
-  /** In the order of discovery. */
-  readonly gaps: Gap[] = [];
-  newest: SignedDigest | undefined;
-  /** Windows that end at this time or before may have left the archive; empty: none may. */
-  left = '';
-  windows = 0;
-  /** The gap of unreadable digests, until one can be read. */
-  private open: Gap | undefined;
-  /** The ends of windows with altered files, by their beginnings. */
-  private readonly altered = new Map<string, string>();
-  readonly now: number;
-  private readonly key: string;
-  private readonly start: string | undefined;
+/**
+ * Follows files in the order of their numbers.
+ * @param before the file before the first one; undefined where that is the first of all
+ * @param newest the newest file of the archive @param now as a time
+ */
+export const followChain = (
+  before: SignedHeader | undefined,
+  newest: SignedHeader | undefined,
+  now: string,
+) => {
+  const faults: Fault[] = [];
+  const unreadable: Unreadable = { missing: '', since: '~', until: '' };
+  let left = newest ? leftBy(newest, now) : '';
+  let last = before;
+  /** Files since the last one that are none. */
+  let between: Fault[] = [];
 
-  /** @param start when the first window must begin; absent: at any time */
-  constructor(
-    { publicKey, now = Date.now() }: Pick<Verification, 'publicKey' | 'now'>,
-    start: string | undefined,
-    altered: readonly string[] = [],
-  ) {
-    this.now = now;
-    this.key = fingerprintOf(publicKey);
-    this.start = start;
-    for (const name of altered) this.altered.set(timeInName(name), '');
-  }
-
-  /** Follows the chain to the next window, and reports what is wrong with its digest. */
-  *step({ name, digest, content }: StoredWindow): Generator<Finding> {
-    this.windows += 1;
-    if (typeof digest === 'string') {
-      this.skip({ kind: digest, subject: name });
-      return;
+  const leave = (header: SignedHeader) => {
+    const by = leftBy(header, header.at);
+    if (by > left) left = by;
+  };
+  /** The header names another file than the last one: some were between them, and may have left. */
+  const noteGap = ({ number, from }: SignedHeader) => {
+    const first = (last?.number ?? 0) + 1;
+    if (from > unreadable.missing) unreadable.missing = from;
+    // Where a file is told to be none, it may be the one that is missing.
+    if (number - first > between.length || between.length === 0) {
+      const end = Math.max(number - 1, 1);
+      faults.push({ kind: 'missing', first: Math.min(first, end), last: end, excusedAt: from });
     }
-    for (const before of contradictionsIn(digest, this.key, this.now)) {
-      yield { kind: 'wrong', subject: name, before };
-    }
-    const expected = this.newest?.until ?? this.start ?? digest.from;
-    this.closeGap(expected, digest.from);
-    if (!this.isNext(digest, expected)) yield { kind: 'forked', subject: name };
-    this.newest = digest;
-    if (this.altered.has(digest.from)) this.altered.set(digest.from, digest.until);
-    this.allowLeaving(digest, Date.parse(digest.at));
-    if (content === 'unreadable') this.skipEntries(digest);
-  }
-
-  /** Whether a digest continues the one before, as far as that is there. */
-  private isNext({ from, previous }: SignedDigest, expected: string): boolean {
-    const isCut = this.newest === undefined && expected !== beginning;
-    if (from !== expected || isCut) return from >= expected;
-    return isDeepStrictEqual(previous, linkTo(this.newest));
-  }
-
-  /** Records the period without digests before a window, and ends the gap of unreadable ones. */
-  private closeGap(expected: string, until: string): void {
-    const end = this.open?.from ?? until;
-    if (end > expected) {
-      const finding = { kind: 'missing', subject: expected, before: `until ${end}` } as const;
-      this.gaps.push({ from: expected, until: end, mayHoldLate: true, findings: [finding] });
-    }
-    if (this.open) this.open.until = until;
-    this.open = undefined;
-  }
-
-  /** Records that a digest cannot be read. */
-  private skip(finding: Finding): void {
-    if (!this.open) {
-      const from = timeInName(finding.subject);
-      this.open = { from, until: endOfTime, mayHoldLate: true, findings: [] };
-      this.gaps.push(this.open);
-    }
-    this.open.findings.push(finding);
-  }
-
-  /** Records that the entries of a window cannot be read. */
-  private skipEntries({ from, until, entries }: SignedDigest): void {
-    const findings = [{ kind: 'unreadable', subject: entries.file } as const];
-    this.gaps.push({ from, until, mayHoldLate: entries.late > 0, findings });
-  }
-
-  private allowLeaving({ archive_days }: SignedDigest, at: number): void {
-    const left =
-      archive_days > 0 ? new Date(at - archive_days * dayInMilliseconds).toISOString() : '';
-    if (left > this.left) this.left = left;
-  }
-
-  /** Ends the chain: its newest digest lets windows leave until now. */
-  end(): void {
-    if (this.newest) this.allowLeaving(this.newest, this.now);
-  }
-
-  /** Whether windows from a time on can tell more about those that were followed. */
-  isUnclear(next: string): boolean {
-    const end = this.newest?.until ?? this.start ?? '';
-    return this.gaps.length > 0 || this.altered.size > 0 || end < next;
-  }
-
-  /** Whether the windows of a gap may have left the archive. */
-  hasLeft({ until }: Gap): boolean {
-    return until <= this.left;
-  }
-
-  /** Reports gaps that begin before a time and whose windows may not have left. */
-  *findGaps(until = endOfTime): Generator<Finding> {
-    for (const gap of this.gaps) if (gap.from < until && !this.hasLeft(gap)) yield* gap.findings;
-  }
-
-  /** Reports altered files of windows that may not have left. */
-  *findAltered(names: readonly string[]): Generator<Finding> {
-    for (const subject of names) {
-      const from = timeInName(subject);
-      if ((this.altered.get(from) || from) > this.left) yield { kind: 'altered', subject };
-    }
-  }
-}
+    between = between.map((fault) => (fault.hash ? fault : { ...fault, excusedAt: from }));
+  };
+  return {
+    /** Takes the next file. */
+    step: (
+      { number, altered }: Pick<NumberedFile, 'number' | 'altered'>,
+      { header, hash }: Pick<OpenFile, 'header' | 'hash'>,
+    ): void => {
+      if (!isSigned(header)) {
+        const why = header.key && `It names the key ${header.key}`;
+        between.push({ kind: header.fault, first: number, last: number, why, hash });
+        return;
+      }
+      leave(header);
+      if (header.previous !== (last?.hash ?? null)) noteGap(header);
+      if (altered) {
+        const why = 'It was overwritten or deleted; its first version counts';
+        const excusedAt = header.until;
+        faults.push({
+          kind: 'altered',
+          first: number,
+          last: number,
+          why,
+          hash: header.hash,
+          excusedAt,
+        });
+      }
+      faults.push(...between);
+      [last, between] = [header, []];
+    },
+    /** Notes that the lines of the last file cannot be read, or contradict its header. */
+    alter: (
+      { number, until, oldest }: SignedHeader,
+      why: string,
+      hash: string | undefined,
+    ): void => {
+      faults.push({ kind: 'altered', first: number, last: number, why, hash });
+      if ((oldest ?? '') < unreadable.since) unreadable.since = oldest ?? '';
+      if (until > unreadable.until) unreadable.until = until;
+    },
+    get left() {
+      return left;
+    },
+    /** Whether an entry may have been sealed in a file that is not there or cannot be read. */
+    mayHold: (key: string, createdAt: string): boolean =>
+      key < unreadable.missing || (key < unreadable.until && createdAt >= unreadable.since),
+    /** What is wrong with the files. */
+    findings: (): readonly Finding[] => {
+      const isFault = ({ excusedAt = '' }: Fault) => excusedAt === '' || excusedAt > left;
+      return joined([...faults, ...between].filter(isFault)).map(findingOf);
+    },
+  };
+};

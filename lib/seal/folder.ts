@@ -9,9 +9,8 @@ import {
 import { constants } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namedError } from '../errors.ts';
 import type { Archive } from './archive.ts';
-import type { Signer } from './digest.ts';
+import type { Signer } from './header.ts';
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 
@@ -34,45 +33,39 @@ const linkOnce = async (from: string, to: string): Promise<boolean> => {
   }
 };
 
-/** Bytes: the most that S3 takes in one request, so that no sealer writes more. */
-const maxFileSize = 5 * 2 ** 30;
-
-/** @returns undefined when there is no file that a sealer could have written */
+/** Opens a file; a link, a folder or a pipe is none. @returns undefined when there is none */
 const openFile = async (path: string): Promise<FileHandle | undefined> => {
   // Opening a named pipe must not wait for a writer.
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const handle = await open(path, flags).catch((error) => {
     if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   });
-  const found = await handle?.stat();
-  if (found?.isFile() && found.size <= maxFileSize) return handle;
+  if ((await handle?.stat())?.isFile()) return handle;
   await handle?.close();
   return undefined;
 };
 
 /** An archive in a folder, which is made when the first file is written. */
 export const folderArchive = (folder: string): Archive => ({
-  async *list(from) {
+  async *list(from = '') {
     const names = await readdir(folder).catch((error) => {
       if (codeOf(error) === 'ENOENT') return [];
       throw error;
     });
     for (const name of names.sort()) if (name >= from) yield { name };
   },
-  open: async (name) => {
+  open: async (name, most = Number.POSITIVE_INFINITY) => {
     const handle = await openFile(join(folder, name));
-    return handle?.createReadStream();
+    return handle?.createReadStream({ end: most - 1 });
   },
   create: async (name, content) => {
-    const size = content instanceof Uint8Array ? content.length : content.size;
-    if (size > maxFileSize) throw namedError('FileTooLarge');
     await mkdir(folder, { recursive: true, mode: 0o700 });
     // A link appears in one step, and not over another file, as a rename would.
     const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
     const handle = await open(unfinished, 'wx', 0o600);
     try {
-      await handle.writeFile(content instanceof Uint8Array ? content : content.read());
+      await handle.writeFile(content.read());
       await handle.sync();
       const isNew = await linkOnce(unfinished, join(folder, name));
       await sync(folder);

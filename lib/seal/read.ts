@@ -1,65 +1,85 @@
 /** Reads entries out of the archive, and checks each file while it is read. */
 import {
+  ahead,
   BrokenTrail,
-  linesIn,
-  listWindows,
-  notAsSealed,
-  readWindows,
-  type SignedArchive,
-  type StoredWindow,
+  isOfContent,
+  linesOf,
+  type OpenFile,
+  readFile,
+  readHeaderOf,
+  type SealedLine,
+  type Trail,
 } from './archive.ts';
-import { Chain } from './chain.ts';
-import { beginning, endOfTime, type SignedDigest, timeInName } from './digest.ts';
-import type { SealedLine } from './line.ts';
-import type { Finding } from './verification.ts';
+import { followChain } from './chain.ts';
+import { findingKinds } from './finding.ts';
+import { fileName, isSigned, type ReadHeader } from './header.ts';
+import { listAll } from './part.ts';
+import { findEnd } from './walk.ts';
 
-export interface Reading extends SignedArchive {
+export interface Reading extends Trail {
   /** created_at of the entries that are wanted: inclusive; absent: from the beginning. */
-  readonly since?: string;
+  readonly since?: string | undefined;
   /** Exclusive; absent: to the end. */
-  readonly until?: string;
+  readonly until?: string | undefined;
   /** Milliseconds since 1970; absent: the clock. */
   readonly now?: number;
-  /** @param fraction of the windows that are read */
+  /** @param fraction of the files that are read */
   readonly progress?: (fraction: number) => void;
 }
 
-/** A sealed line, and the beginning of its window. */
+/** A sealed line, and the number of its file. */
 export interface ReadLine extends SealedLine {
-  readonly window: string;
+  readonly number: number;
 }
 
-const isNotThere = ({ kind, subject }: Finding): BrokenTrail =>
-  kind === 'missing'
-    ? new BrokenTrail(`The window of ${subject} is missing`)
-    : notAsSealed(subject);
+/** Whether a file may have wanted entries. */
+const isWanted = ({ since = '', until }: Reading, header: ReadHeader): boolean => {
+  if (!isSigned(header)) return false;
+  if (since === '' && until === undefined) return true;
+  const { oldest, newest } = header;
+  return oldest !== null && newest !== null && newest >= since && (until ?? '~') > oldest;
+};
 
-/** Reads the window of the first wanted entry and all after it, which may have late entries. */
-async function* followWindows(reading: Reading): AsyncGenerator<StoredWindow> {
-  const { since = beginning, until = endOfTime, progress } = reading;
-  const all = (await listWindows(reading.archive)).digests;
-  const first = all.findLastIndex((name) => timeInName(name) <= since);
-  const digests = all.slice(Math.max(0, first));
-  const isWanted = ({ from, entries }: SignedDigest) => from < until || entries.late > 0;
-  const chain = new Chain(reading, first < 0 ? since : undefined);
-  for await (const window of readWindows(reading, digests, isWanted)) {
-    for (const finding of chain.step(window)) throw isNotThere(finding);
-    yield window;
-    progress?.(chain.windows / digests.length);
+/** Reads the lines of a file. @throws {BrokenTrail} when they are not as they were sealed */
+async function* linesOfFile({ content }: OpenFile, number: number): AsyncGenerator<ReadLine> {
+  const broken = () => new BrokenTrail(`file ${number} ${findingKinds.altered}`);
+  if (!content) throw broken();
+  try {
+    for await (const lines of linesOf(content)) {
+      for (const line of lines) yield { ...line, number };
+    }
+  } catch (error) {
+    throw isOfContent(error) ? broken() : error;
+  } finally {
+    await content.close();
   }
-  chain.end();
-  for (const finding of chain.findGaps()) throw isNotThere(finding);
 }
 
 /**
- * Reads sealed entries, and others of the same windows, window by window; late entries come last in
- * their window, and an entry can come twice.
- * @throws {BrokenTrail} after all that can be read, when a window is missing or not as its sealer left
- *   it; errors of the archive
+ * Reads sealed entries of a time, and others of the same files, file by file; an entry can come twice,
+ * and then its first line counts.
+ * @throws {BrokenTrail} when a file is missing or not as its sealer left it; errors of the archive
  */
 export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
-  for await (const stored of followWindows(reading)) {
-    const window = timeInName(stored.name);
-    for await (const line of linesIn(stored)) yield { ...line, window };
+  const { now = Date.now(), progress } = reading;
+  const { numbers } = await listAll(reading);
+  const mostUnsigned = Number.POSITIVE_INFINITY;
+  const { newest } = await findEnd(reading, now, { mostUnsigned });
+  const chain = followChain(undefined, newest, new Date(now).toISOString());
+  const read = async (number: number) => ({
+    number,
+    header: await readHeaderOf(reading, fileName(number)),
+  });
+  let done = 0;
+  for await (const { number, header } of ahead(numbers, read)) {
+    // Where there is another version, the first one counts.
+    chain.step({ number }, { header });
+    if (isWanted(reading, header)) {
+      yield* linesOfFile(await readFile(reading, fileName(number)), number);
+    }
+    done += 1;
+    progress?.(done / numbers.length);
   }
+  const [finding] = chain.findings();
+  if (finding) throw new BrokenTrail(`${finding.subject} ${findingKinds[finding.kind]}`);
 }

@@ -1,269 +1,262 @@
-/** Closes windows one after another, until all that is over is sealed (lib/seal/README.md, Windows). */
+/** Seals what no file has yet, file by file (lib/seal/README.md, Runs). */
 import { createGzip } from 'node:zlib';
 import { namedError } from '../errors.ts';
+import { type Archive, type Content, linesIn, memberOf, piped, readHeaderOf } from './archive.ts';
 import {
-  type Archive,
-  BrokenTrail,
-  findDigest,
-  findNewest,
-  linesOf,
-  notAsSealed,
-  piped,
-  readEntriesFile,
-  type SignedArchive,
-} from './archive.ts';
-import {
-  beginning,
-  closedUntil,
-  type Digest,
-  digestName,
-  entriesName,
+  type Check,
+  fileName,
   fingerprintOf,
-  linkTo,
-  readDigest,
-  recheckOf,
-  type SignedDigest,
+  type Header,
+  isSigned,
+  type SignedHeader,
   type Signer,
-  signDigest,
-  timeBefore,
-} from './digest.ts';
-import { type Item, sha256 } from './line.ts';
-import { type Spool, spool } from './spool.ts';
+  signHeader,
+  type Tally,
+  tallyLine,
+} from './header.ts';
+import { type Item, idText, keyOf, lineOf, replayedBy } from './line.ts';
+import { openScratch, type Spool, spool } from './spool.ts';
 import type { EntrySource } from './table.ts';
-import {
-  type Closing,
-  type LateEntries,
-  linesOfWindow,
-  newTally,
-  openLateEntries,
-  type Run,
-} from './window.ts';
+import { type End, findEnd } from './walk.ts';
 
 /** What a sealer works with. */
 export interface Sealing {
   readonly archive: Archive;
   readonly source: EntrySource;
   readonly signer: Signer;
-  /** Seconds: the length of a window. */
+  /** Seconds from run to run. */
   readonly interval: number;
-  /** Entries of a window at most; absent: the default. */
-  readonly windowSize?: number;
-  /** Days after which windows leave the archive; 0 or absent: never. */
+  /** Days after which files leave the archive; 0 or absent: never. */
   readonly archiveDays?: number;
-  /** The newest digest that this process has seen, which must not disappear; absent: not checked. */
-  readonly memory?: { newest?: Digest };
+  /** Lines of a file at most; absent: 100,000. */
+  readonly size?: number;
+  /** Puts the line of the newest header where it is shown. */
+  readonly show?: (line: string) => Promise<unknown>;
+  /** The newest file that this process has seen, which must not disappear; absent: not checked. */
+  readonly memory?: { newest?: SignedHeader };
 }
 
 const defaultSize = 100_000;
 
-/** Where a run continues. */
-export interface Start {
+/** Characters of a file's lines at most, so that long entries do not fill the disk. */
+const maxCharacters = 64_000_000;
+
+/** Ids of entries that files have, on the disk. */
+const openNoted = () => {
+  const { change, has, close } = openScratch(
+    'CREATE TABLE noted (id INTEGER PRIMARY KEY) WITHOUT ROWID',
+  );
+  return {
+    /** @returns whether the id is new */
+    add: change('INSERT OR IGNORE INTO noted VALUES (?)'),
+    has: has('noted WHERE id = ?'),
+    close,
+  };
+};
+
+type Noted = ReturnType<typeof openNoted>;
+
+/** An item that a run looks at, and the key at which the next run would see it again. */
+interface Looked {
+  readonly item: Item;
+  readonly key: string;
+}
+
+const batchSize = 100;
+
+/** Looks at entries in the order of the index, and after a replay at what it lists. */
+async function* lookAt(
+  { source }: Sealing,
+  { look, closed }: End,
+  noted: Noted,
+): AsyncGenerator<Looked> {
+  if (look >= closed) return;
+  for await (const item of source.between(look, closed)) {
+    const key = keyOf(item);
+    yield { item, key };
+    const listed = replayedBy(item).filter((id) => !noted.has(id));
+    for (let at = 0; at < listed.length; at += batchSize) {
+      for (const found of await source.byIds(listed.slice(at, at + batchSize))) {
+        yield { item: found, key };
+      }
+    }
+  }
+}
+
+/** A run of the sealer. */
+interface Run {
+  readonly sealing: Sealing;
   readonly now: Date;
-  /** The newest digest that the key has signed. */
-  readonly newest: SignedDigest | undefined;
+  readonly end: End;
+  readonly noted: Noted;
+  readonly items: AsyncGenerator<Looked>;
+  /** The next item to look at; absent before the first. */
+  next?: IteratorResult<Looked>;
+}
+
+const openRun = async (sealing: Sealing, now: Date): Promise<Run> => {
+  const noted = openNoted();
+  const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
+  const passed = async ({ name }: { name: string }) => {
+    for await (const lines of linesIn(trail, name)) {
+      for (const { item } of lines) noted.add(idText(item.id));
+    }
+  };
+  try {
+    const end = await findEnd(trail, now.getTime(), { interval: sealing.interval, passed });
+    return { sealing, now, end, noted, items: lookAt(sealing, end, noted) };
+  } catch (error) {
+    noted.close();
+    throw error;
+  }
+};
+
+/** A file that is being made. */
+interface Draft extends Tally {
   readonly from: string;
+  until: string;
 }
 
-/** @throws {BrokenTrail} when the newest digest of an earlier run is gone */
-const expectRemembered = ({ memory }: Sealing, newest: Digest | undefined): void => {
-  if (!memory) return;
-  if (memory.newest && !(newest && newest.until >= memory.newest.until)) {
-    throw new BrokenTrail(`${digestName(memory.newest.from)} is not there any more`);
+/** Writes lines of entries that no file has, until nothing is left to look at or the file is full. */
+async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
+  const { size = defaultSize } = run.sealing;
+  let characters = 0;
+  for (;;) {
+    run.next ??= await run.items.next();
+    if (run.next.done) return;
+    const { item, key } = run.next.value;
+    if (draft.count >= size || characters > maxCharacters) {
+      draft.until = key < draft.from ? draft.from : key;
+      return;
+    }
+    if (run.noted.add(idText(item.id))) {
+      const line = lineOf(item);
+      characters += line.length;
+      tallyLine(draft, item);
+      yield `${line}\n`;
+    }
+    run.next = await run.items.next();
   }
-  if (newest) memory.newest = newest;
-};
-
-/** The archive of a sealer, for reading. */
-export const trailOf = ({ archive, signer }: Sealing): SignedArchive => ({
-  archive,
-  publicKey: signer.publicKey,
-});
-
-/**
- * Finds where a run continues.
- * @param onSkipped receives the names of unsigned digests after the newest one
- * @throws {BrokenTrail} when an unsigned file has the name of the next digest, or no digest is signed
- *   by the key although there are some
- */
-export const findStart = async (
-  sealing: Sealing,
-  now: Date,
-  onSkipped: (names: readonly string[]) => void = () => undefined,
-): Promise<Start> => {
-  const { newest, skipped } = await findNewest(trailOf(sealing), now);
-  const from = newest?.until ?? beginning;
-  const next = digestName(from);
-  // Before the first run, junk may bear the name of a future time; older digests were signed once.
-  const present = digestName(now.toISOString());
-  const [older] = newest ? [] : skipped.filter((name) => name <= present);
-  if (older) throw notAsSealed(older);
-  const others = skipped.filter((name) => name !== next);
-  if (others.length > 0) onSkipped(others);
-  if (others.length < skipped.length) throw notAsSealed(next);
-  expectRemembered(sealing, newest);
-  return { now, newest, from };
-};
-
-/**
- * Finds the time that the run after a digest reads again (lib/seal/README.md, Windows). The first window
- * may be the whole past, and is not read again as a whole.
- * @returns the beginning of that time, and the digests that end after it, newest first
- */
-export const readAgainAfter = async (
-  newest: SignedDigest,
-  trail: SignedArchive,
-): Promise<{ readonly since: string; readonly digests: readonly SignedDigest[] }> => {
-  const least = timeBefore(newest.at, recheckOf(newest.interval));
-  const digests: SignedDigest[] = [];
-  let digest: SignedDigest | undefined = newest;
-  while (digest && digest.until > least) {
-    digests.push(digest);
-    const { previous }: SignedDigest = digest;
-    digest = previous ? await findDigest(trail, previous.file) : undefined;
-  }
-  const oldest = digests.at(-1);
-  const since = oldest?.previous && oldest.from < least ? oldest.from : least;
-  return { since, digests };
-};
-
-/**
- * Notes which entries of a window are sealed, if they are of the time that is read again or late. What
- * cannot be read counts as not sealed, and is sealed again.
- */
-const noteSealed = async (
-  { archive }: Sealing,
-  digest: SignedDigest,
-  { since, late }: { since: string; late: LateEntries },
-): Promise<void> => {
-  const content = await readEntriesFile(archive, digest);
-  for await (const line of content ? linesOf(content) : []) {
-    if (line.late || String(line.created_at) >= since) late.noteSealed(line.id);
-  }
-  await content?.close();
-};
-
-/** Entries of the time that a run reads again. */
-async function* reread(
-  sealing: Sealing,
-  { newest }: Start,
-  late: LateEntries,
-): AsyncGenerator<Item> {
-  if (!newest) return;
-  const { since, digests } = await readAgainAfter(newest, trailOf(sealing));
-  for (const digest of digests) await noteSealed(sealing, digest, { since, late });
-  if (since < newest.until) yield* sealing.source.between(since, newest.until);
 }
 
-const openRun = (sealing: Sealing, start: Start, closed: string): Run => {
-  const late = openLateEntries();
-  const size = sealing.windowSize ?? defaultSize;
-  const { source } = sealing;
-  return { source, size, closed, late, reread: reread(sealing, start, late), isReread: false };
+/** The bytes of a file. */
+const contentOf = ({ line }: SignedHeader, lines: Spool): Content => {
+  const member = memberOf(Buffer.from(line));
+  return {
+    size: member.length + lines.size,
+    read: async function* () {
+      yield member;
+      yield* lines.read();
+    },
+  };
 };
 
-/** @throws {BrokenTrail} when the file of entries that is there differs from the one to write */
-const expectEntries = async (archive: Archive, digest: Digest): Promise<void> => {
-  const content = await readEntriesFile(archive, digest);
-  if (!content) throw notAsSealed(digest.entries.file);
-  await content.close();
-};
-
-/** The part of the trail that was checked last, with the number of faults. */
-export type Check = Digest['verified'];
-
-/**
- * Writes the file of entries and then the digest.
- * @returns the digest; undefined when another sealer was faster
- * @throws {BrokenTrail} when a file that no sealer wrote has one of the names
- */
-const writeWindow = async (
-  sealing: Sealing,
-  { now, newest, verified }: Start & { readonly verified: Check },
-  { from, until, tally }: Closing,
-  file: Spool,
-): Promise<SignedDigest | undefined> => {
-  const { archive, signer, interval, archiveDays } = sealing;
-  const hash = file.sha256.toString('hex');
-  const digest: Digest = {
-    format: 2,
-    from,
-    until,
+/** Signs the header of the file after another one. */
+const nextHeader = (
+  { sealing, now, end }: Run,
+  before: SignedHeader | undefined,
+  { draft, lines, check }: { draft: Draft; lines: Spool; check: Check | null },
+): Promise<SignedHeader> => {
+  const { signer, interval, archiveDays = 0 } = sealing;
+  let number = (before?.number ?? 0) + 1;
+  while (end.taken.has(number)) number += 1;
+  const { from, until, count, oldest, newest } = draft;
+  const header: Header = {
+    format: 3,
+    number,
+    previous: before?.hash ?? null,
     at: now.toISOString(),
     interval,
-    archive_days: archiveDays ?? 0,
-    entries: { file: entriesName(from, hash), sha256: hash, ...tally },
-    verified,
-    previous: linkTo(newest),
+    from,
+    until,
+    count,
+    oldest,
+    newest,
+    length: lines.size,
+    sha256: lines.sha256.toString('hex'),
+    archive_days: archiveDays,
+    check,
     key: fingerprintOf(signer.publicKey),
   };
-  const [name, content] = [digestName(from), await signDigest(digest, signer)];
-  if (!(await archive.create(digest.entries.file, file))) await expectEntries(archive, digest);
-  const isWritten = await archive.create(name, content);
-  const signed = isWritten
-    ? readDigest(content, signer.publicKey)
-    : await findDigest(trailOf(sealing), name);
-  if (typeof signed !== 'object') throw notAsSealed(name);
-  // The digest that is there is our own when the response to the write was lost.
-  return signed.sha256 === sha256(content).toString('hex') ? signed : undefined;
+  return signHeader(header, signer);
 };
 
-/** Seals the next window. @returns the digest; undefined when another sealer was faster */
+/** Seals the next file. @returns undefined when somebody else has taken its name meanwhile */
 const sealNext = async (
-  sealing: Sealing,
   run: Run,
-  start: Start & { readonly verified: Check },
-): Promise<SignedDigest | undefined> => {
-  const closing: Closing = { from: start.from, until: run.closed, tally: newTally() };
-  const file = await spool(piped(linesOfWindow(run, closing), createGzip()));
+  before: SignedHeader | undefined,
+  check: Check | null,
+): Promise<SignedHeader | undefined> => {
+  const { sealing, end } = run;
+  const from = before && before !== end.newest ? before.until : end.from;
+  const draft: Draft = { count: 0, oldest: null, newest: null, from, until: end.closed };
+  const lines = await spool(piped(linesOfFile(run, draft), createGzip()));
   try {
-    const digest = await writeWindow(sealing, start, closing, file);
-    if (digest && sealing.memory) sealing.memory.newest = digest;
-    return digest;
+    const header = await nextHeader(run, before, { draft, lines, check });
+    const name = fileName(header.number);
+    if (await sealing.archive.create(name, contentOf(header, lines))) return header;
+    // The file that is there is our own when the response to the write was lost.
+    const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
+    const there = await readHeaderOf(trail, name);
+    return isSigned(there) && there.line === header.line ? header : undefined;
   } finally {
-    await file.close();
+    await lines.close();
   }
 };
 
 /** Options of a run. */
 export interface RunOptions {
-  readonly verified?: Check;
-  /** Whether to close no further window. */
+  /** The outcome of a check, for the header; absent: that of the newest file. */
+  readonly check?: Check;
+  /** Whether to write no further file. */
   readonly isOver?: () => boolean;
 }
 
-/**
- * Seals window by window all that is over, with or without entries. A run can be ended at any instant:
- * a file of entries counts only when a digest names it, and a digest is written once.
- * @returns the newest digest; undefined when no window is over, or another sealer closed the first one
- * @throws {BrokenTrail} when the archive is not as a sealer left it; Error `ClockBehind` when the newest
- *   window ends in the future; DomainError STORAGE_FAULT; errors of archive and signer
- */
-export const sealFrom = async (
-  sealing: Sealing,
-  start: Start,
-  { verified = start.newest?.verified ?? null, isOver = () => false }: RunOptions = {},
-): Promise<SignedDigest | undefined> => {
-  const closed = closedUntil(sealing.interval, start.now);
-  if (Date.parse(start.from) > start.now.getTime()) throw namedError('ClockBehind');
-  if (closed <= start.from) return undefined;
-  const run = openRun(sealing, start, closed);
-  let sealed: SignedDigest | undefined;
-  let next: SignedDigest | undefined;
-  try {
-    do {
-      const after = next ? { newest: next, from: next.until } : {};
-      next = await sealNext(sealing, run, { ...start, ...after, verified });
-      sealed = next ?? sealed;
-    } while (next && next.until < closed && !(run.isReread && isOver()));
-    return sealed;
-  } finally {
-    run.late.close();
-  }
+export interface Sealed {
+  /** The newest file that was written. */
+  readonly newest: SignedHeader;
+  /** Where the run went on. */
+  readonly end: End;
+  /** Whether all was sealed that there was to seal. */
+  readonly isCaughtUp: boolean;
+}
+
+/** @returns undefined when somebody else has taken the name of a file meanwhile */
+const sealRun = async (
+  run: Run,
+  { check = run.end.newest?.check ?? undefined, isOver = () => false }: RunOptions,
+): Promise<Sealed | undefined> => {
+  const { end } = run;
+  let newest = end.newest;
+  do {
+    newest = await sealNext(run, newest, check ?? null);
+    if (!newest) return undefined;
+  } while (!run.next?.done && !isOver());
+  return { newest, end, isCaughtUp: run.next?.done === true };
 };
 
-/** Finds where to continue, and seals. */
-export const sealWindows = async (
+/** How often a run begins again because of another sealer. */
+const maxAttempts = 5;
+
+/**
+ * Seals file by file what no file has. A run writes at least one file, and can be ended at any instant.
+ * @throws {BrokenTrail} when too many files are not signed by the key; Error `Contention`; DomainError
+ *   STORAGE_FAULT; errors of archive and signer
+ */
+export const seal = async (
   sealing: Sealing,
   now: Date,
-  onSkipped?: (names: readonly string[]) => void,
-): Promise<SignedDigest | undefined> => sealFrom(sealing, await findStart(sealing, now, onSkipped));
+  options: RunOptions = {},
+): Promise<Sealed> => {
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const run = await openRun(sealing, now);
+    try {
+      const sealed = await sealRun(run, options);
+      if (sealed) return sealed;
+    } finally {
+      await run.items.return(undefined);
+      run.noted.close();
+    }
+  }
+  throw namedError('Contention');
+};

@@ -69,7 +69,7 @@ export const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<Spool> =>
 };
 
 type Row = Readonly<Record<string, unknown>>;
-type Values = readonly (string | number | null)[];
+type Values = readonly (string | number | Uint8Array | null)[];
 
 /** Tables for what would take too much memory. Each method prepares a statement as a function. */
 export interface Scratch {

@@ -9,14 +9,14 @@ import { shards } from '../audit/store.ts';
 import { readItems, type StoredItem, send } from '../dynamodb/client.ts';
 import { auditTable } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
-import type { Item } from './line.ts';
+import { type Item, keyOf } from './line.ts';
 
 /** The audit table, as the seal reads it. */
 export interface EntrySource {
   /**
-   * Entries by their time, oldest first, as the index shows them: the newest may be missing.
-   * @param from created_at, inclusive
-   * @param until exclusive
+   * Entries in the order of the index by time, as it shows them: the newest may be missing.
+   * @param from the least key or time, inclusive; '': the beginning
+   * @param until a time, exclusive
    */
   between(from: string, until: string): AsyncIterable<Item>;
   /** All entries, in no order, past the indexes. */
@@ -56,7 +56,6 @@ const nativeItem = (item: StoredItem): Item =>
   Object.fromEntries(Object.entries(item).map(([name, value]) => [name, nativeValue(value)]));
 
 const [byCreatedAt] = auditTable.indexes;
-const sortKey = byCreatedAt.sortKey.name;
 
 /** Items of a page: the pages of all shards are in memory at once. */
 const pageSize = 500;
@@ -80,18 +79,20 @@ const readShard = (shard: string, from: string, until: string): AsyncGenerator<I
     IndexName: byCreatedAt.name,
     // A key is longer than the time that it begins with, so that none equals the end.
     KeyConditionExpression: '#p = :p AND #s BETWEEN :from AND :until',
-    ExpressionAttributeNames: { '#p': byCreatedAt.partitionKey.name, '#s': sortKey },
+    ExpressionAttributeNames: {
+      '#p': byCreatedAt.partitionKey.name,
+      '#s': byCreatedAt.sortKey.name,
+    },
     ExpressionAttributeValues: {
       ':p': { S: shard },
-      ':from': { S: from },
+      // No key is shorter than a character.
+      ':from': { S: from || '\u0000' },
       ':until': { S: until },
     },
     Limit: pageSize,
   };
   return itemsOf((start) => send(new QueryCommand({ ...query, ...start })));
 };
-
-const keyOf = (item: Item): string => String(item[sortKey]);
 
 /** Merges several sequences that are in order. */
 async function* merge(sequences: readonly AsyncGenerator<Item>[]): AsyncGenerator<Item> {

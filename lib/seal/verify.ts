@@ -1,241 +1,241 @@
 /** Verifies an archive by itself and with the table (lib/seal/README.md, Verification). */
 import {
-  type Listing,
+  ahead,
+  isOfContent,
   linesIn,
   linesOf,
-  listWindows,
-  readWindows,
-  type StoredWindow,
+  type OpenFile,
+  readFile,
+  readHeaderOf,
+  type Trail,
 } from './archive.ts';
-import { Chain } from './chain.ts';
-import { Comparison } from './comparison.ts';
-import { beginning, digestName, endOfTime, type SignedDigest, timeInName } from './digest.ts';
-import { idText, orderOf, type SealedLine } from './line.ts';
-import { type Notes, openNotes } from './notes.ts';
-import type { Spool } from './spool.ts';
-import type { Finding, Verification, Verified } from './verification.ts';
-import { newTally, type Tally, tallyLine } from './window.ts';
+import { followChain } from './chain.ts';
+import { type Comparison, openComparison } from './comparison.ts';
+import type { Finding, Verified } from './finding.ts';
+import { fileName, isSigned, type SignedHeader, type Tally, tallyLine } from './header.ts';
+import { idText, isTime, keyOf, sha256 } from './line.ts';
+import { findBefore, isWhole, type Listed, listAll, numbersOf, type Part } from './part.ts';
+import type { EntrySource } from './table.ts';
+import { findEnd } from './walk.ts';
 
-/** Checks that the lines of a window are in order, each once. */
-const orderCheck = () => {
-  let key = '';
-  let late: Buffer | undefined;
-  let lateId: string | undefined;
-  /** @returns the key of a line that is in order and not late */
-  return (line: SealedLine): { readonly key?: string; readonly isInOrder: boolean } => {
-    if (line.late) {
-      const bytes = Buffer.from(line.line);
-      const isInOrder = (!late || Buffer.compare(late, bytes) < 0) && idText(line.id) !== lateId;
-      [late, lateId] = [bytes, idText(line.id)];
-      return { isInOrder };
-    }
-    const next = orderOf(line);
-    if (next === undefined || next <= key || late) return { isInOrder: false };
-    key = next;
-    return { key, isInOrder: true };
-  };
-};
-
-const within = ({ created_at }: SealedLine, { from, until }: SignedDigest): boolean => {
-  const time = String(created_at);
-  return time >= from && time < until;
-};
+export interface Verification extends Trail, Part {
+  /** The table; absent: only the archive is verified. */
+  readonly source?: EntrySource;
+  /** Milliseconds since 1970; absent: the clock. */
+  readonly now?: number;
+  /** Whether to end after the current file. */
+  readonly isOver?: () => boolean;
+  /** @param fraction of the files; undefined while the table is read */
+  readonly progress?: (fraction: number | undefined, entries: number) => void;
+}
 
 /** The state of a verification. */
 interface State {
-  readonly chain: Chain;
-  readonly notes: Notes;
+  readonly verification: Verification;
+  readonly listed: Listed;
+  readonly chain: ReturnType<typeof followChain>;
   readonly comparison: Comparison;
+  /** Of the files that were read. */
+  files: number;
+  last: number;
+  early: number;
+  first: SignedHeader | undefined;
+  newest: SignedHeader | undefined;
 }
 
-/** The outcome of reading the lines of a window. */
-interface Checked {
-  readonly tally: Tally;
-  /** How many entries of its lines were sealed late before. */
-  again: number;
-  isOrdered: boolean;
-}
-
-async function* checkLate(
-  { notes, comparison }: State,
-  line: SealedLine,
-  window: string,
-  checked: Checked,
-): AsyncGenerator<Finding> {
-  if (notes.noteLate(line, window)) yield { kind: 'late', subject: idText(line.id) };
-  else checked.again += 1;
-  if (!notes.match(line)) yield* comparison.lookUp(line, window);
-}
-
-/** Checks a line that is not late. @param key absent when the line is not in order */
-async function* checkLine(
-  { comparison }: State,
-  line: SealedLine,
-  digest: SignedDigest,
-  key: string | undefined,
-): AsyncGenerator<Finding> {
-  const { from, until } = digest;
-  if (key !== undefined && within(line, digest)) {
-    yield* comparison.compare(line, key, from);
-    return;
-  }
-  if (!within(line, digest)) {
-    const before = `${String(line.created_at)} is not from ${from} until ${until}`;
-    yield { kind: 'misplaced', subject: idText(line.id), before };
-  }
-  yield* comparison.lookUp(line, from);
-}
-
-/** Checks the lines of a window, and compares them with the table. */
-async function* checkLines(
+/** Notes the lines of a file. @returns how its header contradicts them; undefined when it does not */
+const noteLines = async (
   state: State,
-  digest: SignedDigest,
-  content: Spool,
-): AsyncGenerator<Finding, Checked> {
-  const checked: Checked = { tally: newTally(), again: 0, isOrdered: true };
-  const check = orderCheck();
-  for await (const line of linesOf(content)) {
-    tallyLine(checked.tally, line);
-    const { key, isInOrder } = check(line);
-    checked.isOrdered &&= isInOrder;
-    // Late lines come last: the rest of the table's entries of this window has no line.
-    if (line.late) yield* state.comparison.finishWindow(digest.until);
-    if (line.late) yield* checkLate(state, line, digest.from, checked);
-    else yield* checkLine(state, line, digest, key);
+  header: SignedHeader,
+  { content }: OpenFile,
+): Promise<string | undefined> => {
+  if (!content) return 'Its lines are not those of its header';
+  const tally: Tally = { count: 0, oldest: null, newest: null };
+  try {
+    for await (const lines of linesOf(content)) {
+      for (const { line, item } of lines) {
+        tallyLine(tally, item);
+        state.comparison.seal(line, item, header.number);
+        if (keyOf(item) < header.from) state.early += 1;
+      }
+    }
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+    return 'Its second part is no gzip of lines';
   }
-  return checked;
-}
-
-/** Reports what a digest says that is not true of its lines. */
-function* contradictions(digest: SignedDigest, { tally, isOrdered }: Checked): Generator<Finding> {
-  const { entries, from } = digest;
-  for (const name of ['count', 'late', 'oldest', 'newest'] as const) {
-    if (entries[name] === tally[name]) continue;
-    const before = `${name} is ${tally[name]}, not ${entries[name]}`;
-    yield { kind: 'wrong', subject: digestName(from), before };
-  }
-  if (isOrdered) return;
-  const before = 'lines are not in order, or one is there twice';
-  yield { kind: 'wrong', subject: entries.file, before };
-}
-
-/**
- * Checks a window, and compares it with the table.
- * @returns how many entries it has, but for those that were sealed late before
- */
-async function* checkWindow(
-  state: State,
-  { digest, content }: StoredWindow,
-): AsyncGenerator<Finding, number> {
-  const { comparison } = state;
-  if (typeof digest === 'string') return 0;
-  await comparison.skipTo(digest.from);
-  if (typeof content !== 'object') return digest.entries.count;
-  const checked = yield* checkLines(state, digest, content);
-  yield* contradictions(digest, checked);
-  yield* comparison.finishWindow(digest.until);
-  yield* comparison.flush();
-  return checked.tally.count - checked.again;
-}
-
-/**
- * Follows the chain after a part that was verified, if that can tell more about the part: late entries
- * of it, and windows that may have left.
- * @returns whether the chain was followed to its end
- */
-const readOn = async (
-  verification: Verification,
-  { chain, notes }: State,
-  next: string | undefined,
-): Promise<boolean> => {
-  if (next !== undefined && !chain.isUnclear(next) && !notes.hasUnmatched()) return false;
-  const digests = next ? (await listWindows(verification.archive, next)).digests : [];
-  const isWanted = ({ entries }: SignedDigest) => entries.late > 0;
-  for await (const window of readWindows(verification, digests, isWanted)) {
-    for (const _ of chain.step(window));
-    for await (const line of linesIn(window)) notes.match(line);
-  }
-  chain.end();
-  return true;
+  const wrong = (['count', 'oldest', 'newest'] as const).find(
+    (name) => tally[name] !== header[name],
+  );
+  return wrong && `${wrong} is ${tally[wrong]}, not ${header[wrong]}`;
 };
 
-/** Counts entries that were sealed late in one window and in order in another. */
-const countTwice = async (
-  verification: Verification,
-  { notes }: State,
-  { digests }: Listing,
-): Promise<number> => {
-  const begins = digests.map(timeInName);
-  const withLate = digests.filter((_, i) =>
-    notes.hasLateBetween(begins[i] ?? '', begins[i + 1] ?? endOfTime),
-  );
-  let twice = 0;
-  for await (const window of readWindows(verification, withLate)) {
-    for await (const { id, late } of linesIn(window)) {
-      if (!late && notes.isLate(id)) twice += 1;
+const takeFile = async (state: State, number: number, file: OpenFile): Promise<void> => {
+  const { chain, listed } = state;
+  chain.step({ number, altered: listed.altered.has(number) }, file);
+  state.last = number;
+  const { header } = file;
+  if (!isSigned(header)) return;
+  const wrong = await noteLines(state, header, file);
+  if (wrong) chain.alter(header, wrong, file.hash);
+  state.files += 1;
+  state.first ??= header;
+  state.newest = header;
+};
+
+const readFiles = async (state: State, numbers: readonly number[]): Promise<void> => {
+  const { verification, comparison } = state;
+  const { progress, isOver } = verification;
+  const read = async (number: number) => ({
+    number,
+    file: await readFile(verification, fileName(number)),
+  });
+  const close = async ({ file }: { file: OpenFile }) => file.content?.close();
+  let done = 0;
+  for await (const opened of ahead(numbers, read, close)) {
+    await takeFile(state, opened.number, opened.file).finally(() => close(opened));
+    done += 1;
+    progress?.(done / numbers.length, comparison.entries);
+    if (isOver?.()) return;
+  }
+};
+
+/** The wanted entries of the table: all, or those of the part, by the index. */
+const itemsOf = ({ verification, first, newest, last, listed }: State, source: EntrySource) => {
+  if (isWhole(verification)) return source.all();
+  const { since, until } = verification;
+  const from = since ?? first?.from ?? '';
+  const end = until ?? (last === listed.numbers.at(-1) ? '~' : (newest?.until ?? ''));
+  return from < end ? source.between(from, end) : [];
+};
+
+/** Whether a file may have lines of some time. @param wanted texts of created_at, which may be no time */
+const mayHold = ({ oldest, newest }: SignedHeader, wanted: readonly [string, string]): boolean =>
+  !wanted.every(isTime) || ((oldest ?? '~') <= wanted[1] && (newest ?? '') >= wanted[0]);
+
+/** Looks in the other files of the archive for entries of the part that no file of it has. */
+const lookElsewhere = async (
+  state: State,
+  part: readonly number[],
+  look: string,
+): Promise<void> => {
+  const { verification, comparison, listed } = state;
+  const seen = new Set(part);
+  const others = listed.numbers.filter((number) => !seen.has(number));
+  const after = others.findIndex((number) => number > (part.at(-1) ?? 0));
+  // Most are in the files behind the part, because the index showed them late.
+  const inOrder = after < 0 ? others : [...others.slice(after), ...others.slice(0, after)];
+  const read = async (number: number) => readHeaderOf(verification, fileName(number));
+  for await (const header of comparison.unmatchedBefore(look) ? ahead(inOrder, read) : []) {
+    const wanted = comparison.unmatchedBefore(look);
+    if (!wanted) return;
+    if (!isSigned(header) || !mayHold(header, wanted)) continue;
+    for await (const lines of linesIn(verification, fileName(header.number))) {
+      for (const { line, item } of lines) comparison.matchElsewhere(line, item, header.number);
     }
   }
-  return twice;
 };
 
-/** Verifies listed windows. @returns how many entries they have, and the first window after them */
-async function* follow(
-  verification: Verification,
+/** Compares the table with the lines that were noted. */
+const compareTable = async (
   state: State,
-  { digests, next }: Listing,
-): AsyncGenerator<Finding, { readonly entries: number; readonly next: string | undefined }> {
-  const { progress, isOver } = verification;
-  const { chain } = state;
-  let entries = 0;
-  for await (const window of readWindows(verification, digests)) {
-    yield* chain.step(window);
-    entries += yield* checkWindow(state, window);
-    progress?.(chain.windows / digests.length, entries);
-    const after = digests[chain.windows];
-    if (after !== undefined && isOver?.()) return { entries, next: timeInName(after) };
+  { source, part, look }: { source: EntrySource; part: readonly number[]; look: string },
+): Promise<void> => {
+  const { verification, comparison } = state;
+  let read = 0;
+  for await (const item of itemsOf(state, source)) {
+    comparison.match(item);
+    read += 1;
+    if (read % 1000 === 0) verification.progress?.(undefined, read);
   }
-  return { entries, next };
+  await comparison.lookUp(source);
+  await lookElsewhere(state, part, look);
+  if (!comparison.unmatchedBefore('~')) return;
+  for await (const item of source.between(look, '~')) comparison.list(item);
+};
+
+/** Tells of entries that were changed or deleted, with their lines as they were sealed. */
+async function* findInFiles({ verification, comparison }: State): AsyncGenerator<Finding> {
+  for (const number of comparison.numbers()) {
+    for await (const lines of linesIn(verification, fileName(number))) {
+      for (const { line, item } of lines) {
+        const found = comparison.takeFound(idText(item.id), number);
+        if (!found) continue;
+        const { kind, after } = found;
+        yield { kind, subject: idText(item.id), before: line, ...ofEntry(after) };
+      }
+    }
+  }
+  for (const { id, kind, after } of comparison.untold()) {
+    yield { kind, subject: id, ...ofEntry(after) };
+  }
 }
 
-async function* findingsOf(verification: Verification): AsyncGenerator<Finding, Verified> {
-  const { scan, since = beginning, until } = verification;
-  const listing = await listWindows(verification.archive, since, until);
-  for (const subject of listing.misnamed) yield { kind: 'unreadable', subject };
-  const chain = new Chain(verification, since, listing.altered);
-  const notes = openNotes();
-  // The last window may end after the time until which windows begin.
-  const compared = { ...verification, until: listing.next ?? endOfTime };
-  const comparison = new Comparison(compared, notes, chain);
-  const state = { chain, notes, comparison };
-  try {
-    if (scan) yield* comparison.scan();
-    const { entries, next } = yield* follow(verification, state, listing);
-    const { newest, windows } = chain;
-    const isFollowed = await readOn(verification, state, next);
-    yield* chain.findAltered(listing.altered);
-    yield* chain.findGaps(next);
-    if (isFollowed) await comparison.noteAwaited();
-    yield* comparison.finish(next);
-    const twice = await countTwice(verification, state, listing);
-    const { left } = chain;
-    return { windows, entries: entries - twice, newest, left, ...comparison.counts };
-  } finally {
-    notes.close();
+/** What a finding says of the line that an entry has now. */
+const ofEntry = (after: string | undefined) =>
+  after === undefined ? { sha256: null } : { after, sha256: sha256(after).toString('hex') };
+
+type Waiting = Pick<Verified, 'waiting' | 'waitingSince' | 'unproven'>;
+
+/** Judges entries of the table that no file has. @param look where the next run looks from */
+function* judgeUnmatched({ comparison, chain }: State, look: string): Generator<Finding, Waiting> {
+  const counts = { waiting: 0, waitingSince: undefined as string | undefined, unproven: 0 };
+  for (const entry of comparison.unmatched()) {
+    const { id, key, created_at, line } = entry;
+    const since = key >= look ? key.slice(0, 24) : comparison.listedSince(id);
+    if (since !== undefined && comparison.isTimely(entry)) {
+      counts.waiting += 1;
+      if (since < (counts.waitingSince ?? '~')) counts.waitingSince = since;
+    } else if (comparison.isTimely(entry) && chain.mayHold(key, created_at)) {
+      counts.unproven += 1;
+    } else {
+      yield { kind: 'inserted', subject: id, ...ofEntry(line) };
+    }
   }
+  return counts;
+}
+
+async function* findingsOf(
+  state: State,
+  { part, look }: { part: readonly number[]; look: string },
+): AsyncGenerator<Finding, Pick<Verified, 'expired'> & Waiting> {
+  const { verification, chain, comparison } = state;
+  const { source } = verification;
+  await readFiles(state, part);
+  if (source) await compareTable(state, { source, part, look });
+  const expired = source ? comparison.finishSealed() : 0;
+  yield* chain.findings();
+  yield* findInFiles(state);
+  return { expired, ...(yield* judgeUnmatched(state, look)) };
 }
 
 /**
- * Verifies windows. Memory and disk hold the list of windows, one window, and what is out of order.
- * @param tell receives the findings one after another
- * @returns what was verified
+ * Verifies an archive, or a part of it. Memory holds the numbers of files; the disk an id and a hash of
+ * each entry.
+ * @param tell receives the findings one after another, those of files first
  * @throws errors of archive, table and `tell`
  */
 export const verifyTrail = async (
   verification: Verification,
   tell: (finding: Finding) => unknown,
 ): Promise<Verified> => {
-  const findings = findingsOf(verification);
-  let step = await findings.next();
-  for (; !step.done; step = await findings.next()) await tell(step.value);
-  return step.value;
+  const { now = Date.now() } = verification;
+  const listed = await listAll(verification);
+  const part = await numbersOf(verification, listed, verification);
+  const mostUnsigned = Number.POSITIVE_INFINITY;
+  const { newest, look } = await findEnd(verification, now, { mostUnsigned });
+  const before = await findBefore(verification, listed, part[0]);
+  const chain = followChain(before, newest, new Date(now).toISOString());
+  const comparison = openComparison(now);
+  const counts = { files: 0, last: 0, early: 0, first: undefined, newest: undefined };
+  const state: State = { verification, listed, chain, comparison, ...counts };
+  try {
+    const findings = findingsOf(state, { part, look });
+    let step = await findings.next();
+    for (; !step.done; step = await findings.next()) await tell(step.value);
+    const { files, last, early } = state;
+    const { left } = chain;
+    return { files, last, early, entries: comparison.entries, ...step.value, newest, left };
+  } finally {
+    comparison.close();
+  }
 };

@@ -4,14 +4,13 @@ import { buffer } from 'node:stream/consumers';
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { timeToLive, toItem } from '../../lib/audit/store.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
-import { type Digest, readDigest, type SignedDigest } from '../../lib/seal/digest.ts';
+import type { Finding, Verified } from '../../lib/seal/finding.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder.ts';
-import { hashOf, type Item, numberOf } from '../../lib/seal/line.ts';
-import type { Sealing } from '../../lib/seal/sealer.ts';
-import { sealWindows } from '../../lib/seal/sealer.ts';
+import type { SignedHeader } from '../../lib/seal/header.ts';
+import { type Item, keyOf, numberIn } from '../../lib/seal/line.ts';
+import { type RunOptions, type Sealing, seal } from '../../lib/seal/sealer.ts';
 import type { EntrySource } from '../../lib/seal/table.ts';
-import type { Finding, Verification, Verified } from '../../lib/seal/verification.ts';
-import { verifyTrail } from '../../lib/seal/verify.ts';
+import { type Verification, verifyTrail } from '../../lib/seal/verify.ts';
 
 /** Where an operation of the store ends: before it is done, or after. */
 type Crash = { readonly at: number; readonly done: boolean };
@@ -41,16 +40,16 @@ export const memoryArchive = (): Files => {
       planned = crash;
       operations = 0;
     },
-    async *list(from) {
+    async *list(from = '') {
       const names = await perform(() => [...files.keys()].sort());
       for (const name of names) if (name >= from) yield { name };
     },
-    open: async (name) => {
+    open: async (name, most) => {
       const content = await perform(() => files.get(name));
-      return content && Readable.from([content]);
+      return content && Readable.from([content.subarray(0, most)]);
     },
     create: async (name, content) => {
-      const bytes = content instanceof Uint8Array ? content : await buffer(content.read());
+      const bytes = await buffer(content.read());
       return perform(() => {
         if (files.has(name)) return false;
         files.set(name, bytes);
@@ -78,7 +77,7 @@ export const memoryTable = (clock: () => number): Table => {
     async *between(from, until) {
       if (from > until) throw new Error('DynamoDB refuses a range that ends before it begins');
       for (const item of [...items.values()].sort(byKey)) {
-        const key = String(item.created_at_id);
+        const key = keyOf(item);
         const isShown =
           typeof item.shard === 'string' && clock() >= (lagging.get(Number(item.id)) ?? 0);
         if (isShown && key >= from && key < until) yield item;
@@ -94,13 +93,13 @@ export const memoryTable = (clock: () => number): Table => {
       const wanted = new Set(ids);
       const simple = [...wanted].map((id) => items.get(Number(id)));
       return simple.some((item) => item === undefined)
-        ? [...items.values()].filter(({ id }) => wanted.has(numberOf(id) ?? ''))
+        ? [...items.values()].filter(({ id }) => wanted.has(numberIn(id) ?? ''))
         : simple.filter((item) => item !== undefined);
     },
   };
 };
 
-export interface Trail extends Sealing {
+export interface TestTrail extends Sealing {
   readonly archive: Files;
   readonly source: Table;
   /** Milliseconds since 1970. */
@@ -109,31 +108,34 @@ export interface Trail extends Sealing {
   add(entry?: Partial<AuditedAction>, at?: number): number;
   /** Leaves entries of the past, and the entry that `replay-audit` leaves of them. */
   replay(ats: readonly number[]): readonly number[];
+  /** Seals, some milliseconds later. @returns the newest header */
+  seal(after?: number, options?: RunOptions): Promise<SignedHeader>;
+  /** Verifies with the table, and waits for all that is found. */
+  verify(more?: Partial<Verification>): Promise<Outcome>;
 }
 
-/** An empty trail, of windows of a minute. @param retentionDays of its entries; 0: for ever */
+/** An empty trail, with a run each minute. @param retentionDays of its entries; 0: for ever */
 export const makeTrail = ({
   interval = 60,
   retentionDays = 0,
   archiveDays = 0,
   signer = localSigner(makeKey()),
   now = Date.UTC(2026, 10, 22, 12),
-} = {}): Trail => {
+} = {}): TestTrail => {
   const source = memoryTable(() => trail.now);
   let made = 0;
-  const add: Trail['add'] = (entry, at = trail.now) => {
+  const add: TestTrail['add'] = (entry, at = trail.now) => {
     const action = { action: 'LOGIN', resource: 'users', result: 'SUCCESS', ...entry } as const;
     made += 1;
     // The same ids each time, as properties want it.
     const random = (below: number) => made % below;
-    const now = new Date(at);
-    const newEntry = makeEntry(action, { now, random });
+    const newEntry = makeEntry(action, { now: new Date(at), random });
     const write = { writeId: `write-${made}`, ...timeToLive(newEntry, retentionDays) };
     const item = toItem(newEntry, write);
     source.items.set(item.id, item);
     return item.id;
   };
-  const trail: Trail = {
+  const trail: TestTrail = {
     archive: memoryArchive(),
     source,
     signer,
@@ -142,49 +144,35 @@ export const makeTrail = ({
     now,
     add,
     replay: (ats) => {
-      const ids = ats.map((at) => add({}, at));
-      const entries = ids.map((id) => ({ id, sha256: hashOf(source.items.get(id) ?? {}) }));
+      const entries = ats.map((at) => add({}, at));
       add({ action: 'CREATE', resource: 'audit-logs', details: { entries } });
-      return ids;
+      return entries;
+    },
+    async seal(after = 0, options = {}) {
+      this.now += after;
+      return (await seal(this, new Date(this.now), options)).newest;
+    },
+    async verify(more = {}) {
+      const { archive, source: table, signer: by, now: at } = this;
+      return verifyAll({ archive, source: table, publicKey: by.publicKey, now: at, ...more });
     },
   };
   return trail;
 };
 
-/**
- * A trail of windows of a minute. All but the first, which is of before, have an entry, at the time
- * at which they begin; one more is not sealed yet.
- */
-export const sealedTrail = async (windows: number, settings?: Parameters<typeof makeTrail>[0]) => {
+/** A trail of files that end after a minute each, with an entry each. */
+export const sealedTrail = async (files: number, settings?: Parameters<typeof makeTrail>[0]) => {
   const trail = makeTrail(settings);
-  const digests: Digest[] = [];
-  const seal = async () => {
-    trail.now += trail.interval * 1000;
-    const digest = await sealWindows(trail, new Date(trail.now));
-    if (digest) digests.push(digest);
-  };
   const ids: number[] = [];
-  for (let window = 0; window < windows; window += 1) {
+  for (let file = 0; file < files; file += 1) {
     ids.push(trail.add());
-    await seal();
+    await trail.seal(2 * trail.interval * 1000);
   }
-  const window = (number: number) => {
-    const digest = digests[number];
-    if (!digest) throw new Error(`Window ${number} is not sealed`);
-    return digest;
-  };
-  return { trail, ids, window, seal };
+  return { trail, ids };
 };
 
-/** The digests of an archive, in the order of their windows. */
-export const digestsOf = ({ archive, signer }: Trail): readonly SignedDigest[] =>
-  [...archive.files]
-    .filter(([name]) => name.endsWith('.digest.json'))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, file]) => readDigest(file, signer.publicKey) as SignedDigest);
-
 /** Puts an entry into the table past the service, of any time, or of none. @returns its id */
-export const forge = ({ source, add }: Trail, created_at: string): number => {
+export const forge = ({ source, add }: TestTrail, created_at: string): number => {
   const id = add();
   const item = source.items.get(id) as unknown as AuditEntry;
   source.items.set(id, toItem({ ...item, created_at }, { writeId: 'forged' }));
@@ -201,8 +189,3 @@ export const verifyAll = async (verification: Verification): Promise<Outcome> =>
   const verified = await verifyTrail(verification, (finding) => findings.push(finding));
   return { findings, ...verified };
 };
-
-export const verifyOf = (
-  { archive, source, signer, now }: Trail,
-  more: Partial<Verification> = {},
-) => verifyAll({ archive, source, scan: true, publicKey: signer.publicKey, now, ...more });

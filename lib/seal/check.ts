@@ -1,0 +1,141 @@
+/** A run of the sealer: it seals, and once a day checks a part of what is sealed. */
+import { namedError } from '../errors.ts';
+import { auditTrailBroken, describeFault, logError } from '../log.ts';
+import { dayInMilliseconds } from '../time.ts';
+import { BrokenTrail } from './archive.ts';
+import type { Finding } from './finding.ts';
+import { type Check, fileName, isSigned, timeBefore } from './header.ts';
+import { type Sealed, type Sealing, seal } from './sealer.ts';
+import { verifyTrail } from './verify.ts';
+import { listFiles, walk } from './walk.ts';
+
+/** Days within which the whole archive is checked once. */
+const rotation = 30;
+
+/** How many findings a log line names. */
+const maxNamed = 20;
+
+type Named = Pick<Finding, 'kind' | 'subject'>;
+
+const logBroken = (faults: number, named: readonly Named[]): void =>
+  logError(auditTrailBroken, {
+    faults,
+    findings: named.slice(0, maxNamed).map(({ kind, subject }) => ({ kind, subject })),
+  });
+
+/** The first file of the last two days. */
+const firstRecent = async (sealing: Sealing, now: number): Promise<number> => {
+  const since = timeBefore(new Date(now).toISOString(), 2 * dayInMilliseconds);
+  let first = Number.POSITIVE_INFINITY;
+  for await (const { number, header } of walk(trailOf(sealing))) {
+    if (isSigned(header) && header.until <= since) break;
+    first = number;
+  }
+  return first;
+};
+
+/** The next part of the rotation: a thirtieth of all files, after the one that was checked last. */
+const nextPart = async (sealing: Sealing, last: number) => {
+  const numbers: number[] = [];
+  for await (const { number } of listFiles(trailOf(sealing))) numbers.push(number);
+  numbers.reverse();
+  const after = Math.max(
+    0,
+    numbers.findIndex((number) => number > last),
+  );
+  const part = numbers.slice(after, after + Math.ceil(numbers.length / rotation));
+  return { first: part[0] ?? 1, last: part.at(-1) ?? 1 };
+};
+
+const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
+
+/**
+ * Checks the last two days, and the next part of what is older.
+ * @param before the outcome of the last check
+ * @throws Error `OutOfTime` when there is not enough time for the last two days
+ */
+const check = async (
+  sealing: Sealing,
+  now: Date,
+  { before, isOver }: { before: Check | null; isOver: () => boolean },
+): Promise<Check> => {
+  const named: Named[] = [];
+  let findings = 0;
+  const verify = (part: { first: number; last?: number }) =>
+    verifyTrail(
+      { ...trailOf(sealing), source: sealing.source, now: now.getTime(), isOver, ...part },
+      (finding) => {
+        findings += 1;
+        if (named.length < maxNamed) named.push(finding);
+      },
+    );
+  try {
+    const recent = await firstRecent(sealing, now.getTime());
+    await verify({ first: recent });
+    if (isOver()) throw namedError('OutOfTime');
+    const { first, last } = await nextPart(sealing, before?.last ?? 0);
+    const older = Math.min(last, recent - 1);
+    const reached = first <= older ? (await verify({ first, last: older })).last : older;
+    const at = now.toISOString();
+    const found = findings > 0 ? at : (before?.found ?? null);
+    return { at, first, last: reached < older ? reached : last, findings, found };
+  } finally {
+    if (findings > 0) logBroken(findings, named);
+  }
+};
+
+/** Says that files behind the newest one are not signed, or that the newest one has disappeared. */
+const warn = ({ memory }: Sealing, { end, newest }: Sealed): void => {
+  const named: Named[] = [...end.taken].map((number) => ({
+    kind: 'foreign',
+    subject: `file ${number} (${fileName(number)})`,
+  }));
+  const remembered = memory?.newest?.number ?? 0;
+  if (remembered > (end.newest?.number ?? 0)) {
+    named.push({ kind: 'missing', subject: `file ${remembered} (${fileName(remembered)})` });
+  }
+  if (named.length > 0) logBroken(named.length, named);
+  if (memory) memory.newest = newest;
+};
+
+/** Shows the newest header. That it cannot be shown does not matter to the seal. */
+const show = async ({ show: put }: Sealing, { newest }: Sealed): Promise<void> => {
+  await put?.(newest.line).catch((error) => logError('audit-seal-not-shown', describeFault(error)));
+};
+
+/** Milliseconds that are enough to write the largest file, or to check one. */
+const timeOfFile = 120_000;
+
+/**
+ * Seals, and then checks a part of what is sealed, if a day has passed since the last check; its outcome
+ * stands in one more file, and in all after it. Findings are logged as `audit-trail-broken`.
+ * @param remaining milliseconds that are left; absent: no limit
+ * @throws what {@link seal} and the stores throw; Error `OutOfTime`
+ */
+export const runSealer = async (
+  sealing: Sealing,
+  now: Date,
+  { remaining = () => Number.POSITIVE_INFINITY }: { remaining?: () => number } = {},
+): Promise<void> => {
+  const isOver = () => remaining() < timeOfFile;
+  const sealed = await seal(sealing, now, { isOver });
+  warn(sealing, sealed);
+  await show(sealing, sealed);
+  const { newest: before } = sealed.end;
+  const isDue =
+    before && now.getTime() - Date.parse(before.check?.at ?? '1970-01-01') >= dayInMilliseconds;
+  if (!isDue || !sealed.isCaughtUp || isOver()) return;
+  const outcome = await check(sealing, now, { before: before.check, isOver });
+  const after = await seal(sealing, now, { check: outcome, isOver });
+  warn(sealing, after);
+  await show(sealing, after);
+};
+
+/** Logs why a run has failed. */
+export const logFailure = (error: unknown): void => {
+  if (error instanceof BrokenTrail) {
+    logBroken(1, [{ kind: 'unsigned', subject: error.message }]);
+  } else {
+    logError('audit-seal-failed', describeFault(error));
+  }
+};

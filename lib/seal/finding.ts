@@ -1,0 +1,61 @@
+/** The outcome of a verification. */
+import { graceOf, type SignedHeader, timeBefore } from './header.ts';
+
+/** The kinds of findings, and what they mean. */
+export const findingKinds = {
+  unsigned: 'is not signed by the key',
+  foreign: 'has the name of a file of the archive, and is none',
+  altered: 'is not as it was sealed',
+  missing: 'is not there, or another one',
+  changed: 'is not what was sealed',
+  deleted: 'was sealed and is not in the table',
+  inserted: 'is in the table, but was not sealed in its time',
+} as const;
+
+export interface Finding {
+  readonly kind: keyof typeof findingKinds;
+  /** The id of an entry, or the number of a file, or of several with the same finding. */
+  readonly subject: string;
+  /** How many files that are. */
+  readonly count?: number;
+  /** The line of an entry, as it was sealed and as it is; of a file, an explanation. */
+  readonly before?: string;
+  readonly after?: string;
+  /** SHA-256 of what was found in place of what was sealed; null: nothing. */
+  readonly sha256: string | null;
+}
+
+export interface Verified {
+  /** How many files were verified. */
+  readonly files: number;
+  /** The number of the last of them. */
+  readonly last: number;
+  /** How many entries they have, each counted once. */
+  readonly entries: number;
+  /** How many of their lines have a key before the beginning of their file. */
+  readonly early: number;
+  /** How many entries have left the table because they expired. */
+  readonly expired: number;
+  /** How many entries of the table the next run will seal, and since when the oldest one waits. */
+  readonly waiting: number;
+  readonly waitingSince: string | undefined;
+  /** How many entries may have been in files that have left or cannot be read. */
+  readonly unproven: number;
+  /** The newest file of the archive. */
+  readonly newest: SignedHeader | undefined;
+  /** Files that end until then may have left the archive; '': none may. */
+  readonly left: string;
+}
+
+/** Milliseconds for which sealing may stand still, however often it runs. */
+const standstill = 300_000;
+
+/**
+ * The time before which a service that runs has sealed everything.
+ * @param interval seconds from run to run @param now milliseconds since 1970
+ */
+export const dueBefore = (interval: number, now: number): string =>
+  timeBefore(
+    new Date(now).toISOString(),
+    Math.max(3 * interval * 1000 + graceOf(interval), standstill),
+  );

@@ -1,0 +1,26 @@
+/**
+ * The newest header, as it is shown: in an item of the users table, so that the function that shows it
+ * needs neither the archive nor a list of it. Nothing is proved by it but that the key has signed it.
+ */
+import type { KeyObject } from 'node:crypto';
+import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { send } from '../dynamodb/client.ts';
+import { config } from '../settings.ts';
+import { isSigned, readHeader, type SignedHeader } from './header.ts';
+
+const key = { pk: 'audit-seal' };
+
+/** Shows the line of a header. @throws {DomainError} STORAGE_FAULT */
+export const showHeader = (line: string): Promise<unknown> =>
+  send(new PutCommand({ TableName: config.usersTable, Item: { ...key, header: line } }));
+
+/**
+ * Reads the header that is shown.
+ * @returns undefined when there is none that the key has signed
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const readShown = async (publicKey: KeyObject): Promise<SignedHeader | undefined> => {
+  const { Item } = await send(new GetCommand({ TableName: config.usersTable, Key: key }));
+  const header = readHeader(Buffer.from(String(Item?.header ?? '')), publicKey);
+  return isSigned(header) ? header : undefined;
+};
