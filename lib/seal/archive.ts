@@ -1,11 +1,12 @@
 /** The archive: files that are written once, each with a signed header and lines (lib/seal/README.md). */
 import type { KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { crc32, createGunzip } from 'node:zlib';
 import {
+  fileName,
   isSigned,
   maxHeader,
-  numberOf,
   type ReadHeader,
   readHeader,
   type SignedHeader,
@@ -22,14 +23,14 @@ export interface ListedFile {
 
 /** A store of files that are written once. */
 export interface Archive {
-  /** Lists files in the order of their names, which is newest first. @param from inclusive */
-  list(from?: string): AsyncIterable<ListedFile>;
+  /** Lists files in the order of their names, which is newest first. */
+  list(): AsyncIterable<ListedFile>;
   /**
-   * Opens the first version of a file.
-   * @param most bytes that are wanted; absent: all
-   * @returns undefined when there is none
+   * Reads a range of the first version of a file.
+   * @param end exclusive; bytes that are not there are left out
+   * @returns undefined when there is no such file, or it has no byte of the range
    */
-  open(name: string, most?: number): Promise<AsyncIterable<Uint8Array> | undefined>;
+  open(name: string, start: number, end: number): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** Writes a file whole or not at all. @returns false when there is one of that name */
   create(name: string, content: Content): Promise<boolean>;
 }
@@ -52,36 +53,18 @@ export class BrokenTrail extends Error {
   override readonly name = 'BrokenTrail';
 }
 
-/** Codes of errors that concern one file only, in a file system and in S3. */
-const codesOfFile = new Set([
-  'EISDIR',
-  'ENOTDIR',
-  'ENXIO',
-  'ELOOP',
-  'EACCES',
-  'EPERM',
-  'EIO',
-  'ENODEV',
-  'EINVAL',
-  // An object that was archived, or encrypted by a key that only its writer has.
-  'InvalidObjectState',
-  'InvalidRequest',
-]);
+/** Names and codes of errors that concern one file only, in a file system and in S3. */
+const ofFile =
+  /^(EISDIR|ENOTDIR|ENXIO|ELOOP|EACCES|EPERM|EIO|ENODEV|EINVAL|InvalidObjectState|InvalidRequest)$/;
 
-const isOfFile = (error: unknown): boolean =>
-  error instanceof Error &&
-  (codesOfFile.has(error.name) || codesOfFile.has(String((error as { code?: unknown }).code)));
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
 
-/**
- * Opens a file; one that is not there, or cannot be read while the store can be reached, is empty.
- * @throws errors of a store that fails
- */
-async function* partsOf(archive: Archive, name: string, most?: number): AsyncGenerator<Uint8Array> {
+/** Reads a range of a file, which is empty when it cannot be read while the store can be reached. */
+async function* bytesOf(archive: Archive, name: string, start: number, end: number) {
   try {
-    const parts = await archive.open(name, most);
-    if (parts) yield* parts;
+    yield* (await archive.open(name, start, end)) ?? [];
   } catch (error) {
-    if (!isOfFile(error)) throw error;
+    if (!ofFile.test(codeOf(error)) && !ofFile.test((error as Error).name)) throw error;
   }
 }
 
@@ -91,88 +74,56 @@ const memberStart = Buffer.from('1f8b08000000000000ff01', 'hex');
 const [sizeBefore, sizeAfter] = [memberStart.length + 4, 8];
 
 /** The gzip member of a header: its bytes follow from the header, as nothing is compressed. */
-export const memberOf = (line: Buffer): Buffer => {
+export const memberOf = (line: string | Buffer): Buffer => {
+  const header = Buffer.from(line);
   const [sizes, sums] = [Buffer.alloc(4), Buffer.alloc(sizeAfter)];
-  sizes.writeUInt16LE(line.length);
-  sizes.writeUInt16LE(line.length ^ 0xffff, 2);
-  sums.writeUInt32LE(crc32(line));
-  sums.writeUInt32LE(line.length, 4);
-  return Buffer.concat([memberStart, sizes, line, sums]);
+  sizes.writeUInt16LE(header.length);
+  sizes.writeUInt16LE(header.length ^ 0xffff, 2);
+  sums.writeUInt32LE(crc32(header));
+  sums.writeUInt32LE(header.length, 4);
+  return Buffer.concat([memberStart, sizes, header, sums]);
 };
 
-/** Bytes that the member of a header has at most. */
-const maxMember = sizeBefore + maxHeader + sizeAfter;
-
-/** Reads the header at the beginning of a file. @param bytes as many as its member may have */
-const headerIn = (bytes: Buffer, publicKey: KeyObject): ReadHeader => {
-  if (bytes.length < sizeBefore) return { fault: 'foreign' };
-  const line = bytes.subarray(sizeBefore, sizeBefore + bytes.readUInt16LE(memberStart.length));
-  const member = memberOf(line);
-  return member.equals(bytes.subarray(0, member.length))
-    ? readHeader(line, publicKey)
-    : { fault: 'foreign' };
-};
-
-/** The header must be that of the file's own number, which is in its name. */
-const inPlace = (name: string, header: ReadHeader): ReadHeader =>
-  isSigned(header) && header.number !== numberOf(name) ? { fault: 'foreign' } : header;
-
-/** Reads the header of a file alone. */
-export const readHeaderOf = async (
-  { archive, publicKey }: Trail,
-  name: string,
-): Promise<ReadHeader> => {
-  const parts: Uint8Array[] = [];
-  for await (const part of partsOf(archive, name, maxMember)) parts.push(part);
-  return inPlace(name, headerIn(Buffer.concat(parts), publicKey));
-};
-
-/** A file that was read: its header, and its lines, compressed, which the caller closes. */
-export interface OpenFile {
+/** A file whose header was read. */
+export interface ReadFile {
+  readonly number: number;
   readonly header: ReadHeader;
-  /** Absent where the lines are not those of the header. */
-  readonly content?: Spool;
-  /** SHA-256 of the bytes that are there, of the lines where the header is signed; absent: of none. */
+  /** SHA-256 of the bytes at its beginning; absent: there are none. */
   readonly hash?: string;
 }
 
-/** The rest of a file, but no more than one byte too many. */
-async function* restOf(
-  first: Buffer,
-  parts: AsyncGenerator<Uint8Array>,
-  { length }: SignedHeader,
-): AsyncGenerator<Uint8Array> {
-  let size = first.length;
-  yield first;
-  for (let next = await parts.next(); !next.done; next = await parts.next()) {
-    size += next.value.length;
-    yield next.value;
-    if (size > length) return;
-  }
-}
+/** Reads the header of a file, which must be that of its number. */
+export const readHeaderOf = async (
+  { archive, publicKey }: Trail,
+  number: number,
+): Promise<ReadFile> => {
+  const most = sizeBefore + maxHeader + sizeAfter;
+  const content = await buffer(bytesOf(archive, fileName(number), 0, most));
+  if (content.length === 0) return { number, header: { fault: 'foreign' } };
+  const hash = sha256(content).toString('hex');
+  const length = content.length < sizeBefore ? 0 : content.readUInt16LE(memberStart.length);
+  const line = content.subarray(sizeBefore, sizeBefore + length);
+  const member = memberOf(line);
+  const isMember = member.equals(content.subarray(0, member.length));
+  const header = isMember ? readHeader(line, publicKey) : ({ fault: 'foreign' } as const);
+  const isInPlace = !isSigned(header) || header.number === number;
+  return { number, header: isInPlace ? header : { fault: 'foreign' }, hash };
+};
 
-/** Reads a file, and checks the bytes of its lines before anything is unpacked. */
-export const readFile = async ({ archive, publicKey }: Trail, name: string): Promise<OpenFile> => {
-  const parts = partsOf(archive, name);
-  try {
-    let start = Buffer.of();
-    while (start.length < maxMember) {
-      const { done, value } = await parts.next();
-      if (done) break;
-      start = Buffer.concat([start, value]);
-    }
-    const header = inPlace(name, headerIn(start, publicKey));
-    if (start.length === 0) return { header };
-    if (!isSigned(header)) return { header, hash: sha256(start).toString('hex') };
-    const member = memberOf(Buffer.from(header.line));
-    const content = await spool(restOf(start.subarray(member.length), parts, header));
-    const hash = content.sha256.toString('hex');
-    if (content.size === header.length && hash === header.sha256) return { header, content, hash };
-    await content.close();
-    return { header, hash };
-  } finally {
-    await parts.return(undefined);
-  }
+/**
+ * Reads the lines of a file as they are compressed, and checks them before anything is unpacked.
+ * @returns bytes that the caller closes; undefined when they are not those of the header
+ */
+export const readContent = async (
+  { archive }: Trail,
+  { line, number, length, sha256: hash }: SignedHeader,
+): Promise<Spool | undefined> => {
+  const start = memberOf(line).length;
+  // One byte too many is enough to see that there are more.
+  const content = await spool(bytesOf(archive, fileName(number), start, start + length + 1));
+  if (content.size === length && content.sha256.toString('hex') === hash) return content;
+  await content.close();
+  return undefined;
 };
 
 /** Pipes bytes or text into a stream, with their errors. @returns the stream */
@@ -193,68 +144,52 @@ export interface SealedLine {
 
 /** Whether an error means that bytes are no gzip of lines. */
 export const isOfContent = (error: unknown): boolean =>
-  error instanceof SyntaxError ||
-  (error instanceof Error &&
-    /^(Z_|ERR_ENCODING_)/.test(String((error as { code?: unknown }).code)));
+  error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 
 /**
- * Reads the lines of a file, some at a time, with only these in memory.
+ * Reads the lines of a file, some at a time, with only these in memory; and closes it.
  * @throws an error that {@link isOfContent} where they are no gzip of lines to their end
  */
 export async function* linesOf(content: Spool): AsyncGenerator<readonly SealedLine[]> {
   const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
   const gunzip = createGunzip();
   let rest = '';
-  for await (const part of piped(content.read(), gunzip)) {
-    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
-    rest = lines.pop() ?? '';
-    yield lines.map((line) => ({ line, item: readLine(line) }));
-  }
-  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
-  // Zeros after the gzip are skipped without an error.
-  if (gunzip.bytesWritten !== content.size) throw new SyntaxError('More follows the gzip');
-}
-
-/** Reads the lines of a file as far as it is as it was sealed, some at a time. */
-export async function* linesIn(trail: Trail, name: string): AsyncGenerator<readonly SealedLine[]> {
-  const { content } = await readFile(trail, name);
-  if (!content) return;
   try {
-    yield* linesOf(content);
-  } catch (error) {
-    if (!isOfContent(error)) throw error;
+    for await (const part of piped(content.read(), gunzip)) {
+      const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      yield lines.map((line) => ({ line, item: readLine(line) }));
+    }
+    if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
+    // Zeros after the gzip are skipped without an error.
+    if (gunzip.bytesWritten !== content.size) throw new SyntaxError('More follows the gzip');
   } finally {
     await content.close();
   }
 }
 
-/** How many files are read at once, because a remote store takes its time. */
-const readAhead = 8;
-
-/**
- * Reads one file after another, some of them ahead.
- * @param close frees what was read and is not wanted any more
- */
-export async function* ahead<K, T>(
-  names: Iterable<K>,
-  read: (name: K) => Promise<T>,
-  close: (read: T) => Promise<unknown> = async () => undefined,
-): AsyncGenerator<T> {
-  const reading: Promise<T>[] = [];
-  const begin = (name: K) => {
-    const begun = read(name);
-    // Who waits for it hears of the error.
-    begun.catch(() => undefined);
-    reading.push(begun);
-  };
+/** Reads the lines of a file as far as it is as it was sealed, some at a time. */
+export async function* linesIn(
+  trail: Trail,
+  header: SignedHeader,
+): AsyncGenerator<readonly SealedLine[]> {
+  const content = await readContent(trail, header);
   try {
-    for (const name of names) {
-      begin(name);
-      const first = reading.length === readAhead ? reading.shift() : undefined;
-      if (first) yield await first;
-    }
-    for (let first = reading.shift(); first; first = reading.shift()) yield await first;
-  } finally {
-    for (const each of reading) await each.then(close, () => undefined);
+    if (content) yield* linesOf(content);
+  } catch (error) {
+    if (!isOfContent(error)) throw error;
+  }
+}
+
+/** How many files are read at once, because a remote store takes its time. */
+const readAhead = 16;
+
+/** Reads one file after another, some of them at once. */
+export async function* ahead<T>(
+  numbers: readonly number[],
+  read: (number: number) => Promise<T>,
+): AsyncGenerator<T> {
+  for (let at = 0; at < numbers.length; at += readAhead) {
+    yield* await Promise.all(numbers.slice(at, at + readAhead).map(read));
   }
 }

@@ -6,6 +6,7 @@ import { GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms
 import {
   GetObjectCommand,
   ListObjectVersionsCommand,
+  type ListObjectVersionsCommandInput,
   type ListObjectVersionsCommandOutput,
   PutObjectCommand,
   S3Client,
@@ -39,24 +40,16 @@ const versionsIn = (listed: ListObjectVersionsCommandOutput): readonly Version[]
   ].sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
 };
 
-/** Lists all versions from a key on, in the order of keys; the first version of a key comes last. */
-async function* listVersions(
-  client: S3Client,
-  Bucket: string,
-  from: string,
-): AsyncGenerator<Version> {
-  // Lists begin after a marker: here one that differs from the key by its last character.
-  const before = String.fromCharCode(from.charCodeAt(from.length - 1) - 1);
-  let KeyMarker: string | undefined = `${from.slice(0, -1)}${before}`;
-  let VersionIdMarker: string | undefined;
+/** Lists all versions in the order of keys; the first version of a key comes last. */
+async function* listVersions(client: S3Client, Bucket: string): AsyncGenerator<Version> {
+  let markers: Pick<ListObjectVersionsCommandInput, 'KeyMarker' | 'VersionIdMarker'> = {};
   let listed: ListObjectVersionsCommandOutput;
   do {
-    const markers = { KeyMarker, ...(VersionIdMarker ? { VersionIdMarker } : {}) };
     const command = new ListObjectVersionsCommand({ Bucket, Prefix: archivePrefix, ...markers });
     listed = await client.send(command);
-    for (const version of versionsIn(listed)) if (version.key >= from) yield version;
-    KeyMarker = listed.NextKeyMarker;
-    VersionIdMarker = listed.NextVersionIdMarker;
+    yield* versionsIn(listed);
+    const { NextKeyMarker: KeyMarker, NextVersionIdMarker: VersionIdMarker } = listed;
+    markers = { KeyMarker, ...(VersionIdMarker ? { VersionIdMarker } : {}) };
   } while (listed.IsTruncated);
 }
 
@@ -98,30 +91,28 @@ export const bucketArchive = (bucket: string): Archive => {
   const client = new S3Client({ requestHandler });
   /** The first versions of the files that were listed: a first version never changes. */
   const versions = new Map<string, string>();
-  async function* list(from = ''): AsyncGenerator<ListedFile> {
-    for await (const file of filesOf(listVersions(client, bucket, archivePrefix + from))) {
+  async function* list(): AsyncGenerator<ListedFile> {
+    for await (const file of filesOf(listVersions(client, bucket))) {
       const { version, ...listed } = file;
       if (version !== undefined) versions.set(file.name, version);
       yield listed;
     }
   }
   const firstVersion = async (name: string): Promise<string | undefined> => {
-    // The file itself is the first of the list, if it is there.
-    if (!versions.has(name)) for await (const _ of list(name)) break;
+    if (!versions.has(name)) for await (const file of list()) if (file.name >= name) break;
     return versions.get(name);
   };
   return {
     list,
-    open: async (name, most) => {
+    open: async (name, start, end) => {
       const VersionId = await firstVersion(name);
       if (VersionId === undefined) return undefined;
-      const range = most === undefined ? {} : { Range: `bytes=0-${most - 1}` };
-      const object = { Bucket: bucket, Key: archivePrefix + name, VersionId, ...range };
+      const object = { Bucket: bucket, Key: archivePrefix + name, VersionId };
+      const Range = `bytes=${start}-${end - 1}`;
       try {
-        const { Body } = await client.send(new GetObjectCommand(object));
+        const { Body } = await client.send(new GetObjectCommand({ ...object, Range }));
         return Body as Readable | undefined;
       } catch (error) {
-        // A file of no bytes has no range.
         if (isNamed(error, 'NoSuchKey', 'NoSuchVersion', 'InvalidRange')) return undefined;
         throw error;
       }

@@ -1,9 +1,8 @@
 /** Follows files by their numbers, and tells which are not as they were sealed (lib/seal/README.md). */
-import type { OpenFile } from './archive.ts';
+import type { ReadFile } from './archive.ts';
 import type { Finding } from './finding.ts';
 import { fileName, isSigned, leftBy, type SignedHeader } from './header.ts';
 import { sha256 } from './line.ts';
-import type { NumberedFile } from './walk.ts';
 
 /** What is wrong with some files one after another. */
 interface Fault {
@@ -17,7 +16,7 @@ interface Fault {
   readonly excusedAt?: string;
 }
 
-/** Joins what is wrong with several files one after another. */
+/** Joins what is wrong with several files one after another: one cause is told once. */
 const joined = (faults: readonly Fault[]): readonly Fault[] => {
   const all: Fault[] = [];
   for (const fault of faults.toSorted((a, b) => a.first - b.first)) {
@@ -40,95 +39,89 @@ const findingOf = ({ kind, first, last, why, hash }: Fault): Finding => ({
   sha256: hash ?? null,
 });
 
-/** Where sealed entries may be that cannot be read. */
-interface Unreadable {
+/** The files of an archive, or of a part of it, taken in the order of their numbers. */
+export class Chain {
+  /** How many signed files were taken, and the number of the last file of all. */
+  files = 0;
+  reached = 0;
+  first: SignedHeader | undefined;
+  last: SignedHeader | undefined;
+  /** Files that end until this time may have left. */
+  left: string;
+  private readonly faults: Fault[] = [];
+  /** Files since the last signed one that are none. */
+  private between: Fault[] = [];
   /** Entries with a key before it may have been in files that are not there. */
-  missing: string;
-  /** Entries of a time from one on, with a key before another one, in files that are altered. */
-  since: string;
-  until: string;
-}
+  private missing = '';
+  /** Entries of a time from one on, with a key before another one, may have been in altered files. */
+  private altered = { since: '~', until: '' };
 
-/**
- * Follows files in the order of their numbers.
- * @param before the file before the first one; undefined where that is the first of all
- * @param newest the newest file of the archive @param now as a time
- */
-export const followChain = (
-  before: SignedHeader | undefined,
-  newest: SignedHeader | undefined,
-  now: string,
-) => {
-  const faults: Fault[] = [];
-  const unreadable: Unreadable = { missing: '', since: '~', until: '' };
-  let left = newest ? leftBy(newest, now) : '';
-  let last = before;
-  /** Files since the last one that are none. */
-  let between: Fault[] = [];
+  /**
+   * @param before the file before the first one; undefined where that is the first of all
+   * @param newest the newest file of the archive @param now milliseconds since 1970
+   */
+  constructor(before: SignedHeader | undefined, newest: SignedHeader | undefined, now: number) {
+    this.last = before;
+    this.left = newest ? leftBy(newest, new Date(now).toISOString()) : '';
+  }
 
-  const leave = (header: SignedHeader) => {
-    const by = leftBy(header, header.at);
-    if (by > left) left = by;
-  };
-  /** The header names another file than the last one: some were between them, and may have left. */
-  const noteGap = ({ number, from }: SignedHeader) => {
-    const first = (last?.number ?? 0) + 1;
-    if (from > unreadable.missing) unreadable.missing = from;
+  /** Notes that a header names another file than the last one: some were between, and may have left. */
+  private noteGap({ number, from }: SignedHeader): void {
+    const begin = (this.last?.number ?? 0) + 1;
+    if (from > this.missing) this.missing = from;
     // Where a file is told to be none, it may be the one that is missing.
-    if (number - first > between.length || between.length === 0) {
+    if (number - begin > this.between.length || this.between.length === 0) {
       const end = Math.max(number - 1, 1);
-      faults.push({ kind: 'missing', first: Math.min(first, end), last: end, excusedAt: from });
+      const [first, last] = [Math.min(begin, end), end];
+      this.faults.push({ kind: 'missing', first, last, excusedAt: from });
     }
-    between = between.map((fault) => (fault.hash ? fault : { ...fault, excusedAt: from }));
-  };
-  return {
-    /** Takes the next file. */
-    step: (
-      { number, altered }: Pick<NumberedFile, 'number' | 'altered'>,
-      { header, hash }: Pick<OpenFile, 'header' | 'hash'>,
-    ): void => {
-      if (!isSigned(header)) {
-        const why = header.key && `It names the key ${header.key}`;
-        between.push({ kind: header.fault, first: number, last: number, why, hash });
-        return;
-      }
-      leave(header);
-      if (header.previous !== (last?.hash ?? null)) noteGap(header);
-      if (altered) {
-        const why = 'It was overwritten or deleted; its first version counts';
-        const excusedAt = header.until;
-        faults.push({
-          kind: 'altered',
-          first: number,
-          last: number,
-          why,
-          hash: header.hash,
-          excusedAt,
-        });
-      }
-      faults.push(...between);
-      [last, between] = [header, []];
-    },
-    /** Notes that the lines of the last file cannot be read, or contradict its header. */
-    alter: (
-      { number, until, oldest }: SignedHeader,
-      why: string,
-      hash: string | undefined,
-    ): void => {
-      faults.push({ kind: 'altered', first: number, last: number, why, hash });
-      if ((oldest ?? '') < unreadable.since) unreadable.since = oldest ?? '';
-      if (until > unreadable.until) unreadable.until = until;
-    },
-    get left() {
-      return left;
-    },
-    /** Whether an entry may have been sealed in a file that is not there or cannot be read. */
-    mayHold: (key: string, createdAt: string): boolean =>
-      key < unreadable.missing || (key < unreadable.until && createdAt >= unreadable.since),
-    /** What is wrong with the files. */
-    findings: (): readonly Finding[] => {
-      const isFault = ({ excusedAt = '' }: Fault) => excusedAt === '' || excusedAt > left;
-      return joined([...faults, ...between].filter(isFault)).map(findingOf);
-    },
-  };
-};
+    this.between = this.between.map((each) => (each.hash ? each : { ...each, excusedAt: from }));
+  }
+
+  /** Takes the next file. @param isAltered whether there is more than its first version */
+  step({ number, header, hash }: ReadFile, isAltered = false): void {
+    this.reached = number;
+    if (!isSigned(header)) {
+      const why = header.key && `It names the key ${header.key}`;
+      this.between.push({ kind: header.fault, first: number, last: number, why, hash });
+      return;
+    }
+    const by = leftBy(header, header.at);
+    if (by > this.left) this.left = by;
+    if (header.previous !== (this.last?.hash ?? null)) this.noteGap(header);
+    this.faults.push(...this.between);
+    this.between = [];
+    this.files += 1;
+    this.first ??= header;
+    this.last = header;
+    const version = 'It was overwritten or deleted; its first version counts';
+    if (isAltered) this.addAltered(header, version, header.until);
+  }
+
+  private addAltered({ number, sha256: hash }: SignedHeader, why: string, excusedAt = ''): void {
+    this.faults.push({ kind: 'altered', first: number, last: number, why, hash, excusedAt });
+  }
+
+  /** Notes that the lines of the last file cannot be read, or contradict its header. */
+  alter(header: SignedHeader, why: string): void {
+    this.addAltered(header, why);
+    const { since, until } = this.altered;
+    const { oldest, until: end } = header;
+    this.altered = {
+      since: (oldest ?? '') < since ? (oldest ?? '') : since,
+      until: end > until ? end : until,
+    };
+  }
+
+  /** Whether an entry may have been sealed in a file that is not there or cannot be read. */
+  mayHold(key: string, createdAt: string): boolean {
+    const { since, until } = this.altered;
+    return key < this.missing || (key < until && createdAt >= since);
+  }
+
+  /** What is wrong with the files. */
+  findings(): readonly Finding[] {
+    const isFault = ({ excusedAt = '' }: Fault) => excusedAt === '' || excusedAt > this.left;
+    return joined([...this.faults, ...this.between].filter(isFault)).map(findingOf);
+  }
+}

@@ -1,5 +1,8 @@
 /** Compares the lines of files with the table, on the disk (lib/seal/README.md, Verification). */
 import { hasExpired } from '../audit/retention.ts';
+import type { SealedLine } from './archive.ts';
+import type { Finding } from './finding.ts';
+import type { SignedHeader } from './header.ts';
 import {
   type Item,
   idText,
@@ -20,154 +23,173 @@ const tables = `
   CREATE TABLE unmatched (id INTEGER PRIMARY KEY, key TEXT, created_at TEXT, line TEXT) WITHOUT ROWID;
   CREATE TABLE listed (id INTEGER PRIMARY KEY, since TEXT) WITHOUT ROWID`;
 
+/** Sealed entries that have no finding, and that no item has matched. */
+const open = 'FROM sealed WHERE id NOT IN (SELECT id FROM found)';
+
 /** How many sealed entries are looked up by their ids at once. */
 const batchSize = 100;
+
+const statements = ({ change, has, rows }: ReturnType<typeof openScratch>) => ({
+  seal: change('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)'),
+  isSealed: has('sealed WHERE id = ?'),
+  match: change('DELETE FROM sealed WHERE id = ? AND hash = ?'),
+  differ: change(`INSERT OR IGNORE INTO found
+    SELECT id, 'changed', number, ? FROM sealed WHERE id = ? AND hash <> ?`),
+  open: rows(`SELECT id ${open} AND id > ? ORDER BY id LIMIT ${batchSize}`),
+  expired: rows(`SELECT count(*) AS count ${open} AND expired = 1`),
+  delete: change(`INSERT INTO found SELECT id, 'deleted', number, NULL ${open} AND expired = 0`),
+  numbers: rows('SELECT DISTINCT number FROM found ORDER BY 1'),
+  found: rows('SELECT * FROM found WHERE id = ? AND number = ?'),
+  dropFound: change('DELETE FROM found WHERE id = ?'),
+  rest: rows('SELECT * FROM found ORDER BY id'),
+  unmatch: change('INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?, ?)'),
+  hasUnmatched: has('unmatched WHERE key < ?'),
+  times: rows(
+    'SELECT min(created_at) AS least, max(created_at) AS most FROM unmatched WHERE key < ?',
+  ),
+  matchElsewhere: change('DELETE FROM unmatched WHERE id = ? AND line = ?'),
+  differElsewhere: change(`INSERT OR IGNORE INTO found
+    SELECT id, 'changed', ?, line FROM unmatched WHERE id = ?`),
+  dropUnmatched: change('DELETE FROM unmatched WHERE id = ?'),
+  list: change('INSERT OR IGNORE INTO listed VALUES (?, ?)'),
+  unmatched: rows('SELECT * FROM unmatched LEFT JOIN listed USING (id) ORDER BY key, id'),
+});
 
 /** Milliseconds by which a clock that wrote an entry may be ahead. */
 const aheadAllowed = 600_000;
 
-/** An entry of the table that no file has. */
-export interface Unmatched {
-  readonly id: string;
-  readonly key: string;
-  readonly created_at: string;
-  readonly line: string;
-}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** What is found of a sealed entry. */
-interface Found {
-  readonly kind: 'changed' | 'deleted';
-  /** The line that it has now. */
-  readonly after: string | undefined;
-}
-
-const foundIn = ({ kind, after }: Readonly<Record<string, unknown>>): Found => ({
-  kind: kind === 'changed' ? kind : 'deleted',
-  after: after === null ? undefined : String(after),
-});
-
-const expiredBy = ({ created_at, expires_at }: Item, now: number): boolean =>
+const hasLeft = ({ created_at, expires_at }: Item, now: number): boolean =>
   isTime(created_at) && hasExpired({ created_at, expires_at }, now);
 
-const createdAt = ({ created_at }: Item): string =>
-  typeof created_at === 'string' ? created_at : '';
-
-/** Opens an empty comparison, which the caller closes. @param now milliseconds since 1970 */
-export const openComparison = (now: number) => {
-  const { change, has, rows, close } = openScratch(tables);
-  const insert = change('INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)');
-  const differs = change(`INSERT OR IGNORE INTO found
-    SELECT id, 'changed', number, ? FROM sealed WHERE id = ? AND hash <> ?`);
-  const take = change('DELETE FROM sealed WHERE id = ? AND hash = ?');
-  const isSealed = has('sealed WHERE id = ?');
-  const addUnmatched = change('INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?, ?)');
-  const takeUnmatched = change('DELETE FROM unmatched WHERE id = ? AND line = ?');
-  const changedElsewhere = change(`INSERT OR IGNORE INTO found
-    SELECT id, 'changed', ?, line FROM unmatched WHERE id = ?`);
-  const dropUnmatched = change('DELETE FROM unmatched WHERE id = ?');
-  const rest = rows(`SELECT id FROM sealed WHERE id > ? AND id NOT IN (SELECT id FROM found)
-    ORDER BY id LIMIT ${batchSize}`);
-  const restFirst = rows(`SELECT id FROM sealed WHERE id NOT IN (SELECT id FROM found)
-    ORDER BY id LIMIT ${batchSize}`);
-  const list = change('INSERT OR IGNORE INTO listed VALUES (?, ?)');
-  const latest = now + aheadAllowed;
-  let entries = 0;
-
-  /** Whether both times of an entry are such that a service may have written it by now. */
-  const isTimely = ({ key, created_at }: Pick<Unmatched, 'key' | 'created_at'>): boolean =>
-    [timeIn(key), created_at].every((time) => isTime(time) && Date.parse(time) <= latest);
-
-  /** Compares an item of the table with what is sealed. */
-  const match = (item: Item): void => {
-    const [id, line] = [idText(item.id), lineOf(item)];
-    const hash = sha256(line);
-    if (take(id, hash) || differs(line, id, hash) || isSealed(id)) return;
-    addUnmatched(id, keyOf(item), createdAt(item), line);
-  };
-  return {
-    /** Notes a line of a file. The first one of an id counts; another content later is a finding. */
-    seal: (line: string, item: Item, number: number): void => {
-      const [id, hash] = [idText(item.id), sha256(line)];
-      if (insert(id, hash, number, Number(expiredBy(item, now)))) entries += 1;
-      else differs(line, id, hash);
-    },
-    match,
-    get entries() {
-      return entries;
-    },
-    /** Looks up by their ids the entries that no item has matched. */
-    lookUp: async ({ byIds }: EntrySource): Promise<void> => {
-      let ids = [...restFirst()].map(({ id }) => String(id));
-      while (ids.length > 0) {
-        const last = ids.at(-1) ?? '';
-        const numbers = ids.flatMap((id) => numberIn(JSON.parse(id)) ?? []);
-        for (const item of await byIds(numbers)) match(item);
-        ids = [...rest(last)].map(({ id }) => String(id));
-      }
-    },
-    /** Judges what is not in the table. @returns how many entries have expired */
-    finishSealed: (): number => {
-      const open = 'sealed WHERE id NOT IN (SELECT id FROM found) AND expired =';
-      const [counted] = rows(`SELECT count(*) AS expired FROM ${open} 1`)();
-      change(`INSERT INTO found SELECT id, 'deleted', number, NULL FROM ${open} 0`)();
-      return Number(counted?.expired);
-    },
-    /** The numbers of files that have lines of which something is found. */
-    numbers: (): readonly number[] =>
-      [...rows('SELECT DISTINCT number FROM found ORDER BY number')()].map((row) =>
-        Number(row.number),
-      ),
-    /** What is found of an entry whose first line is in a file; told once. */
-    takeFound: (() => {
-      const find = rows('SELECT kind, after FROM found WHERE id = ? AND number = ?');
-      const drop = change('DELETE FROM found WHERE id = ?');
-      return (id: string, number: number) => {
-        const [row] = find(id, number);
-        if (!row) return undefined;
-        drop(id);
-        return foundIn(row);
-      };
-    })(),
-    /** What is found of entries whose lines cannot be read any more. */
-    *untold(): Generator<Found & { readonly id: string }> {
-      const all = rows('SELECT id, kind, after FROM found ORDER BY id');
-      for (const row of all()) yield { id: String(row.id), ...foundIn(row) };
-    },
-    /** The least and the greatest created_at of what no file has, before a key; undefined: of none. */
-    unmatchedBefore: (key: string): readonly [string, string] | undefined => {
-      const [row] = rows(`SELECT min(created_at) AS least, max(created_at) AS most
-        FROM unmatched WHERE key < ?`)(key);
-      return row && row.least !== null ? [String(row.least), String(row.most)] : undefined;
-    },
-    /** Compares a line of another file with what no file has had so far. */
-    matchElsewhere: (line: string, { id }: Item, number: number): void => {
-      const text = idText(id);
-      if (takeUnmatched(text, line)) return;
-      if (changedElsewhere(number, text)) dropUnmatched(text);
-    },
-    /** Notes what a replay lists, if a service may have written it by now. */
-    list: (item: Item): void => {
-      const key = keyOf(item);
-      if (!isTimely({ key, created_at: createdAt(item) })) return;
-      for (const id of replayedBy(item)) list(id, key.slice(0, 24));
-    },
-    /** Since when an entry waits that a replay lists. */
-    listedSince: (() => {
-      const find = rows('SELECT since FROM listed WHERE id = ?');
-      return (id: string): string | undefined => {
-        const [row] = find(id);
-        return row && String(row.since);
-      };
-    })(),
-    *unmatched(): Generator<Unmatched> {
-      for (const row of rows('SELECT * FROM unmatched ORDER BY key, id')()) {
-        const { id, key, created_at, line } = row as unknown as Unmatched;
-        yield { id: String(id), key, created_at, line };
-      }
-    },
-    isTimely,
-    close,
-  };
+/** A finding of an entry. @param after the line that it has now */
+const findingOf = (id: unknown, kind: Finding['kind'], after: unknown): Finding => {
+  const now =
+    typeof after === 'string' ? { after, sha256: sha256(after).toString('hex') } : undefined;
+  return { kind, subject: String(id), ...(now ?? { sha256: null }) };
 };
 
-export type Comparison = ReturnType<typeof openComparison>;
+const kindOf = ({ kind }: { readonly kind?: unknown }) => (kind === 'changed' ? kind : 'deleted');
+
+/** Lines of files on one side, the table on the other. */
+export class Comparison {
+  /** How many entries have a line, and how many lines have a key before the beginning of their file. */
+  entries = 0;
+  early = 0;
+  private readonly scratch = openScratch(tables);
+  private readonly sql = statements(this.scratch);
+  private readonly now: number;
+
+  /** @param now milliseconds since 1970 */
+  constructor(now: number) {
+    this.now = now;
+  }
+
+  /** Notes a line of a file. The first one of an id counts; another content later is a finding. */
+  seal(line: string, item: Item, { number, from }: SignedHeader): void {
+    const [id, hash] = [idText(item.id), sha256(line)];
+    if (keyOf(item) < from) this.early += 1;
+    if (this.sql.seal(id, hash, number, Number(hasLeft(item, this.now)))) this.entries += 1;
+    else this.sql.differ(line, id, hash);
+  }
+
+  /** Compares an item of the table with the line that is sealed of it. */
+  match(item: Item): void {
+    const [id, line] = [idText(item.id), lineOf(item)];
+    const hash = sha256(line);
+    if (this.sql.match(id, hash) || this.sql.differ(line, id, hash) || this.sql.isSealed(id))
+      return;
+    this.sql.unmatch(id, keyOf(item), textOf(item.created_at), line);
+  }
+
+  /** Looks up by their ids the entries that no item has matched. */
+  async lookUp({ byIds }: EntrySource): Promise<void> {
+    const next = (last: string | number) => [...this.sql.open(last)].map(({ id }) => String(id));
+    for (let ids = next(Number.MIN_SAFE_INTEGER); ids.length > 0; ids = next(ids.at(-1) ?? '')) {
+      const items = await byIds(ids.flatMap((id) => numberIn(JSON.parse(id)) ?? []));
+      for (const item of items) this.match(item);
+    }
+  }
+
+  /** Judges what is not in the table. @returns how many entries have expired */
+  finishSealed(): number {
+    const [row] = this.sql.expired();
+    this.sql.delete();
+    return Number(row?.count);
+  }
+
+  /** The numbers of the files with the first lines of what is found. */
+  foundIn(): readonly number[] {
+    return [...this.sql.numbers()].map(({ number }) => Number(number));
+  }
+
+  /** What is found of entries by lines of a file, once. */
+  *found(lines: readonly SealedLine[], { number }: SignedHeader): Generator<Finding> {
+    for (const { line, item } of lines) {
+      const id = idText(item.id);
+      const [row] = this.sql.found(id, number);
+      if (row && this.sql.dropFound(id))
+        yield { ...findingOf(id, kindOf(row), row.after), before: line };
+    }
+  }
+
+  /** What is found of entries whose lines cannot be read any more. */
+  *rest(): Generator<Finding> {
+    for (const row of this.sql.rest()) yield findingOf(row.id, kindOf(row), row.after);
+  }
+
+  /** Whether there are entries of the table before a key that no file has had so far. */
+  hasUnmatched(key: string): boolean {
+    return this.sql.hasUnmatched(key);
+  }
+
+  /** Whether a file may have one of these, by its times. */
+  mayHave({ oldest, newest }: SignedHeader, key: string): boolean {
+    const [{ least, most } = {}] = this.sql.times(key);
+    const areTimes = isTime(least) && isTime(most);
+    return !areTimes || ((oldest ?? '~') <= most && (newest ?? '') >= least);
+  }
+
+  /** Compares lines of another file with these. */
+  matchElsewhere(lines: readonly SealedLine[], { number }: SignedHeader): void {
+    const { matchElsewhere, differElsewhere, dropUnmatched } = this.sql;
+    for (const { line, item } of lines) {
+      const id = idText(item.id);
+      if (!matchElsewhere(id, line) && differElsewhere(number, id)) dropUnmatched(id);
+    }
+  }
+
+  /** Whether both times of an entry are such that a service may have written it by now. */
+  private isTimely(key: string, createdAt: string): boolean {
+    const latest = this.now + aheadAllowed;
+    return [timeIn(key), createdAt].every((time) => isTime(time) && Date.parse(time) <= latest);
+  }
+
+  /** Notes what a replay lists, if a service may have written it by now. */
+  list(item: Item): void {
+    const key = keyOf(item);
+    if (!this.isTimely(key, textOf(item.created_at))) return;
+    for (const id of replayedBy(item)) this.sql.list(id, key.slice(0, 24));
+  }
+
+  /**
+   * Entries of the table that no file has: since when they wait for the next run, if that will see them,
+   * by their own key or by that of a replay; and a key and a time by which they may have been sealed.
+   * @param look where that run looks from
+   */
+  *unmatched(look: string) {
+    for (const { id, key, created_at, line, since } of this.sql.unmatched()) {
+      const place = { key: textOf(key), created_at: textOf(created_at) };
+      const isTimely = this.isTimely(place.key, place.created_at);
+      const waits = place.key >= look ? place.key.slice(0, 24) : since;
+      const inserted = findingOf(id, 'inserted', line);
+      yield isTimely ? { inserted, waits: waits as string | null, place } : { inserted };
+    }
+  }
+
+  /** Frees what it takes. */
+  close(): void {
+    this.scratch.close();
+  }
+}

@@ -48,16 +48,16 @@ const openFile = async (path: string): Promise<FileHandle | undefined> => {
 
 /** An archive in a folder, which is made when the first file is written. */
 export const folderArchive = (folder: string): Archive => ({
-  async *list(from = '') {
+  async *list() {
     const names = await readdir(folder).catch((error) => {
       if (codeOf(error) === 'ENOENT') return [];
       throw error;
     });
-    for (const name of names.sort()) if (name >= from) yield { name };
+    for (const name of names.sort()) yield { name };
   },
-  open: async (name, most = Number.POSITIVE_INFINITY) => {
+  open: async (name, start, end) => {
     const handle = await openFile(join(folder, name));
-    return handle?.createReadStream({ end: most - 1 });
+    return handle?.createReadStream({ start, end: end - 1 });
   },
   create: async (name, content) => {
     await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -4,16 +4,15 @@ import {
   BrokenTrail,
   isOfContent,
   linesOf,
-  type OpenFile,
-  readFile,
+  readContent,
   readHeaderOf,
   type SealedLine,
   type Trail,
 } from './archive.ts';
-import { followChain } from './chain.ts';
-import { findingKinds } from './finding.ts';
-import { fileName, isSigned, type ReadHeader } from './header.ts';
-import { listAll } from './part.ts';
+import { Chain } from './chain.ts';
+import { type Finding, findingKinds } from './finding.ts';
+import { isSigned, type SignedHeader } from './header.ts';
+import { listAll } from './verify.ts';
 import { findEnd } from './walk.ts';
 
 export interface Reading extends Trail {
@@ -33,53 +32,54 @@ export interface ReadLine extends SealedLine {
 }
 
 /** Whether a file may have wanted entries. */
-const isWanted = ({ since = '', until }: Reading, header: ReadHeader): boolean => {
-  if (!isSigned(header)) return false;
-  if (since === '' && until === undefined) return true;
-  const { oldest, newest } = header;
-  return oldest !== null && newest !== null && newest >= since && (until ?? '~') > oldest;
+const isWanted = ({ since, until }: Reading, { oldest, newest }: SignedHeader): boolean => {
+  if (since === undefined && until === undefined) return true;
+  return oldest !== null && newest !== null && newest >= (since ?? '') && oldest < (until ?? '~');
 };
 
-/** Reads the lines of a file. @throws {BrokenTrail} when they are not as they were sealed */
-async function* linesOfFile({ content }: OpenFile, number: number): AsyncGenerator<ReadLine> {
+/**
+ * Reads the lines of a file.
+ * @param finding of the files before it
+ * @throws {BrokenTrail} when there is one, or they are not as they were sealed
+ */
+async function* linesOfFile(
+  trail: Trail,
+  header: SignedHeader,
+  finding: Finding | undefined,
+): AsyncGenerator<ReadLine> {
+  if (finding) throw new BrokenTrail(`${finding.subject} ${findingKinds[finding.kind]}`);
+  const { number } = header;
   const broken = () => new BrokenTrail(`file ${number} ${findingKinds.altered}`);
+  const content = await readContent(trail, header);
   if (!content) throw broken();
   try {
-    for await (const lines of linesOf(content)) {
-      for (const line of lines) yield { ...line, number };
-    }
+    for await (const lines of linesOf(content)) for (const line of lines) yield { ...line, number };
   } catch (error) {
     throw isOfContent(error) ? broken() : error;
-  } finally {
-    await content.close();
   }
 }
 
 /**
  * Reads sealed entries of a time, and others of the same files, file by file; an entry can come twice,
  * and then its first line counts.
- * @throws {BrokenTrail} when a file is missing or not as its sealer left it; errors of the archive
+ * @throws {BrokenTrail} when one of these files, or one between them, is missing or not as its sealer
+ *   left it; errors of the archive
  */
 export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
   const { now = Date.now(), progress } = reading;
   const { numbers } = await listAll(reading);
-  const mostUnsigned = Number.POSITIVE_INFINITY;
-  const { newest } = await findEnd(reading, now, { mostUnsigned });
-  const chain = followChain(undefined, newest, new Date(now).toISOString());
-  const read = async (number: number) => ({
-    number,
-    header: await readHeaderOf(reading, fileName(number)),
-  });
+  const { newest } = await findEnd(reading, now, { mostUnsigned: Number.POSITIVE_INFINITY });
+  let before: SignedHeader | undefined;
+  let chain: Chain | undefined;
   let done = 0;
-  for await (const { number, header } of ahead(numbers, read)) {
-    // Where there is another version, the first one counts.
-    chain.step({ number }, { header });
-    if (isWanted(reading, header)) {
-      yield* linesOfFile(await readFile(reading, fileName(number)), number);
-    }
+  for await (const file of ahead(numbers, (number) => readHeaderOf(reading, number))) {
+    const header = isSigned(file.header) ? file.header : undefined;
+    const wanted = header && isWanted(reading, header) ? header : undefined;
+    if (wanted) chain ??= new Chain(before, newest, now);
+    chain?.step(file);
+    if (wanted) yield* linesOfFile(reading, wanted, chain?.findings()[0]);
+    before = header ?? before;
     done += 1;
     progress?.(done / numbers.length);
   }
-  const [finding] = chain.findings();
-  if (finding) throw new BrokenTrail(`${finding.subject} ${findingKinds[finding.kind]}`);
 }

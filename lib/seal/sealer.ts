@@ -97,8 +97,8 @@ interface Run {
 const openRun = async (sealing: Sealing, now: Date): Promise<Run> => {
   const noted = openNoted();
   const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
-  const passed = async ({ name }: { name: string }) => {
-    for await (const lines of linesIn(trail, name)) {
+  const passed = async (header: SignedHeader) => {
+    for await (const lines of linesIn(trail, header)) {
       for (const { item } of lines) noted.add(idText(item.id));
     }
   };
@@ -141,7 +141,7 @@ async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
 
 /** The bytes of a file. */
 const contentOf = ({ line }: SignedHeader, lines: Spool): Content => {
-  const member = memberOf(Buffer.from(line));
+  const member = memberOf(line);
   return {
     size: member.length + lines.size,
     read: async function* () {
@@ -193,11 +193,11 @@ const sealNext = async (
   const lines = await spool(piped(linesOfFile(run, draft), createGzip()));
   try {
     const header = await nextHeader(run, before, { draft, lines, check });
-    const name = fileName(header.number);
-    if (await sealing.archive.create(name, contentOf(header, lines))) return header;
+    const content = contentOf(header, lines);
+    if (await sealing.archive.create(fileName(header.number), content)) return header;
     // The file that is there is our own when the response to the write was lost.
     const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
-    const there = await readHeaderOf(trail, name);
+    const { header: there } = await readHeaderOf(trail, header.number);
     return isSigned(there) && there.line === header.line ? header : undefined;
   } finally {
     await lines.close();

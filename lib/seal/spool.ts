@@ -4,6 +4,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
 
 /** Bytes that are held: what was read of them cannot change any more. */
 export interface Spool {
@@ -25,17 +26,6 @@ const openNameless = async (): Promise<FileHandle> => {
   await rm(path);
   return file;
 };
-
-const partSize = 65_536;
-
-async function* readFile(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < size; ) {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(partSize), 0, partSize, at);
-    if (bytesRead === 0) throw new Error('A temporary file is shorter than it was');
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
-  }
-}
 
 /**
  * Holds bytes, so that memory does not grow with them.
@@ -61,10 +51,8 @@ export const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<Spool> =>
     await close();
     throw error;
   }
-  async function* read(): AsyncGenerator<Uint8Array> {
-    if (file) yield* readFile(file, size);
-    else yield* held;
-  }
+  const read = () =>
+    file ? file.createReadStream({ start: 0, autoClose: false }) : Readable.from(held);
   return { size, sha256: hash.digest(), read, close };
 };
 

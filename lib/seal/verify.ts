@@ -4,19 +4,29 @@ import {
   isOfContent,
   linesIn,
   linesOf,
-  type OpenFile,
-  readFile,
+  type ReadFile,
+  readContent,
   readHeaderOf,
   type Trail,
 } from './archive.ts';
-import { followChain } from './chain.ts';
-import { type Comparison, openComparison } from './comparison.ts';
+import { Chain } from './chain.ts';
+import { Comparison } from './comparison.ts';
 import type { Finding, Verified } from './finding.ts';
-import { fileName, isSigned, type SignedHeader, type Tally, tallyLine } from './header.ts';
-import { idText, isTime, keyOf, sha256 } from './line.ts';
-import { findBefore, isWhole, type Listed, listAll, numbersOf, type Part } from './part.ts';
+import { isSigned, type SignedHeader, type Tally, tallyLine } from './header.ts';
+import { maxInMemory, type Spool } from './spool.ts';
 import type { EntrySource } from './table.ts';
-import { findEnd } from './walk.ts';
+import { findEnd, listFiles } from './walk.ts';
+
+/** The part of a trail that is verified; absent limits: all of it. */
+interface Part {
+  /** The part with this time and all later. */
+  readonly since?: string | undefined;
+  /** Only the part before this time. */
+  readonly until?: string | undefined;
+  /** The numbers of the first and of the last file, instead of times. */
+  readonly first?: number;
+  readonly last?: number;
+}
 
 export interface Verification extends Trail, Part {
   /** The table; absent: only the archive is verified. */
@@ -29,34 +39,87 @@ export interface Verification extends Trail, Part {
   readonly progress?: (fraction: number | undefined, entries: number) => void;
 }
 
+/** The files of an archive by their numbers, in order. */
+interface Listed {
+  readonly numbers: readonly number[];
+  /** Of files of which there is more than a first version. */
+  readonly altered: ReadonlySet<number>;
+}
+
+export const listAll = async (trail: Trail): Promise<Listed> => {
+  const numbers: number[] = [];
+  const altered = new Set<number>();
+  for await (const file of listFiles(trail)) {
+    numbers.push(file.number);
+    if (file.altered) altered.add(file.number);
+  }
+  return { numbers: numbers.reverse(), altered };
+};
+
+/** The numbers of the files of a part: by times, from the first to the last one that has any of it. */
+const numbersOf = async (
+  verification: Verification,
+  { numbers }: Listed,
+): Promise<readonly number[]> => {
+  const { since = '', until, first = 0, last = Number.POSITIVE_INFINITY } = verification;
+  if (!since && until === undefined) return numbers.filter((each) => each >= first && each <= last);
+  const found: number[] = [];
+  for await (const { number, header } of ahead(numbers, (each) =>
+    readHeaderOf(verification, each),
+  )) {
+    if (isSigned(header) && header.until > since && header.from < (until ?? '~'))
+      found.push(number);
+  }
+  const [from = Number.POSITIVE_INFINITY, to = 0] = [found[0], found.at(-1)];
+  return numbers.filter((each) => each >= from && (each <= to || until === undefined));
+};
+
+/** The signed file before one of a number. */
+const findBefore = async (trail: Trail, { numbers }: Listed, number = 0) => {
+  for (const before of numbers.filter((each) => each < number).reverse()) {
+    const { header } = await readHeaderOf(trail, before);
+    if (isSigned(header)) return header;
+  }
+  return undefined;
+};
+
 /** The state of a verification. */
 interface State {
   readonly verification: Verification;
   readonly listed: Listed;
-  readonly chain: ReturnType<typeof followChain>;
+  /** The numbers of the files that are verified. */
+  readonly part: readonly number[];
+  /** Where the next run looks from. */
+  readonly look: string;
+  readonly chain: Chain;
   readonly comparison: Comparison;
-  /** Of the files that were read. */
-  files: number;
-  last: number;
-  early: number;
-  first: SignedHeader | undefined;
-  newest: SignedHeader | undefined;
 }
+
+/** A file, and its lines where they are short: then they are read ahead. */
+interface OpenFile extends ReadFile {
+  readonly content?: Spool | undefined;
+}
+
+const openFile = async (trail: Trail, number: number): Promise<OpenFile> => {
+  const file = await readHeaderOf(trail, number);
+  const isShort = isSigned(file.header) && file.header.length < maxInMemory;
+  return isShort ? { ...file, content: await readContent(trail, file.header) } : file;
+};
 
 /** Notes the lines of a file. @returns how its header contradicts them; undefined when it does not */
 const noteLines = async (
-  state: State,
+  { verification, comparison }: State,
   header: SignedHeader,
-  { content }: OpenFile,
+  read: Spool | undefined,
 ): Promise<string | undefined> => {
+  const content = read ?? (await readContent(verification, header));
   if (!content) return 'Its lines are not those of its header';
   const tally: Tally = { count: 0, oldest: null, newest: null };
   try {
     for await (const lines of linesOf(content)) {
       for (const { line, item } of lines) {
         tallyLine(tally, item);
-        state.comparison.seal(line, item, header.number);
-        if (keyOf(item) < header.from) state.early += 1;
+        comparison.seal(line, item, header);
       }
     }
   } catch (error) {
@@ -64,83 +127,54 @@ const noteLines = async (
     return 'Its second part is no gzip of lines';
   }
   const wrong = (['count', 'oldest', 'newest'] as const).find(
-    (name) => tally[name] !== header[name],
+    (each) => tally[each] !== header[each],
   );
   return wrong && `${wrong} is ${tally[wrong]}, not ${header[wrong]}`;
 };
 
-const takeFile = async (state: State, number: number, file: OpenFile): Promise<void> => {
-  const { chain, listed } = state;
-  chain.step({ number, altered: listed.altered.has(number) }, file);
-  state.last = number;
-  const { header } = file;
-  if (!isSigned(header)) return;
-  const wrong = await noteLines(state, header, file);
-  if (wrong) chain.alter(header, wrong, file.hash);
-  state.files += 1;
-  state.first ??= header;
-  state.newest = header;
-};
-
-const readFiles = async (state: State, numbers: readonly number[]): Promise<void> => {
-  const { verification, comparison } = state;
+const readFiles = async (state: State): Promise<void> => {
+  const { verification, listed, part, chain, comparison } = state;
   const { progress, isOver } = verification;
-  const read = async (number: number) => ({
-    number,
-    file: await readFile(verification, fileName(number)),
-  });
-  const close = async ({ file }: { file: OpenFile }) => file.content?.close();
   let done = 0;
-  for await (const opened of ahead(numbers, read, close)) {
-    await takeFile(state, opened.number, opened.file).finally(() => close(opened));
+  for await (const file of ahead(part, (number) => openFile(verification, number))) {
+    const { number, header, content } = file;
+    chain.step(file, listed.altered.has(number));
+    const wrong = isSigned(header) ? await noteLines(state, header, content) : undefined;
+    if (wrong && isSigned(header)) chain.alter(header, wrong);
     done += 1;
-    progress?.(done / numbers.length, comparison.entries);
+    progress?.(done / part.length, comparison.entries);
     if (isOver?.()) return;
   }
 };
 
 /** The wanted entries of the table: all, or those of the part, by the index. */
-const itemsOf = ({ verification, first, newest, last, listed }: State, source: EntrySource) => {
-  if (isWhole(verification)) return source.all();
-  const { since, until } = verification;
-  const from = since ?? first?.from ?? '';
-  const end = until ?? (last === listed.numbers.at(-1) ? '~' : (newest?.until ?? ''));
+const itemsOf = ({ verification, chain, listed }: State, source: EntrySource) => {
+  const { since, until, first, last } = verification;
+  if ([since, until, first, last].every((limit) => limit === undefined)) return source.all();
+  const from = since ?? chain.first?.from ?? '';
+  const isToEnd = chain.reached === listed.numbers.at(-1);
+  const end = until ?? (isToEnd ? '~' : (chain.last?.until ?? ''));
   return from < end ? source.between(from, end) : [];
 };
 
-/** Whether a file may have lines of some time. @param wanted texts of created_at, which may be no time */
-const mayHold = ({ oldest, newest }: SignedHeader, wanted: readonly [string, string]): boolean =>
-  !wanted.every(isTime) || ((oldest ?? '~') <= wanted[1] && (newest ?? '') >= wanted[0]);
-
 /** Looks in the other files of the archive for entries of the part that no file of it has. */
-const lookElsewhere = async (
-  state: State,
-  part: readonly number[],
-  look: string,
-): Promise<void> => {
-  const { verification, comparison, listed } = state;
-  const seen = new Set(part);
+const lookElsewhere = async ({ verification, listed, part, look, comparison }: State) => {
+  const [seen, end] = [new Set(part), part.at(-1) ?? 0];
   const others = listed.numbers.filter((number) => !seen.has(number));
-  const after = others.findIndex((number) => number > (part.at(-1) ?? 0));
   // Most are in the files behind the part, because the index showed them late.
-  const inOrder = after < 0 ? others : [...others.slice(after), ...others.slice(0, after)];
-  const read = async (number: number) => readHeaderOf(verification, fileName(number));
-  for await (const header of comparison.unmatchedBefore(look) ? ahead(inOrder, read) : []) {
-    const wanted = comparison.unmatchedBefore(look);
-    if (!wanted) return;
-    if (!isSigned(header) || !mayHold(header, wanted)) continue;
-    for await (const lines of linesIn(verification, fileName(header.number))) {
-      for (const { line, item } of lines) comparison.matchElsewhere(line, item, header.number);
-    }
+  const inOrder = [...others.filter((each) => each > end), ...others.filter((each) => each < end)];
+  if (!comparison.hasUnmatched(look)) return;
+  for await (const { header } of ahead(inOrder, (each) => readHeaderOf(verification, each))) {
+    if (!isSigned(header) || !comparison.mayHave(header, look)) continue;
+    for await (const lines of linesIn(verification, header))
+      comparison.matchElsewhere(lines, header);
+    if (!comparison.hasUnmatched(look)) return;
   }
 };
 
 /** Compares the table with the lines that were noted. */
-const compareTable = async (
-  state: State,
-  { source, part, look }: { source: EntrySource; part: readonly number[]; look: string },
-): Promise<void> => {
-  const { verification, comparison } = state;
+const compareTable = async (state: State, source: EntrySource): Promise<void> => {
+  const { verification, comparison, look } = state;
   let read = 0;
   for await (const item of itemsOf(state, source)) {
     comparison.match(item);
@@ -148,64 +182,47 @@ const compareTable = async (
     if (read % 1000 === 0) verification.progress?.(undefined, read);
   }
   await comparison.lookUp(source);
-  await lookElsewhere(state, part, look);
-  if (!comparison.unmatchedBefore('~')) return;
+  await lookElsewhere(state);
+  if (!comparison.hasUnmatched('~')) return;
   for await (const item of source.between(look, '~')) comparison.list(item);
 };
 
 /** Tells of entries that were changed or deleted, with their lines as they were sealed. */
-async function* findInFiles({ verification, comparison }: State): AsyncGenerator<Finding> {
-  for (const number of comparison.numbers()) {
-    for await (const lines of linesIn(verification, fileName(number))) {
-      for (const { line, item } of lines) {
-        const found = comparison.takeFound(idText(item.id), number);
-        if (!found) continue;
-        const { kind, after } = found;
-        yield { kind, subject: idText(item.id), before: line, ...ofEntry(after) };
-      }
-    }
+async function* findSealed({ verification, comparison }: State): AsyncGenerator<Finding> {
+  for (const number of comparison.foundIn()) {
+    const { header } = await readHeaderOf(verification, number);
+    if (!isSigned(header)) continue;
+    for await (const lines of linesIn(verification, header)) yield* comparison.found(lines, header);
   }
-  for (const { id, kind, after } of comparison.untold()) {
-    yield { kind, subject: id, ...ofEntry(after) };
-  }
+  yield* comparison.rest();
 }
-
-/** What a finding says of the line that an entry has now. */
-const ofEntry = (after: string | undefined) =>
-  after === undefined ? { sha256: null } : { after, sha256: sha256(after).toString('hex') };
 
 type Waiting = Pick<Verified, 'waiting' | 'waitingSince' | 'unproven'>;
 
-/** Judges entries of the table that no file has. @param look where the next run looks from */
-function* judgeUnmatched({ comparison, chain }: State, look: string): Generator<Finding, Waiting> {
-  const counts = { waiting: 0, waitingSince: undefined as string | undefined, unproven: 0 };
-  for (const entry of comparison.unmatched()) {
-    const { id, key, created_at, line } = entry;
-    const since = key >= look ? key.slice(0, 24) : comparison.listedSince(id);
-    if (since !== undefined && comparison.isTimely(entry)) {
-      counts.waiting += 1;
-      if (since < (counts.waitingSince ?? '~')) counts.waitingSince = since;
-    } else if (comparison.isTimely(entry) && chain.mayHold(key, created_at)) {
-      counts.unproven += 1;
-    } else {
-      yield { kind: 'inserted', subject: id, ...ofEntry(line) };
-    }
+/** Judges entries of the table that no file has. */
+function* findUnmatched({ comparison, chain, look }: State): Generator<Finding, Waiting> {
+  let [waiting, unproven] = [0, 0];
+  let waitingSince: string | undefined;
+  for (const { inserted, waits, place } of comparison.unmatched(look)) {
+    if (waits) {
+      waiting += 1;
+      if (waits < (waitingSince ?? '~')) waitingSince = waits;
+    } else if (place && chain.mayHold(place.key, place.created_at)) unproven += 1;
+    else yield inserted;
   }
-  return counts;
+  return { waiting, waitingSince, unproven };
 }
 
-async function* findingsOf(
+async function* findAll(
   state: State,
-  { part, look }: { part: readonly number[]; look: string },
-): AsyncGenerator<Finding, Pick<Verified, 'expired'> & Waiting> {
-  const { verification, chain, comparison } = state;
-  const { source } = verification;
-  await readFiles(state, part);
-  if (source) await compareTable(state, { source, part, look });
-  const expired = source ? comparison.finishSealed() : 0;
-  yield* chain.findings();
-  yield* findInFiles(state);
-  return { expired, ...(yield* judgeUnmatched(state, look)) };
+): AsyncGenerator<Finding, Waiting & Pick<Verified, 'expired'>> {
+  const { source } = state.verification;
+  await readFiles(state);
+  if (source) await compareTable(state, source);
+  const expired = source ? state.comparison.finishSealed() : 0;
+  yield* state.chain.findings();
+  yield* findSealed(state);
+  return { expired, ...(yield* findUnmatched(state)) };
 }
 
 /**
@@ -220,21 +237,19 @@ export const verifyTrail = async (
 ): Promise<Verified> => {
   const { now = Date.now() } = verification;
   const listed = await listAll(verification);
-  const part = await numbersOf(verification, listed, verification);
+  const part = await numbersOf(verification, listed);
   const mostUnsigned = Number.POSITIVE_INFINITY;
   const { newest, look } = await findEnd(verification, now, { mostUnsigned });
   const before = await findBefore(verification, listed, part[0]);
-  const chain = followChain(before, newest, new Date(now).toISOString());
-  const comparison = openComparison(now);
-  const counts = { files: 0, last: 0, early: 0, first: undefined, newest: undefined };
-  const state: State = { verification, listed, chain, comparison, ...counts };
+  const chain = new Chain(before, newest, now);
+  const comparison = new Comparison(now);
   try {
-    const findings = findingsOf(state, { part, look });
+    const findings = findAll({ verification, listed, part, look, chain, comparison });
     let step = await findings.next();
     for (; !step.done; step = await findings.next()) await tell(step.value);
-    const { files, last, early } = state;
-    const { left } = chain;
-    return { files, last, early, entries: comparison.entries, ...step.value, newest, left };
+    const { files, reached: last, left } = chain;
+    const { entries, early } = comparison;
+    return { files, last, entries, early, ...step.value, newest, left };
   } finally {
     comparison.close();
   }

@@ -1,13 +1,12 @@
-/** The end of a trail: its newest signed file, and where the next run of the sealer goes on. */
-import { BrokenTrail, type ListedFile, readHeaderOf, type Trail } from './archive.ts';
+/** The files of an archive by their numbers, and where the next run of the sealer goes on. */
 import {
-  graceOf,
-  isSigned,
-  lookFrom,
-  numberOf,
-  type ReadHeader,
-  type SignedHeader,
-} from './header.ts';
+  BrokenTrail,
+  type ListedFile,
+  type ReadFile,
+  readHeaderOf,
+  type Trail,
+} from './archive.ts';
+import { graceOf, isSigned, lookFrom, numberOf, type SignedHeader } from './header.ts';
 
 /** A file of an archive whose name has a number. */
 export interface NumberedFile extends ListedFile {
@@ -22,24 +21,20 @@ export async function* listFiles({ archive }: Trail): AsyncGenerator<NumberedFil
   }
 }
 
-export interface WalkedFile extends NumberedFile {
-  readonly header: ReadHeader;
-}
-
-/** Files without a signed header that are passed one after another: more are no junk. */
+/** Files that the key has not signed, one after another: more are no junk. */
 const maxUnsigned = 1000;
 
 /**
  * Reads headers, newest first.
- * @throws {BrokenTrail} when too many files one after another have none that the key has signed
+ * @throws {BrokenTrail} when too many files one after another are not signed by the key
  */
-export async function* walk(trail: Trail, mostUnsigned = maxUnsigned): AsyncGenerator<WalkedFile> {
+export async function* walk(trail: Trail, mostUnsigned = maxUnsigned): AsyncGenerator<ReadFile> {
   let unsigned = 0;
-  for await (const file of listFiles(trail)) {
-    const header = await readHeaderOf(trail, file.name);
-    unsigned = !isSigned(header) ? unsigned + 1 : 0;
-    if (unsigned > mostUnsigned) throw new BrokenTrail(`${file.name} is not signed by the key`);
-    yield { ...file, header };
+  for await (const { number } of listFiles(trail)) {
+    const file = await readHeaderOf(trail, number);
+    unsigned = isSigned(file.header) ? 0 : unsigned + 1;
+    if (unsigned > mostUnsigned) throw new BrokenTrail(`file ${number} is not signed by the key`);
+    yield file;
   }
 }
 
@@ -61,8 +56,7 @@ interface Walking {
   /** Seconds from run to run; absent: as the newest file says. */
   readonly interval?: number;
   /** Receives each signed file whose end is after where the run looks from, newest first. */
-  readonly passed?: (file: WalkedFile) => Promise<unknown>;
-  /** Absent: {@link maxUnsigned}. */
+  readonly passed?: (header: SignedHeader) => Promise<void>;
   readonly mostUnsigned?: number;
 }
 
@@ -79,20 +73,22 @@ export const findEnd = async (
   const taken = new Set<number>();
   let newest: SignedHeader | undefined;
   let from: string | undefined;
-  const closedBy = (seconds: number) => new Date(now - graceOf(seconds)).toISOString();
-  const secondsOf = () => interval ?? newest?.interval ?? 60;
-  for await (const file of walk(trail, mostUnsigned)) {
-    const { header, number } = file;
+  const seconds = () => interval ?? newest?.interval ?? 60;
+  const closed = () => new Date(now - graceOf(seconds())).toISOString();
+  /** @returns whether the run looks from after the end of the file */
+  const pass = (header: SignedHeader): boolean => {
+    newest ??= header;
+    if (header.until <= closed()) from ??= header.until;
+    return from !== undefined && header.until <= lookFrom(from, seconds());
+  };
+  for await (const { number, header } of walk(trail, mostUnsigned)) {
     if (!isSigned(header)) {
       if (!newest) taken.add(number);
       continue;
     }
-    newest ??= header;
-    if (header.until <= closedBy(secondsOf())) from ??= header.until;
-    if (from !== undefined && header.until <= lookFrom(from, secondsOf())) break;
-    await passed?.(file);
+    if (pass(header)) break;
+    await passed?.(header);
   }
-  const seconds = secondsOf();
-  from ??= '';
-  return { newest, taken, from, look: lookFrom(from, seconds), closed: closedBy(seconds) };
+  const look = lookFrom(from ?? '', seconds());
+  return { newest, taken, from: from ?? '', look, closed: closed() };
 };

@@ -22,7 +22,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEngine } from '../../infra/local/engine.ts';
-import { makeKey } from '../../lib/seal/door.ts';
+import { makeKey } from '../../lib/seal/folder.ts';
 import { writeBatches } from '../support/write-batches.ts';
 
 const given = process.argv.slice(2).map(Number);
@@ -37,8 +37,8 @@ const allowed = { time: 1.2, live: 1.3, resident: 256, temporary: 50 };
 /** A heap far smaller than that of a function. */
 const heap = ['--max-old-space-size=80', '--max-semi-space-size=4', '--expose-gc'];
 
-/** Entries of a window: as many as by default. */
-const windowSize = 100_000;
+/** Entries of a file: as many as by default. */
+const fileSize = 100_000;
 
 const engine = await startEngine({ only: 'dynoxide' });
 const environment = {
@@ -116,7 +116,7 @@ const measure = async (
   { folder, table }: { folder: string; table: string },
 ): Promise<Taken> => {
   const now = new Date(start + size * 1000 + 120_000).toISOString();
-  const args = ['test/support/seal-process.ts', action, folder, now, String(windowSize)];
+  const args = ['test/support/seal-process.ts', action, folder, now, String(fileSize)];
   const child = spawn(process.execPath, [...heap, ...args], {
     env: { ...process.env, ...environment, AUDIT_TABLE: table },
     stdio: ['ignore', 'pipe', 'inherit'],

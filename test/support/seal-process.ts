@@ -4,29 +4,29 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { auditEntries, folderArchive, localSigner } from '../../lib/seal/door.ts';
-import { sealWindows } from '../../lib/seal/sealer.ts';
+import { folderArchive, localSigner } from '../../lib/seal/folder.ts';
+import { seal } from '../../lib/seal/sealer.ts';
+import { auditEntries } from '../../lib/seal/table.ts';
 import { verifyTrail } from '../../lib/seal/verify.ts';
 
-const [action = '', folder = '', now = '', windowSize = ''] = process.argv.slice(2);
+const [action = '', folder = '', now = '', size = ''] = process.argv.slice(2);
 const signer = localSigner(readFileSync(join(folder, 'key.pem'), 'utf8'));
 const archive = folderArchive(join(folder, 'archive'));
 const trail = { archive, source: auditEntries };
 
-const seal = async () => {
-  const sealing = { ...trail, signer, interval: 60, windowSize: Number(windowSize) };
-  const newest = await sealWindows(sealing, new Date(now));
-  return { until: newest?.until };
+const sealAll = async () => {
+  const { newest } = await seal({ ...trail, signer, interval: 60, size: Number(size) }, new Date(now));
+  return { until: newest.until };
 };
 
 const verify = async () => {
   const { publicKey } = signer;
-  const verification = { ...trail, publicKey, scan: true, now: Date.parse(now) };
+  const verification = { ...trail, publicKey, now: Date.parse(now) };
   const findings: string[] = [];
-  const { windows, entries, unsealed } = await verifyTrail(verification, ({ kind }) =>
+  const { files, entries, waiting } = await verifyTrail(verification, ({ kind }) =>
     findings.push(kind),
   );
-  return { findings: findings.slice(0, 20), windows, entries, unsealed };
+  return { findings: findings.slice(0, 20), files, entries, waiting };
 };
 
 /** Microseconds of the processors. */
@@ -46,7 +46,7 @@ const timer = setInterval(() => {
 }, 100);
 
 const begun = performance.now();
-const outcome = await (action === 'seal' ? seal() : verify());
+const outcome = await (action === 'seal' ? sealAll() : verify());
 const milliseconds = performance.now() - begun;
 clearInterval(timer);
 const processor = (used() - sampling) / 1000;

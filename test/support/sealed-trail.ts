@@ -6,7 +6,7 @@ import { timeToLive, toItem } from '../../lib/audit/store.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
 import type { Finding, Verified } from '../../lib/seal/finding.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder.ts';
-import type { SignedHeader } from '../../lib/seal/header.ts';
+import { isSigned, readHeader, type SignedHeader } from '../../lib/seal/header.ts';
 import { type Item, keyOf, numberIn } from '../../lib/seal/line.ts';
 import { type RunOptions, type Sealing, seal } from '../../lib/seal/sealer.ts';
 import type { EntrySource } from '../../lib/seal/table.ts';
@@ -17,6 +17,8 @@ type Crash = { readonly at: number; readonly done: boolean };
 
 export interface Files extends Archive {
   readonly files: Map<string, Buffer>;
+  /** Names that have more than a first version, or nothing but a mark of deletion. */
+  readonly altered: Set<string>;
   /** Has the operation of a number, counted from now, fail, and all after it. */
   crash(crash: Crash | undefined): void;
 }
@@ -24,6 +26,7 @@ export interface Files extends Archive {
 /** An archive in memory. */
 export const memoryArchive = (): Files => {
   const files = new Map<string, Buffer>();
+  const altered = new Set<string>();
   let planned: Crash | undefined;
   let operations = 0;
   const perform = async <T>(operation: () => T): Promise<T> => {
@@ -36,17 +39,18 @@ export const memoryArchive = (): Files => {
   };
   return {
     files,
+    altered,
     crash: (crash) => {
       planned = crash;
       operations = 0;
     },
-    async *list(from = '') {
-      const names = await perform(() => [...files.keys()].sort());
-      for (const name of names) if (name >= from) yield { name };
+    async *list() {
+      const names = await perform(() => [...new Set([...files.keys(), ...altered])].sort());
+      for (const name of names) yield { name, ...(altered.has(name) ? { altered: true } : {}) };
     },
-    open: async (name, most) => {
+    open: async (name, start, end) => {
       const content = await perform(() => files.get(name));
-      return content && Readable.from([content.subarray(0, most)]);
+      return content && Readable.from([content.subarray(start, end)]);
     },
     create: async (name, content) => {
       const bytes = await buffer(content.read());
@@ -169,6 +173,22 @@ export const sealedTrail = async (files: number, settings?: Parameters<typeof ma
     await trail.seal(2 * trail.interval * 1000);
   }
   return { trail, ids };
+};
+
+/** The signed headers of an archive, in the order of their numbers. */
+export const headersOf = ({ archive, signer }: TestTrail): readonly SignedHeader[] =>
+  [...archive.files]
+    .sort(([a], [b]) => (a < b ? 1 : -1))
+    .map(([, file]) => file.subarray(15, 15 + file.readUInt16LE(11)))
+    .map((line) => readHeader(line, signer.publicKey))
+    .filter(isSigned);
+
+/** A trail with the same files and entries, and those of another to come. */
+export const copyOf = (trail: TestTrail): TestTrail => {
+  const copy = makeTrail({ ...trail, now: trail.now });
+  for (const [name, file] of trail.archive.files) copy.archive.files.set(name, file);
+  for (const [id, item] of trail.source.items) copy.source.items.set(id, item);
+  return copy;
 };
 
 /** Puts an entry into the table past the service, of any time, or of none. @returns its id */

@@ -1,0 +1,659 @@
+/**
+ * What may be done to an archive and its table, and what verification is to tell of it. Nothing here knows
+ * the names of our modules' findings but by the words of `told`, so that any verifier can be tried with it.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import type { AuditEntry } from '../../lib/audit/entry.ts';
+import { indexKeys } from '../../lib/audit/store.ts';
+import { memberOf } from '../../lib/seal/archive.ts';
+import { localSigner, makeKey } from '../../lib/seal/folder.ts';
+import {
+  fileName,
+  fingerprintOf,
+  type SignedHeader,
+  type Signer,
+  type Tally,
+  tallyLine,
+} from '../../lib/seal/header.ts';
+import { type Item, sha256 } from '../../lib/seal/line.ts';
+import { headersOf, makeTrail, type TestTrail } from '../support/sealed-trail.ts';
+
+const minute = 60_000;
+const iso = (time: number) => new Date(time).toISOString();
+
+/** A trail of 20 files: of 12 with entries, some late and some replayed, and of 8 without. */
+const makeSound = async (): Promise<TestTrail> => {
+  const trail = makeTrail();
+  for (let file = 0; file < 12; file += 1) {
+    for (const [n, result] of (['SUCCESS', 'FAILURE'] as const).entries()) {
+      trail.add({ user_id: n, resource_id: n, result });
+    }
+    if (file === 3) trail.source.lagging.set(trail.add(), trail.now + 4 * minute);
+    if (file === 5) trail.replay([trail.now - 9 * minute, trail.now - 90 * minute]);
+    await trail.seal(2 * minute);
+  }
+  for (let file = 0; file < 8; file += 1) await trail.seal(2 * minute);
+  return trail;
+};
+export const sound = await makeSound();
+const headers = headersOf(sound);
+const ids = [...sound.source.items.keys()];
+/** An entry of the fifth file. */
+const [sealed = 0] = ids.slice(10);
+const first = ids[0] ?? 0;
+
+/** What is told, in an order of its own: kinds with their subjects, and counts of what waits. */
+export type Told = readonly string[];
+
+export interface SealCase {
+  readonly title: string;
+  readonly trail?: TestTrail;
+  /** Does it to a copy of the trail. @returns what is to be told besides `told` */
+  readonly change: (trail: TestTrail) => Told | Promise<Told> | void | Promise<void>;
+  /** Does it to the folder in which the archive lies. */
+  readonly onDisk?: (folder: string) => void;
+  readonly told?: Told;
+}
+
+const header = (number: number): SignedHeader => headers[number - 1] as SignedHeader;
+const bytes = ({ archive }: TestTrail, number: number): Buffer =>
+  archive.files.get(fileName(number)) ?? Buffer.of();
+const linesOf = (trail: TestTrail, number: number): Buffer =>
+  bytes(trail, number).subarray(memberOf(header(number).line).length);
+const put = ({ archive }: TestTrail, number: number, content: Buffer): void =>
+  void archive.files.set(fileName(number), content);
+
+/** Puts a header of any text over that of a file. */
+const putHeader = (trail: TestTrail, number: number, line: string): void =>
+  put(trail, number, Buffer.concat([memberOf(line), linesOf(trail, number)]));
+
+/** @param told of file 5 */
+const headerCase = (
+  title: string,
+  told: 'foreign' | 'unsigned',
+  edit: (line: string) => string,
+) => ({
+  title: `a header with ${title}`,
+  told: [`${told} file 5`],
+  change: (trail: TestTrail) => {
+    const { line } = header(5);
+    if (edit(line) === line) throw new Error(`Nothing was done: ${title}`);
+    putHeader(trail, 5, edit(line));
+  },
+});
+
+type Body = Omit<SignedHeader, 'line' | 'hash'>;
+
+/** Puts a file, as whoever has a key can sign it. @returns the hash of its header */
+const putSigned = async (
+  trail: TestTrail,
+  { line: _, hash: __, ...body }: Body & Partial<SignedHeader>,
+  {
+    content,
+    signer = trail.signer,
+    place = body.number,
+  }: { content: Buffer; signer?: Signer; place?: number },
+): Promise<string> => {
+  const unsigned = JSON.stringify({ ...body, key: fingerprintOf(signer.publicKey) });
+  const signature = Buffer.from(await signer.sign(sha256(unsigned))).toString('hex');
+  const signed = `${unsigned.slice(0, -1)},"signature":"${signature}"}\n`;
+  put(trail, place, Buffer.concat([memberOf(signed), content]));
+  return sha256(signed).toString('hex');
+};
+
+/** What a header says of lines, if they are lines. */
+const tallyOf = (text: string): Partial<Tally> => {
+  const tally: Tally = { count: 0, oldest: null, newest: null };
+  try {
+    for (const line of text.trimEnd().split('\n')) tallyLine(tally, JSON.parse(line));
+    return tally;
+  } catch {
+    return {};
+  }
+};
+
+interface Resigning {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly lines?: (text: string) => string | Buffer;
+  readonly gzip?: (lines: Buffer) => Buffer;
+}
+
+/** Signs file 5 again by the real key, and all after it if they are to follow it. */
+const resign = async (
+  trail: TestTrail,
+  { header: changes = {}, lines, gzip = (same) => same }: Resigning,
+  follow = true,
+): Promise<void> => {
+  const text = gunzipSync(linesOf(sound, 5)).toString();
+  const content = gzip(lines ? gzipSync(lines(text)) : linesOf(sound, 5));
+  const made = { length: content.length, sha256: sha256(content).toString('hex') };
+  const tally = lines ? tallyOf(String(lines(text))) : {};
+  let previous = await putSigned(
+    trail,
+    { ...header(5), ...made, ...tally, ...changes },
+    { content, place: 5 },
+  );
+  for (const number of follow ? range(6, headers.length) : []) {
+    const body = { ...header(number), previous };
+    previous = await putSigned(trail, body, { content: linesOf(sound, number) });
+  }
+};
+
+/** The order of the group of Ed25519 (RFC 8032). */
+const order = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n;
+const reverse = (hex: string) => Buffer.from(hex, 'hex').reverse().toString('hex');
+/** The same signature with the order of the group added to its second half. */
+const addOrder = (signature: string): string => {
+  const sum = BigInt(`0x${reverse(signature.slice(64))}`) + order;
+  return signature.slice(0, 64) + reverse(sum.toString(16).padStart(64, '0'));
+};
+
+const signatureIn = (line: string): string => /"signature":"(.*)"/.exec(line)?.[1] ?? '';
+
+/** @param numbers of the files that are taken away */
+const without = (title: string, numbers: readonly number[], told: Told): SealCase => ({
+  title: `an archive without ${title}`,
+  told,
+  change: ({ archive }) => {
+    for (const number of numbers) archive.files.delete(fileName(number));
+  },
+});
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+const file5 = (
+  title: string,
+  told: string,
+  change: (file: Buffer, trail: TestTrail) => Buffer,
+): SealCase => ({
+  title: `a file that was ${title}`,
+  told: [`${told} file 5`],
+  change: (trail) => put(trail, 5, change(bytes(trail, 5), trail)),
+});
+
+const flipped = (content: Buffer, at: number): Buffer => {
+  const changed = Buffer.from(content);
+  changed.writeUInt8(changed.readUInt8(at) ^ 4, at);
+  return changed;
+};
+
+/** @param take puts something else in place of file 5 */
+const onDisk = (title: string, take: (path: string, folder: string) => void): SealCase => ({
+  title: `a file that was replaced by ${title}`,
+  told: ['foreign file 5'],
+  change: () => undefined,
+  onDisk: (folder) => {
+    const path = join(folder, fileName(5));
+    renameSync(path, join(folder, 'taken'));
+    take(path, folder);
+  },
+});
+
+export const archiveCases: readonly SealCase[] = [
+  { title: 'an archive that nobody touched', change: () => undefined },
+  without('a file in the middle', [5], ['missing file 5']),
+  without('its first file', [1], ['missing file 1']),
+  without('its first four files', range(1, 4), ['missing files 1 to 4']),
+  without('two files apart', [5, 7], ['missing file 5', 'missing file 7']),
+  // Only who remembers them can tell more; entries that were in them wait.
+  without('its newest file', [20], []),
+  without('its newest ten files', range(11, 20), ['waits 4']),
+  without('any file', range(1, 20), [`waits ${ids.length}`]),
+  headerCase('a space more', 'foreign', (line) => line.replace(',', ', ')),
+  headerCase('a line feed more', 'foreign', (line) => `${line}\n`),
+  headerCase('no line feed', 'foreign', (line) => line.trimEnd()),
+  headerCase('CR', 'foreign', (line) => line.replace('\n', '\r\n')),
+  headerCase('a byte order mark', 'foreign', (line) => `\ufeff${line}`),
+  headerCase('a field more', 'foreign', (line) => line.replace('"check"', '"more":1,"check"')),
+  headerCase('a field less', 'foreign', (line) => line.replace('"archive_days":0,', '')),
+  headerCase('its fields in another order', 'foreign', (line) =>
+    line.replace(/("format":3),("number":5)/, '$2,$1'),
+  ),
+  headerCase('a number with a sign', 'foreign', (line) => line.replace('"count":', '"count":-')),
+  headerCase('a character that is escaped', 'foreign', (line) =>
+    line.replace('"Z"', '"\\u005a"').replace('Z"', '\\u005a"'),
+  ),
+  headerCase('another count', 'unsigned', (line) => line.replace('"count":', '"count":1')),
+  headerCase('another key', 'unsigned', (line) => line.replace(/"key":"."?/, '"key":"0')),
+  headerCase('a signature in capitals', 'foreign', (line) =>
+    line.replace(signatureIn(line), signatureIn(line).toUpperCase()),
+  ),
+  headerCase('the order of the group in its signature', 'unsigned', (line) =>
+    line.replace(signatureIn(line), addOrder(signatureIn(line))),
+  ),
+  file5('changed in a bit of its lines', 'altered', (file) => flipped(file, file.length - 20)),
+  file5('changed in a bit of its header', 'foreign', (file) => flipped(file, 100)),
+  file5('changed in a bit before its header', 'foreign', (file) => flipped(file, 5)),
+  file5('compressed again', 'altered', (_, trail) =>
+    Buffer.concat([
+      memberOf(header(5).line),
+      gzipSync(gunzipSync(linesOf(trail, 5)), { level: 0 }),
+    ]),
+  ),
+  file5('written as one member', 'foreign', (file) => gzipSync(gunzipSync(file))),
+  file5('cut', 'altered', (file) => file.subarray(0, -1)),
+  file5('cut in its header', 'foreign', (file) => file.subarray(0, 200)),
+  file5('made longer by zeros', 'altered', (file) => Buffer.concat([file, Buffer.alloc(9)])),
+  file5('made longer by a third member', 'altered', (file) =>
+    Buffer.concat([file, gzipSync('{"id":1}\n')]),
+  ),
+  file5('emptied', 'foreign', () => Buffer.of()),
+  file5('given the lines of another', 'altered', (_, trail) =>
+    Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)]),
+  ),
+  {
+    title: 'two files that were swapped',
+    told: ['foreign files 5 to 6'],
+    change: (trail) => {
+      const [five, six] = [bytes(trail, 5), bytes(trail, 6)];
+      put(trail, 5, six);
+      put(trail, 6, five);
+    },
+  },
+  {
+    title: 'a file that was renamed to the next number',
+    told: ['missing file 5', 'foreign file 21'],
+    change: (trail) => {
+      put(trail, 21, bytes(trail, 5));
+      trail.archive.files.delete(fileName(5));
+    },
+  },
+  {
+    title: 'copies of a file under names of the future, and of no file',
+    told: ['foreign file 0', 'foreign files 21 to 22', 'foreign file 9999999999'],
+    change: (trail) => {
+      for (const number of [0, 21, 22, 9_999_999_999]) put(trail, number, bytes(trail, 20));
+    },
+  },
+  {
+    title: 'junk under the next hundred names',
+    told: ['foreign files 21 to 120'],
+    change: (trail) => {
+      for (const number of range(21, 120)) put(trail, number, Buffer.from('junk'));
+    },
+  },
+  {
+    title: 'junk under the next names, past which sealing went on',
+    told: ['foreign files 21 to 23'],
+    change: async (trail) => {
+      for (const number of range(21, 23)) put(trail, number, Buffer.from('junk'));
+      trail.add();
+      await trail.seal(2 * minute);
+    },
+  },
+  {
+    title: 'a number that was skipped, as the junk under it is gone',
+    change: async (trail) => {
+      put(trail, 21, Buffer.from('junk'));
+      await trail.seal(minute);
+      trail.archive.files.delete(fileName(21));
+    },
+  },
+  {
+    title: 'files of other names',
+    change: ({ archive: { files } }) => {
+      for (const name of ['x.ndjson.gz', `${fileName(5)}.bak`, '99.ndjson.gz', 'sub']) {
+        files.set(name, Buffer.from('x'));
+      }
+    },
+  },
+  {
+    title: 'a chain that another key signed',
+    told: ['unsigned files 1 to 20', `waits ${ids.length}`],
+    change: async (trail) => {
+      const signer = localSigner(makeKey());
+      let previous: string | null = null;
+      for (const number of range(1, 20)) {
+        const body = { ...header(number), previous };
+        previous = await putSigned(trail, body, { content: linesOf(sound, number), signer });
+      }
+    },
+  },
+  {
+    title: 'a newest file that another key signed',
+    told: ['unsigned file 21'],
+    change: async (trail) => {
+      const body = { ...header(20), number: 21, previous: header(20).hash };
+      const signer = localSigner(makeKey());
+      await putSigned(trail, body, { content: linesOf(sound, 20), signer });
+    },
+  },
+  {
+    title: 'the newest ten files marked as deleted, in a store that keeps first versions',
+    told: ['altered files 11 to 20'],
+    change: ({ archive }) => {
+      for (const number of range(11, 20)) archive.altered.add(fileName(number));
+    },
+  },
+  {
+    title: 'marks of deletion under the next names, where nothing was',
+    told: ['foreign files 21 to 22'],
+    change: ({ archive }) => {
+      for (const number of [21, 22]) archive.altered.add(fileName(number));
+    },
+  },
+  onDisk('a folder', (path) => mkdirSync(path)),
+  onDisk('a link to the same bytes', (path, folder) => symlinkSync(join(folder, 'taken'), path)),
+  onDisk('a link to itself', (path) => symlinkSync(path, path)),
+  onDisk('a named pipe', (path) => execFileSync('mkfifo', [path])),
+  onDisk('3 GB of zeros that take no room', (path) => {
+    writeFileSync(path, '');
+    truncateSync(path, 3e9);
+  }),
+  {
+    title: 'a file with a second name, which is the same file',
+    change: () => undefined,
+    onDisk: (folder) => linkSync(join(folder, fileName(5)), join(folder, 'also')),
+  },
+  {
+    title: 'a file that is longer than it was, by much',
+    told: ['altered file 5'],
+    change: () => undefined,
+    onDisk: (folder) => truncateSync(join(folder, fileName(5)), 3e9),
+  },
+  {
+    title: 'an archive that is a folder less',
+    told: [`waits ${ids.length}`],
+    change: () => undefined,
+    onDisk: (folder) => rmSync(folder, { recursive: true }),
+  },
+];
+
+const withKey = (title: string, told: Told, resigning: Resigning, follow?: boolean): SealCase => ({
+  title: `signed by the real key: ${title}`,
+  told,
+  change: (trail) => resign(trail, resigning, follow),
+});
+const altered5 = ['altered file 5'];
+const [inFifth = ''] = /(?<="id":)\d+/.exec(gunzipSync(linesOf(sound, 5)).toString()) ?? [];
+
+/** What only the holder of the key can do. */
+export const keyCases: readonly SealCase[] = [
+  withKey(
+    'an entry cut out',
+    ['missing file 5'],
+    { lines: (text) => text.replace(/^.*\n/, '') },
+    false,
+  ),
+  withKey('an entry cut out, in a chain that follows', [`inserted ${inFifth}`], {
+    lines: (text) => text.replace(/^.*\n/, ''),
+  }),
+  withKey('a wrong count', altered5, { header: { count: 9 } }),
+  withKey('a wrong oldest', altered5, { header: { oldest: null } }),
+  withKey('a wrong newest', altered5, { header: { newest: null } }),
+  withKey('an interval of 10⁹', ['foreign file 5'], { header: { interval: 1e9 } }),
+  withKey('a format of before', ['foreign file 5'], { header: { format: 2 } }),
+  withKey('a time that is none', ['foreign file 5'], {
+    header: { at: '2026-02-30T00:00:00.000Z' },
+  }),
+  withKey('another number', ['foreign file 5'], { header: { number: 4 } }),
+  withKey('a header of more than 16,384 bytes', ['foreign file 5'], {
+    header: { from: 'x'.repeat(16_384) },
+  }),
+  withKey('a file that ends in 2099', [], { header: { until: '2099-01-01T00:00:00.000Z' } }),
+  withKey('lines in another order', [], {
+    lines: (text) => `${text.trimEnd().split('\n').reverse().join('\n')}\n`,
+  }),
+  withKey('a line twice', [], {
+    lines: (text) => text + text.replace(/\n.*/s, '\n'),
+  }),
+  withKey('an entry with another content later', [`changed ${inFifth}`], {
+    lines: (text) => text + text.replace(/\n.*/s, '\n').replace('SUCCESS', 'FAILURE'),
+  }),
+  withKey('two members of lines', [], { gzip: (lines) => Buffer.concat([lines, gzipSync('')]) }),
+  withKey('zeros after the lines', altered5, {
+    gzip: (lines) => Buffer.concat([lines, Buffer.alloc(9)]),
+  }),
+  withKey('lines that are not compressed', altered5, { gzip: (lines) => gunzipSync(lines) }),
+  withKey('a last line that is not ended', altered5, { lines: (text) => text.trimEnd() }),
+  withKey('an empty line', altered5, { lines: (text) => `${text}\n` }),
+  withKey('a byte order mark', altered5, { lines: (text) => `\ufeff${text}` }),
+  withKey('CR at the ends of lines', altered5, { lines: (text) => text.replaceAll('\n', '\r\n') }),
+  withKey('bytes that are no UTF-8', altered5, {
+    lines: (text) => Buffer.from(text.replace('LOGIN', '\xff'), 'latin1'),
+  }),
+  ...[
+    ['a space', (text: string) => text.replace(',', ', ')],
+    ['an attribute twice', (text: string) => text.replace('{', '{"action":"LOGIN",')],
+    [
+      'attributes in another order',
+      (text: string) => text.replace(/("action":"LOGIN"),("[^,]*)/, '$2,$1'),
+    ],
+    ['a fraction', (text: string) => text.replace('"user_id":0', '"user_id":0.5')],
+    ['an exponent', (text: string) => text.replace('"user_id":0', '"user_id":1e3')],
+    ['a zero with a sign', (text: string) => text.replace('"user_id":0', '"user_id":-0')],
+    [
+      'a number that no double holds',
+      (text: string) => text.replace('"user_id":0', '"user_id":9007199254740993'),
+    ],
+    ['a character that is escaped', (text: string) => text.replace('LOGIN', '\\u004cOGIN')],
+    [
+      'a slash that is escaped',
+      (text: string) => text.replace('"details":null', '"details":"\\/"'),
+    ],
+  ].map(([title, lines]) =>
+    withKey(`a line with ${title}`, altered5, { lines: lines as (text: string) => string }),
+  ),
+  {
+    title: 'signed by the real key: each file for itself',
+    told: ['missing files 1 to 19'],
+    change: async (trail) => {
+      for (const number of range(1, 20)) {
+        const body = { ...header(number), interval: 61 };
+        await putSigned(trail, body, { content: linesOf(sound, number) });
+      }
+    },
+  },
+];
+
+/** An item with the index keys that its fields make. */
+const withKeys = (item: Item): Item => ({ ...item, ...indexKeys(item as unknown as AuditEntry) });
+
+const set = ({ source: { items } }: TestTrail, item: Item): void =>
+  void items.set(typeof item.id === 'number' ? item.id : -1, item);
+
+/** @param change of an entry that was sealed */
+const entry = (
+  title: string,
+  change: (item: Item) => Item,
+  told: string = `changed ${sealed}`,
+): SealCase => ({
+  title: `an entry ${title}`,
+  told: [told],
+  change: (trail) => set(trail, change(trail.source.items.get(sealed) ?? {})),
+});
+const { source } = sound;
+const item = source.items.get(sealed) ?? {};
+const unlike = (value: unknown) =>
+  typeof value === 'string' ? `${value}x` : value === null ? 'x' : 7;
+const other = sealed + 1_000_000;
+
+/** @param created_at of an entry that is put into the table past the service, and not sealed */
+const invented = (title: string, created_at: string, told: Told): SealCase => ({
+  title: `an invented entry ${title}`,
+  told,
+  change: (trail) => set(trail, withKeys({ ...item, id: other, created_at })),
+});
+const isInserted = [`inserted ${other}`];
+
+/** Puts a replay into the table that lists an entry, and has it sealed if it is to be. */
+const forgeReplay = async (trail: TestTrail, id: number, after?: number): Promise<void> => {
+  trail.add({ action: 'CREATE', resource: 'audit-logs', details: { entries: [id] } });
+  if (after !== undefined) await trail.seal(after);
+};
+
+export const tableCases: readonly SealCase[] = [
+  ...Object.keys(item)
+    .filter((name) => name !== 'id')
+    .flatMap((name) => {
+      const { [name]: value, ...rest } = item;
+      return [
+        entry(`with another ${name}`, (same) => ({ ...same, [name]: unlike(value) })),
+        entry(`without ${name}`, () => rest),
+      ];
+    }),
+  entry('whose user became a text', (same) => ({ ...same, user_id: String(same.user_id) })),
+  entry('with an attribute more', (same) => ({ ...same, note: 'new' })),
+  entry('with a time to live', (same) => ({ ...same, expires_at: 1 })),
+  entry('with an index key more', (same) => ({ ...same, resource_key: '7', failure_shard: '1' })),
+  entry('that was moved within the time of its file', (same) =>
+    withKeys({ ...same, created_at: String(same.created_at).replace('.000Z', '.001Z') }),
+  ),
+  entry('that was moved to now', (same) => withKeys({ ...same, created_at: iso(sound.now) })),
+  entry('in a copy with another id', (same) => withKeys({ ...same, id: other }), isInserted[0]),
+  entry(
+    'in a copy whose id is a fraction',
+    (same) => ({ ...same, id: { N: '1.5' } }),
+    'inserted {"N":"1.5"}',
+  ),
+  entry(
+    'in a copy whose id has 38 digits',
+    (same) => ({ ...same, id: { N: '9'.repeat(38) } }),
+    `inserted {"N":"${'9'.repeat(38)}"}`,
+  ),
+  entry(
+    'in a copy without a time',
+    ({ created_at: _, ...same }) => ({ ...same, id: other }),
+    isInserted[0],
+  ),
+  entry(
+    'in a copy without index keys',
+    (same) => ({ id: other, created_at: same.created_at }),
+    isInserted[0],
+  ),
+  {
+    title: 'an entry that was deleted',
+    told: [`deleted ${sealed}`],
+    change: (trail) => void trail.source.items.delete(sealed),
+  },
+  {
+    title: 'the first entry of all deleted, and another one changed',
+    told: [`deleted ${first}`, `changed ${sealed}`],
+    change: (trail) => {
+      trail.source.items.delete(first);
+      set(trail, { ...item, result: 'x' });
+    },
+  },
+  {
+    title: 'an entry that was deleted and put back',
+    change: (trail) => {
+      trail.source.items.delete(sealed);
+      set(trail, item);
+    },
+  },
+  {
+    title: 'a table without entries',
+    told: ids.map((id) => `deleted ${id}`),
+    change: (trail) => trail.source.items.clear(),
+  },
+  invented('in the past', iso(sound.now - 60 * minute), isInserted),
+  invented('an hour ahead', iso(sound.now + 60 * minute), isInserted),
+  invented('eleven minutes ahead', iso(sound.now + 11 * minute), isInserted),
+  invented('nine minutes ahead', iso(sound.now + 9 * minute), ['waits 1']),
+  invented('four seconds ahead', iso(sound.now + 4000), ['waits 1']),
+  invented('of 30 seconds ago', iso(sound.now - 30_000), ['waits 1']),
+  invented('without milliseconds', '2026-11-22T12:07:31Z', isInserted),
+  invented('in the year +275760', '+275760-09-13T00:00:00.000Z', isInserted),
+  invented('on the 30th of February', '2027-02-30T00:00:00.000Z', isInserted),
+  invented('without a time', 'not a time', isInserted),
+  {
+    title: 'an invented entry with a key of now and no time',
+    told: isInserted,
+    change: (trail) =>
+      set(trail, {
+        ...withKeys({ ...item, id: other, created_at: iso(sound.now) }),
+        created_at: 'x',
+      }),
+  },
+  {
+    title: 'an invented entry of 30 seconds ago that is sealed',
+    change: async (trail) => {
+      set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 30_000) }));
+      await trail.seal(2 * minute);
+    },
+  },
+  // An invented replay counts as one.
+  {
+    title: 'an invented entry of the past that an invented replay lists',
+    told: ['waits 2'],
+    change: async (trail) => {
+      set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
+      await forgeReplay(trail, other);
+    },
+  },
+  {
+    title: 'an invented entry of the past that an old replay lists',
+    told: isInserted,
+    change: async (trail) => {
+      await forgeReplay(trail, other, 30 * minute);
+      set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
+      for (let run = 0; run < 15; run += 1) await trail.seal(minute);
+    },
+  },
+  {
+    title: 'an entry that was changed and that an invented replay lists',
+    told: [`changed ${sealed}`],
+    change: async (trail) => {
+      set(trail, { ...item, ip_address: '192.0.2.66' });
+      await forgeReplay(trail, sealed, 2 * minute);
+    },
+  },
+  {
+    title: 'an entry that was changed and moved, so that it is sealed again',
+    told: [`changed ${sealed}`],
+    change: async (trail) => {
+      set(trail, withKeys({ ...item, created_at: iso(sound.now), result: 'x' }));
+      await trail.seal(2 * minute);
+    },
+  },
+  {
+    title: 'an entry that was sealed again and then put back',
+    told: [`changed ${sealed}`],
+    change: async (trail) => {
+      set(trail, withKeys({ ...item, created_at: iso(sound.now), result: 'x' }));
+      await trail.seal(2 * minute);
+      set(trail, item);
+    },
+  },
+  {
+    title: 'an entry of é in one character, which became two',
+    told: [`changed ${other}`],
+    change: async (trail) => {
+      const accented = withKeys({ ...item, id: other, created_at: iso(sound.now), details: 'é' });
+      set(trail, accented);
+      await trail.seal(2 * minute);
+      set(trail, { ...accented, details: 'e\u0301' });
+    },
+  },
+  {
+    title: 'an entry that says it expires in a minute, sealed and deleted',
+    told: [`deleted ${other}`],
+    change: async (trail) => {
+      const expires_at = Math.trunc(sound.now / 1000) + 60;
+      set(trail, { ...withKeys({ ...item, id: other, created_at: iso(sound.now) }), expires_at });
+      await trail.seal(2 * minute);
+      trail.source.items.delete(other);
+    },
+  },
+  {
+    title: 'an entry deleted whose file is altered',
+    told: ['altered file 5'],
+    change: (trail) => {
+      trail.source.items.delete(sealed);
+      put(trail, 5, bytes(trail, 5).subarray(0, -1));
+    },
+  },
+];
+
+export const sealCases: readonly SealCase[] = [...archiveCases, ...keyCases, ...tableCases];
