@@ -83,6 +83,13 @@ const put = (objects: Objects, key: string, content: Buffer, ifNoneMatch: string
   return true;
 };
 
+const sendRange = (content: Buffer, range = '', response: ServerResponse) => {
+  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? [];
+  if (start === undefined) return fail(response, 403, 'AccessDenied');
+  if (Number(start) >= content.length) return fail(response, 416, 'InvalidRange');
+  return response.writeHead(206).end(content.subarray(Number(start), Number(end) + 1));
+};
+
 const serveObject = async (
   objects: Objects,
   incoming: IncomingMessage,
@@ -99,7 +106,7 @@ const serveObject = async (
   const wanted = searchParams.get('versionId');
   if (!wanted) return fail(response, 403, 'AccessDenied');
   const found = versions.find(({ id }) => id === wanted);
-  if (found?.content) return response.end(found.content);
+  if (found?.content) return sendRange(found.content, incoming.headers.range, response);
   return found ? fail(response, 405, 'MethodNotAllowed') : fail(response, 404, 'NoSuchVersion');
 };
 
