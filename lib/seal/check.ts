@@ -34,17 +34,32 @@ const firstRecent = async (sealing: Sealing, now: number): Promise<number> => {
   return first;
 };
 
-/** The next part of the rotation: a thirtieth of all files, after the one that was checked last. */
-const nextPart = async (sealing: Sealing, last: number) => {
-  const numbers: number[] = [];
-  for await (const { number } of listFiles(trailOf(sealing))) numbers.push(number);
-  numbers.reverse();
-  const after = Math.max(
-    0,
-    numbers.findIndex((number) => number > last),
+/** The first and the last number of files one after another. */
+type Range = readonly [first: number, last: number];
+
+/**
+ * The next part of the rotation over the files before the last two days: a thirtieth of them, and as many
+ * as a day adds, so that the end is reached although it moves; then it begins again.
+ * @param last the number of the last file of the part before
+ */
+const nextPart = async (
+  sealing: Sealing,
+  recent: number,
+  last: number,
+): Promise<readonly Range[]> => {
+  const older: number[] = [];
+  let added = 0;
+  for await (const { number } of listFiles(trailOf(sealing))) {
+    if (number < recent) older.push(number);
+    else added += 1;
+  }
+  older.reverse();
+  const count = Math.ceil(older.length / rotation + added / 2);
+  const behind = older.filter((number) => number > last).slice(0, count);
+  const again = older.filter((number) => number <= last).slice(0, count - behind.length);
+  return [behind, again].flatMap(([first, ...more]) =>
+    first === undefined ? [] : [[first, more.at(-1) ?? first] as const],
   );
-  const part = numbers.slice(after, after + Math.ceil(numbers.length / rotation));
-  return { first: part[0] ?? 1, last: part.at(-1) ?? 1 };
 };
 
 const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
@@ -73,12 +88,13 @@ const check = async (
     const recent = await firstRecent(sealing, now.getTime());
     await verify({ first: recent });
     if (isOver()) throw namedError('OutOfTime');
-    const { first, last } = await nextPart(sealing, before?.last ?? 0);
-    const older = Math.min(last, recent - 1);
-    const reached = first <= older ? (await verify({ first, last: older })).last : older;
+    const ranges = await nextPart(sealing, recent, before?.last ?? 0);
+    let last = before?.last ?? 0;
+    for (const [first, end] of ranges)
+      if (!isOver()) ({ last } = await verify({ first, last: end }));
     const at = now.toISOString();
     const found = findings > 0 ? at : (before?.found ?? null);
-    return { at, first, last: reached < older ? reached : last, findings, found };
+    return { at, first: ranges[0]?.[0] ?? 1, last, findings, found };
   } finally {
     if (findings > 0) logBroken(findings, named);
   }

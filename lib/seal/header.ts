@@ -34,7 +34,7 @@ const form = v.object({
     v.object({
       at: time,
       first: number(1),
-      last: number(1),
+      last: number(),
       findings: number(),
       found: v.nullable(time),
     }),

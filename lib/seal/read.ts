@@ -69,16 +69,18 @@ export async function* readTrail(reading: Reading): AsyncGenerator<ReadLine> {
   const { now = Date.now(), progress } = reading;
   const { numbers } = await listAll(reading);
   const { newest } = await findEnd(reading, now, { mostUnsigned: Number.POSITIVE_INFINITY });
-  let before: SignedHeader | undefined;
-  let chain: Chain | undefined;
+  const read = {
+    before: undefined as SignedHeader | undefined,
+    chain: undefined as Chain | undefined,
+  };
   let done = 0;
   for await (const file of ahead(numbers, (number) => readHeaderOf(reading, number))) {
-    const header = isSigned(file.header) ? file.header : undefined;
-    const wanted = header && isWanted(reading, header) ? header : undefined;
-    if (wanted) chain ??= new Chain(before, newest, now);
-    chain?.step(file);
-    if (wanted) yield* linesOfFile(reading, wanted, chain?.findings()[0]);
-    before = header ?? before;
+    const { header } = file;
+    const wanted = isSigned(header) && isWanted(reading, header) ? header : undefined;
+    if (wanted) read.chain ??= new Chain(read.before, newest, now);
+    read.chain?.step(file);
+    if (wanted) yield* linesOfFile(reading, wanted, read.chain?.findings()[0]);
+    if (isSigned(header)) read.before = header;
     done += 1;
     progress?.(done / numbers.length);
   }

@@ -117,25 +117,26 @@ interface Draft extends Tally {
   until: string;
 }
 
+/** The line of an item; undefined when a file has it. */
+const newLine = ({ noted }: Run, { item }: Looked): string | undefined =>
+  noted.add(idText(item.id)) ? lineOf(item) : undefined;
+
 /** Writes lines of entries that no file has, until nothing is left to look at or the file is full. */
 async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
   const { size = defaultSize } = run.sealing;
   let characters = 0;
-  for (;;) {
-    run.next ??= await run.items.next();
-    if (run.next.done) return;
+  run.next ??= await run.items.next();
+  for (; !run.next.done; run.next = await run.items.next()) {
     const { item, key } = run.next.value;
     if (draft.count >= size || characters > maxCharacters) {
       draft.until = key < draft.from ? draft.from : key;
       return;
     }
-    if (run.noted.add(idText(item.id))) {
-      const line = lineOf(item);
-      characters += line.length;
-      tallyLine(draft, item);
-      yield `${line}\n`;
-    }
-    run.next = await run.items.next();
+    const line = newLine(run, run.next.value);
+    if (line === undefined) continue;
+    characters += line.length;
+    tallyLine(draft, item);
+    yield `${line}\n`;
   }
 }
 

@@ -158,8 +158,9 @@ const itemsOf = ({ verification, chain, listed }: State, source: EntrySource) =>
 };
 
 /** Looks in the other files of the archive for entries of the part that no file of it has. */
-const lookElsewhere = async ({ verification, listed, part, look, comparison }: State) => {
-  const [seen, end] = [new Set(part), part.at(-1) ?? 0];
+const lookElsewhere = async ({ verification, listed, part, look, chain, comparison }: State) => {
+  const end = chain.reached;
+  const seen = new Set(part.filter((number) => number <= end));
   const others = listed.numbers.filter((number) => !seen.has(number));
   // Most are in the files behind the part, because the index showed them late.
   const inOrder = [...others.filter((each) => each > end), ...others.filter((each) => each < end)];
@@ -201,16 +202,19 @@ type Waiting = Pick<Verified, 'waiting' | 'waitingSince' | 'unproven'>;
 
 /** Judges entries of the table that no file has. */
 function* findUnmatched({ comparison, chain, look }: State): Generator<Finding, Waiting> {
-  let [waiting, unproven] = [0, 0];
-  let waitingSince: string | undefined;
+  const counts: { -readonly [K in keyof Waiting]: Waiting[K] } = {
+    waiting: 0,
+    waitingSince: undefined,
+    unproven: 0,
+  };
   for (const { inserted, waits, place } of comparison.unmatched(look)) {
     if (waits) {
-      waiting += 1;
-      if (waits < (waitingSince ?? '~')) waitingSince = waits;
-    } else if (place && chain.mayHold(place.key, place.created_at)) unproven += 1;
+      counts.waiting += 1;
+      counts.waitingSince = [waits, counts.waitingSince ?? waits].sort()[0];
+    } else if (place && chain.mayHold(place.key, place.created_at)) counts.unproven += 1;
     else yield inserted;
   }
-  return { waiting, waitingSince, unproven };
+  return counts;
 }
 
 async function* findAll(

@@ -9,6 +9,8 @@ import type { AddressInfo } from 'node:net';
 
 interface Version {
   readonly id: string;
+  /** Whether only who wrote it has its key. */
+  readonly isEncrypted?: boolean;
   /** Absent of a mark that the object is deleted. */
   readonly content?: Buffer;
 }
@@ -30,6 +32,8 @@ export interface AwsArchive {
   }[];
   /** Puts a version over an object, or marks it as deleted, past all conditions. */
   overwrite(key: string, content?: Buffer): void;
+  /** Has an object encrypted by a key that nobody else has. */
+  encrypt(key: string): void;
   /** Has every request fail, or the first attempt of each; absent: none. */
   impose(fault?: AwsFault, only?: 'firstAttempt'): void;
   stop(): Promise<void>;
@@ -106,6 +110,7 @@ const serveObject = async (
   const wanted = searchParams.get('versionId');
   if (!wanted) return fail(response, 403, 'AccessDenied');
   const found = versions.find(({ id }) => id === wanted);
+  if (found?.isEncrypted) return fail(response, 400, 'InvalidRequest');
   if (found?.content) return sendRange(found.content, incoming.headers.range, response);
   return found ? fail(response, 405, 'MethodNotAllowed') : fail(response, 404, 'NoSuchVersion');
 };
@@ -188,6 +193,12 @@ export const startAwsArchive = async (): Promise<AwsArchive> => {
     overwrite: (key, content) => {
       const version = { id: randomUUID(), ...(content ? { content } : {}) };
       objects.set(key, [...(objects.get(key) ?? []), version]);
+    },
+    encrypt: (key) => {
+      objects.set(
+        key,
+        (objects.get(key) ?? []).map((each) => ({ ...each, isEncrypted: true })),
+      );
     },
     stop: async () => {
       server.closeAllConnections();

@@ -15,7 +15,10 @@ const archive = folderArchive(join(folder, 'archive'));
 const trail = { archive, source: auditEntries };
 
 const sealAll = async () => {
-  const { newest } = await seal({ ...trail, signer, interval: 60, size: Number(size) }, new Date(now));
+  const { newest } = await seal(
+    { ...trail, signer, interval: 60, size: Number(size) },
+    new Date(now),
+  );
   return { until: newest.until };
 };
 

@@ -179,6 +179,7 @@ export const sealedTrail = async (files: number, settings?: Parameters<typeof ma
 export const headersOf = ({ archive, signer }: TestTrail): readonly SignedHeader[] =>
   [...archive.files]
     .sort(([a], [b]) => (a < b ? 1 : -1))
+    .filter(([, file]) => file.length > 15)
     .map(([, file]) => file.subarray(15, 15 + file.readUInt16LE(11)))
     .map((line) => readHeader(line, signer.publicKey))
     .filter(isSigned);

@@ -1,12 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Archive, findDigest, listWindows } from '../../../lib/seal/archive.ts';
+import type { Archive } from '../../../lib/seal/archive.ts';
 import { archivePrefix, bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
-import type { Signer } from '../../../lib/seal/digest.ts';
+import { fileName, type Signer } from '../../../lib/seal/header.ts';
 import { readTrail } from '../../../lib/seal/read.ts';
-import { sealWindows } from '../../../lib/seal/sealer.ts';
-import { compareRemembered, remember } from '../../../lib/seal/verification.ts';
 import { type AwsArchive, startAwsArchive } from '../../support/aws-archive.ts';
-import { makeTrail, verifyAll } from '../../support/sealed-trail.ts';
+import { makeTrail } from '../../support/sealed-trail.ts';
 
 let aws: AwsArchive;
 let archive: Archive;
@@ -27,116 +25,107 @@ beforeEach(() => {
   archive = bucketArchive('trail');
 });
 
-/** A trail of windows with an entry each, sealed into the bucket. */
-const sealedTrail = async (windows: number) => {
-  const { source, ...trail } = makeTrail();
-  let now = trail.now;
-  for (let window = 0; window < windows; window += 1) {
-    trail.add({}, now);
-    now += 60_000;
-    await sealWindows({ archive, source, signer, interval: 60 }, new Date(now));
-  }
-  const { publicKey } = signer;
-  return { source, verify: () => verifyAll({ archive, source, publicKey, now }) };
+const keyOf = (number: number) => `${archivePrefix}${fileName(number)}`;
+
+/** A trail of files with an entry each, sealed into the bucket. */
+const sealedTrail = async (files: number) => {
+  const trail = Object.assign(makeTrail({ signer }), { archive });
+  const run = () => {
+    trail.add();
+    return trail.seal(120_000);
+  };
+  for (let file = 0; file < files; file += 1) await run();
+  return { run, verify: () => trail.verify() };
 };
 
 describe('A trail in a bucket, signed by a key of KMS', () => {
   it('is intact when nobody touched it, over any number of pages of a list', async () => {
     const { verify } = await sealedTrail(9);
 
-    const { findings, windows } = await verify();
+    const { findings, files } = await verify();
 
-    expect(findings).toEqual([]);
-    expect(windows).toBe(9);
+    expect([findings, files]).toEqual([[], 9]);
     expect(signer.publicKey.equals(aws.publicKey)).toBe(true);
   });
 
   it('is written once: each put says so, and the second of a name is refused', async () => {
     await sealedTrail(2);
-    const [name = ''] = [...aws.objects.keys()].map((key) => key.slice(archivePrefix.length));
+    const content = {
+      size: 1,
+      read: async function* () {
+        yield Buffer.from('x');
+      },
+    };
 
-    const isNew = await archive.create(name, Buffer.from('other'));
+    const isNew = await archive.create(fileName(2), content);
 
     expect(isNew).toBe(false);
     const puts = aws.requests.filter(({ line }) => line.startsWith('PUT '));
     expect(new Set(puts.map(({ ifNoneMatch }) => ifNoneMatch))).toEqual(new Set(['*']));
-    expect([...aws.objects.values()].map(({ length }) => length)).toEqual([1, 1, 1, 1]);
+    expect([...aws.objects.values()].map(({ length }) => length)).toEqual([1, 1]);
   });
 
-  it.each([
-    ['overwritten', Buffer.from('{}')],
-    ['marked as deleted', undefined],
-  ])('still has the newest digest that was seen before where that is %s', async (_, content) => {
-    await sealedTrail(2);
-    const newest = (await listWindows(archive)).digests.at(-1);
-    const sealed = newest && (await findDigest({ archive, publicKey: signer.publicKey }, newest));
-    if (!newest || !sealed) throw new Error('Nothing was sealed');
-    aws.overwrite(`${archivePrefix}${newest}`, content);
+  it('goes on behind marks of deletion on its newest files and junk under the next names', async () => {
+    const { run, verify } = await sealedTrail(12);
+    for (let number = 3; number <= 12; number += 1) aws.overwrite(keyOf(number));
+    for (let number = 13; number <= 112; number += 1)
+      aws.overwrite(keyOf(number), Buffer.from('x'));
+    aws.overwrite(keyOf(9_999_999_999), Buffer.of());
 
-    const finding = await compareRemembered(archive, remember(sealed));
+    expect(await run()).toMatchObject({ number: 113, count: 1 });
+    expect(await run()).toMatchObject({ number: 114, count: 1 });
 
-    expect(finding).toBeUndefined();
+    const { findings, entries } = await verify();
+    expect(findings.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
+      'altered files 3 to 12',
+      'foreign files 13 to 112',
+      'foreign file 9999999999 (0000000000.ndjson.gz)',
+    ]);
+    expect(entries).toBe(14);
   });
 
-  it('is listed from a name on without what lies before it', async () => {
-    await sealedTrail(9);
-    const names = [...aws.objects.keys()].map((key) => key.slice(archivePrefix.length)).sort();
-    const [from = '', last] = names.slice(-2);
-    const before = String.fromCharCode(from.charCodeAt(from.length - 1) - 1);
-    aws.overwrite(`${archivePrefix}${from.slice(0, -1)}${before}~`, Buffer.of());
-    const asked = aws.requests.length;
-    const found: string[] = [];
+  it('seals on where an object is encrypted by a key that only its writer has', async () => {
+    const { run } = await sealedTrail(1);
+    aws.overwrite(keyOf(2), Buffer.from('x'));
+    aws.encrypt(keyOf(2));
 
-    for await (const { name } of archive.list(from)) found.push(name);
-
-    expect(found).toEqual([from, last]);
-    expect(aws.requests).toHaveLength(asked + 1);
+    expect(await run()).toMatchObject({ number: 3 });
   });
 
   it('has no file where there is none, or nothing but a mark of deletion', async () => {
     await sealedTrail(1);
-    aws.overwrite(`${archivePrefix}marked`);
-    const marked: unknown[] = [];
-    for await (const file of archive.list('marked')) marked.push(file);
+    aws.overwrite(keyOf(2));
+    const listed: unknown[] = [];
+    for await (const file of archive.list()) listed.push(file);
 
-    expect(await archive.open('another')).toBeUndefined();
-    expect(marked).toEqual([{ name: 'marked', altered: true }]);
-    expect(await archive.open('marked')).toBeUndefined();
+    expect(listed).toEqual([{ name: fileName(2), altered: true }, { name: fileName(1) }]);
+    expect(await archive.open(fileName(3), 0, 9)).toBeUndefined();
+    expect(await archive.open(fileName(2), 0, 9)).toBeUndefined();
+    expect(await archive.open(fileName(1), 10_000, 10_001)).toBeUndefined();
   });
 
   it('has no file any more whose first version has left since it was listed', async () => {
     await sealedTrail(1);
-    const [name = ''] = (await listWindows(archive)).digests;
-    aws.objects.delete(`${archivePrefix}${name}`);
+    aws.objects.clear();
 
-    expect(await archive.open(name)).toBeUndefined();
+    expect(await archive.open(fileName(1), 0, 9)).toBeUndefined();
   });
 
   it('misses no file that S3 fails to read', async () => {
     await sealedTrail(1);
-    const [name = ''] = (await listWindows(archive)).digests;
     aws.impose('internal error');
 
-    await expect(archive.open(name)).rejects.toThrow();
+    await expect(archive.open(fileName(1), 0, 9)).rejects.toThrow();
   });
 
   it('is read by first versions when its entries are exported', async () => {
-    const { source } = await sealedTrail(4);
+    await sealedTrail(4);
     for (const key of aws.objects.keys()) aws.overwrite(key, Buffer.from('{}'));
     const found: unknown[] = [];
 
-    for await (const { id } of readTrail({ archive, publicKey: signer.publicKey })) found.push(id);
+    for await (const { item } of readTrail({ archive, publicKey: signer.publicKey }))
+      found.push(item.id);
 
-    expect(found).toEqual([...source.items.keys()].slice(0, 3));
-  });
-
-  it('is read by first versions when late entries are looked for', async () => {
-    const { source } = await sealedTrail(4);
-    for (const key of aws.objects.keys()) aws.overwrite(key);
-
-    const now = new Date(makeTrail().now + 5 * 60_000);
-    const digest = await sealWindows({ archive, source, signer, interval: 60 }, now);
-
-    expect(digest?.entries).toMatchObject({ late: 0 });
+    expect(found).toHaveLength(4);
   });
 });

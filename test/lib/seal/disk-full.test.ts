@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem } from '../../../lib/audit/store.ts';
-import { makeKey } from '../../../lib/seal/door.ts';
+import { makeKey } from '../../../lib/seal/folder.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { writeBatches } from '../../support/write-batches.ts';
 
@@ -33,11 +33,11 @@ await writeBatches(inject('engine'), audit, items);
 /** Blocks of 512 bytes, or of 1,024 in some shells. */
 const limit = 'trap "" XFSZ; ulimit -f 700;';
 
-const runIn = (folder: string, windowSize: number) => {
+const runIn = (folder: string, size: number) => {
   mkdirSync(join(folder, 'archive'));
   writeFileSync(join(folder, 'key.pem'), makeKey());
   return (action: 'seal' | 'verify', before = '') => {
-    const args = `test/support/seal-process.ts ${action} '${folder}' ${now} ${windowSize}`;
+    const args = `test/support/seal-process.ts ${action} '${folder}' ${now} ${size}`;
     const command = `${before} exec '${process.execPath}' ${args}`;
     const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
     return { status, stderr, outcome: stdout ? JSON.parse(stdout) : undefined };
@@ -49,10 +49,10 @@ it.each([
   ['temporary files', entries],
 ])(
   'A disk without room for %s ends sealing and verifying without a verdict, and nothing is lost',
-  (_, windowSize) => {
+  (_, size) => {
     const folder = mkdtempSync(join(tmpdir(), 'disk-full-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const run = runIn(folder, windowSize);
+    const run = runIn(folder, size);
 
     const full = run('seal', limit);
 
@@ -62,7 +62,7 @@ it.each([
 
     expect(run('seal').status).toBe(0);
     // Only what is longer than a megabyte is not held in memory.
-    if (windowSize === entries) expect(run('verify', limit)).toMatchObject({ status: 1 });
-    expect(run('verify')).toMatchObject({ outcome: { findings: [], entries, unsealed: 0 } });
+    if (size === entries) expect(run('verify', limit)).toMatchObject({ status: 1 });
+    expect(run('verify')).toMatchObject({ outcome: { findings: [], entries, waiting: 0 } });
   },
 );

@@ -1,0 +1,129 @@
+import { createHash, verify } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
+import {
+  fileName,
+  fingerprintOf,
+  graceOf,
+  type Header,
+  lookFrom,
+  numberOf,
+  readHeader,
+  signHeader,
+} from '../../../lib/seal/header.ts';
+
+const signer = localSigner(makeKey());
+const { publicKey } = signer;
+const header: Header = {
+  format: 3,
+  number: 7,
+  previous: 'a'.repeat(64),
+  at: '2026-11-22T12:01:00.000Z',
+  interval: 60,
+  from: '',
+  until: '2026-11-22T12:00:00.000Z',
+  count: 0,
+  oldest: null,
+  newest: null,
+  length: 20,
+  sha256: 'b'.repeat(64),
+  archive_days: 0,
+  check: { at: '2026-11-22T11:00:00.000Z', first: 1, last: 2, findings: 0, found: null },
+  key: fingerprintOf(publicKey),
+};
+const signed = await signHeader(header, signer);
+const [, signature = ''] = /"signature":"(.*)"/.exec(signed.line) ?? [];
+
+describe('The header of a file', () => {
+  it('is one line and, as its last member, the signature of the SHA-256 of the rest', () => {
+    expect(signed.line).toBe(`${JSON.stringify({ ...header, signature })}\n`);
+    const digest = createHash('sha256').update(JSON.stringify(header)).digest();
+    expect(verify(null, digest, publicKey, Buffer.from(signature, 'hex'))).toBe(true);
+  });
+
+  it('is read with its line and the hash of that', () => {
+    const hash = createHash('sha256').update(signed.line).digest('hex');
+
+    expect(readHeader(Buffer.from(signed.line), publicKey)).toEqual({
+      ...header,
+      line: signed.line,
+      hash,
+    });
+  });
+
+  it('is of another key where that signed it, and says which', () => {
+    const other = localSigner(makeKey()).publicKey;
+
+    expect(readHeader(Buffer.from(signed.line), other)).toEqual({
+      fault: 'unsigned',
+      key: header.key,
+    });
+  });
+
+  it.each([
+    ['an interval of 10⁹', { interval: 1e9 }],
+    ['a format of before', { format: 2 }],
+    ['a time of another form', { at: '2026-11-22T12:00:00Z' }],
+    ['a number of no file', { number: 0 }],
+    ['a member more', { more: 1 }],
+    ['more than 16,384 bytes', { from: 'x'.repeat(16_384) }],
+  ])('is not made with %s, as it could not be read', async (_, changes) => {
+    await expect(signHeader({ ...header, ...changes } as Header, signer)).rejects.toThrow(
+      'would be foreign',
+    );
+  });
+
+  it('is not made where the signature is not by the key', async () => {
+    const other = localSigner(makeKey());
+
+    await expect(signHeader(header, { ...other, publicKey })).rejects.toThrow('would be unsigned');
+  });
+
+  it('has room for the longest keys of an index, whatever they hold', async () => {
+    const key = '\ud800'.repeat(1024);
+
+    const made = await signHeader({ ...header, from: key, until: key }, signer);
+
+    expect(made).toMatchObject({ from: key, until: key });
+  });
+});
+
+it.each([
+  [1, '9999999998.ndjson.gz'],
+  [12, '9999999987.ndjson.gz'],
+  [9_999_999_999, '0000000000.ndjson.gz'],
+])('File %i is named %s, so that newer names come first', (number, name) => {
+  expect(fileName(number)).toBe(name);
+  expect(numberOf(name)).toBe(number);
+});
+
+it.each(['public-key.pem', '1.ndjson.gz', 'x9999999998.ndjson.gz', '9999999998.ndjson.gz.bak'])(
+  '%s is the name of no file',
+  (name) => {
+    expect(numberOf(name)).toBeUndefined();
+  },
+);
+
+it.each([
+  ['2026-11-22T12:00:00.000Z', 60, '2026-11-22T11:50:00.000Z'],
+  ['2026-11-22T12:00:00.000Z#0000000000000007', 300, '2026-11-22T11:30:00.000Z'],
+  ['0000-01-01T00:00:00.000Z', 60, ''],
+  ['no time', 60, ''],
+  ['', 60, ''],
+])(
+  'A run that goes on at %j, with an interval of %i seconds, looks from %j',
+  (from, interval, look) => {
+    expect(lookFrom(from, interval)).toBe(look);
+  },
+);
+
+it.each([
+  [1, 1000],
+  [60, 60_000],
+  [3600, 60_000],
+])(
+  'A run leaves what is new to the next one, with an interval of %i seconds for %i ms',
+  (interval, ms) => {
+    expect(graceOf(interval)).toBe(ms);
+  },
+);

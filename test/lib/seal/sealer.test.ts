@@ -1,0 +1,290 @@
+import { describe, expect, it } from 'vitest';
+import { memberOf } from '../../../lib/seal/archive.ts';
+import { fileName } from '../../../lib/seal/header.ts';
+import { seal } from '../../../lib/seal/sealer.ts';
+import { headersOf, makeTrail, type TestTrail } from '../../support/sealed-trail.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const iso = (time: number) => new Date(time).toISOString();
+
+/** How many lines each file has. */
+const counts = (trail: TestTrail) => headersOf(trail).map(({ count }) => count);
+
+const expectSound = async (trail: TestTrail) => {
+  const { findings, waiting, entries } = await trail.verify();
+  expect([findings, waiting, entries]).toEqual([[], 0, trail.source.items.size]);
+};
+
+/** A trail of five files with an entry each. */
+const makeFive = async () => {
+  const trail = makeTrail();
+  for (let file = 0; file < 5; file += 1) {
+    trail.add();
+    await trail.seal(2 * minute);
+  }
+  return trail;
+};
+
+const junk = ({ archive }: TestTrail, ...numbers: readonly number[]) => {
+  for (const number of numbers) archive.files.set(fileName(number), Buffer.from('junk'));
+};
+
+describe('A run of the sealer', () => {
+  it('writes a file although nothing is there to seal, from which the next one goes on', async () => {
+    const trail = makeTrail();
+
+    await trail.seal();
+    await trail.seal(minute);
+
+    expect(headersOf(trail)).toMatchObject([
+      { number: 1, previous: null, from: '', until: iso(trail.now - 2 * minute), count: 0 },
+      {
+        number: 2,
+        from: iso(trail.now - 2 * minute),
+        until: iso(trail.now - minute),
+        oldest: null,
+      },
+    ]);
+    const [one, two] = headersOf(trail);
+    expect(two?.previous).toBe(one?.hash);
+  });
+
+  it('leaves the newest entries to the next one', async () => {
+    const trail = makeTrail();
+    trail.add();
+
+    await trail.seal(minute - 1);
+    await trail.seal(2);
+
+    expect(counts(trail)).toEqual([0, 1]);
+  });
+
+  it('seals all of a table that has entries, of any age, in files of a size', async () => {
+    const trail = Object.assign(makeTrail(), { size: 4 });
+    for (let age = 0; age < 10; age += 1) trail.add({}, trail.now - age * 400 * 24 * hour - minute);
+
+    await trail.seal(minute);
+
+    expect(counts(trail)).toEqual([4, 4, 2]);
+    const [one, two, three] = headersOf(trail);
+    expect([two?.from, three?.from]).toEqual([one?.until, two?.until]);
+    expect(two?.until).toMatch(/#\d{16}$/);
+    await expectSound(trail);
+  });
+
+  it('ends a file after 64 MB of lines', async () => {
+    const trail = makeTrail();
+    for (let entry = 0; entry < 90; entry += 1) trail.add({ details: 'x'.repeat(800_000) });
+
+    await trail.seal(2 * minute);
+
+    expect(counts(trail)).toEqual([80, 10]);
+  });
+
+  it('seals what the index shows late, once', async () => {
+    const trail = makeTrail();
+    trail.source.lagging.set(trail.add(), trail.now + 9 * minute);
+
+    for (let run = 0; run < 15; run += 1) await trail.seal(minute);
+
+    expect(counts(trail).filter(Boolean)).toEqual([1]);
+    await expectSound(trail);
+  });
+
+  it('seals after 26 hours without a run what came meanwhile, once', async () => {
+    const trail = await makeFive();
+    for (let entry = 0; entry < 26; entry += 1) trail.add({}, trail.now + entry * hour);
+
+    await trail.seal(26 * hour);
+
+    expect(counts(trail)).toEqual([1, 1, 1, 1, 1, 26]);
+    await expectSound(trail);
+  });
+
+  it('seals what a replay lists, however old it is, once', async () => {
+    const trail = await makeFive();
+    trail.replay([trail.now - 90 * 24 * hour, trail.now - hour]);
+
+    for (let run = 0; run < 12; run += 1) await trail.seal(2 * minute);
+
+    expect(counts(trail).slice(5)).toEqual([3, ...Array.from({ length: 11 }, () => 0)]);
+    await expectSound(trail);
+  });
+
+  it('goes past what a replay lists and is not there', async () => {
+    const trail = makeTrail();
+    trail.add({ action: 'CREATE', resource: 'audit-logs', details: { entries: [1, 2, 3] } });
+
+    await trail.seal(2 * minute);
+
+    expect(counts(trail)).toEqual([1]);
+  });
+
+  it('may end after each file, and the next one goes on', async () => {
+    const trail = Object.assign(makeTrail(), { size: 2 });
+    for (let entry = 0; entry < 5; entry += 1) trail.add();
+    const isOver = () => true;
+
+    const ends: boolean[] = [];
+    trail.now += 2 * minute;
+    for (let run = 0; run < 3; run += 1) {
+      ends.push((await seal(trail, new Date(trail.now), { isOver })).isCaughtUp);
+    }
+
+    expect(ends).toEqual([false, false, true]);
+    expect(counts(trail)).toEqual([2, 2, 1]);
+  });
+
+  it('does not stop at entries of one key, however many they are', async () => {
+    const trail = Object.assign(makeTrail(), { size: 3 });
+    for (let entry = 0; entry < 20; entry += 1) {
+      const id = trail.add();
+      const item = trail.source.items.get(id);
+      trail.source.items.set(id, { ...item, created_at_id: iso(trail.now) });
+    }
+
+    await trail.seal(2 * minute);
+
+    expect(counts(trail)).toEqual([3, 3, 3, 3, 3, 3, 2]);
+    await expectSound(trail);
+  });
+});
+
+describe('A run whose clock is wrong', () => {
+  it.each([
+    ['45 days ahead', 45 * 24 * hour],
+    ['11 minutes ahead', 11 * minute],
+    ['an hour behind', -hour],
+    ['at the beginning of time', -60 * 365 * 24 * hour],
+  ])('keeps no later one from sealing each entry: %s', async (_, offset) => {
+    const trail = await makeFive();
+
+    trail.add();
+    await seal(trail, new Date(trail.now + offset));
+    for (let run = 0; run < 30; run += 1) {
+      trail.add();
+      await trail.seal(minute);
+    }
+    await trail.seal(10 * minute);
+
+    await expectSound(trail);
+  });
+
+  it('is stepped over as often as it happened', async () => {
+    const trail = await makeFive();
+    for (let run = 1; run < 6; run += 1) await seal(trail, new Date(trail.now + run * hour));
+
+    const { from } = await trail.seal(minute);
+
+    expect(from).toBe(iso(trail.now - 2 * minute));
+  });
+});
+
+describe('Two sealers at once', () => {
+  it('leave a chain with each entry once or more', async () => {
+    const trail = Object.assign(await makeFive(), { size: 2 });
+    for (let entry = 0; entry < 9; entry += 1) trail.add();
+    trail.now += 2 * minute;
+
+    await Promise.all([1, 2, 3].map(() => seal(trail, new Date(trail.now))));
+
+    await expectSound(trail);
+  });
+
+  it('of which one always loses end with Contention', async () => {
+    const trail = makeTrail();
+    const create = async () => false;
+
+    const sealed = seal({ ...trail, archive: { ...trail.archive, create } }, new Date(trail.now));
+
+    await expect(sealed).rejects.toMatchObject({ name: 'Contention' });
+  });
+});
+
+describe('A file whose name is taken', () => {
+  it.each([
+    ['junk under the next name', [6], 7],
+    ['junk under the next hundred names', Array.from({ length: 100 }, (_, i) => 6 + i), 106],
+    ['junk under a name of the future', [9_999_999_999], 6],
+    ['junk further on', [8, 9], 6],
+  ])('is followed by the next number that nobody has: %s', async (_, numbers, next) => {
+    const trail = await makeFive();
+    junk(trail, ...numbers);
+    trail.add();
+
+    const { number, previous } = await trail.seal(2 * minute);
+
+    expect(number).toBe(next);
+    expect(previous).toBe(headersOf(trail).at(-2)?.hash);
+    const { findings, entries } = await trail.verify();
+    expect(findings.every(({ kind }) => kind === 'foreign')).toBe(true);
+    expect(entries).toBe(6);
+  });
+
+  it('is taken too by a mark of deletion alone, and a file under such a mark is still the newest', async () => {
+    const trail = await makeFive();
+    for (const number of [3, 4, 5, 6]) trail.archive.altered.add(fileName(number));
+
+    const { number, previous } = await trail.seal(2 * minute);
+
+    expect(number).toBe(7);
+    expect(previous).toBe(headersOf(trail)[4]?.hash);
+  });
+
+  it('is taken while the run writes, by junk: then the run begins again behind it', async () => {
+    const trail = await makeFive();
+    trail.add();
+    let taken = false;
+    const create: typeof trail.archive.create = async (name, content) => {
+      if (!taken) junk(trail, 6);
+      taken = true;
+      return trail.archive.create(name, content);
+    };
+
+    trail.now += 2 * minute;
+    const { newest } = await seal(
+      { ...trail, archive: { ...trail.archive, create } },
+      new Date(trail.now),
+    );
+
+    expect(newest).toMatchObject({ number: 7, count: 1 });
+  });
+
+  it('raises an alarm when a thousand files one after another are no files', async () => {
+    const trail = await makeFive();
+    junk(trail, ...Array.from({ length: 1001 }, (_, i) => 6 + i));
+
+    await expect(trail.seal()).rejects.toMatchObject({ name: 'BrokenTrail' });
+  });
+
+  it('is its own where the response to the write was lost', async () => {
+    const trail = await makeFive();
+    trail.add();
+    const create: typeof trail.archive.create = async (name, content) => {
+      await trail.archive.create(name, content);
+      return false;
+    };
+
+    trail.now += 2 * minute;
+    const { newest } = await seal(
+      { ...trail, archive: { ...trail.archive, create } },
+      new Date(trail.now),
+    );
+
+    expect([newest.number, trail.archive.files.size]).toEqual([6, 6]);
+  });
+});
+
+it('What a file has that cannot be read is sealed again', async () => {
+  const trail = await makeFive();
+  const [, , , four] = headersOf(trail);
+  trail.archive.files.set(fileName(4), memberOf(four?.line ?? ''));
+
+  await trail.seal(minute);
+
+  expect(counts(trail)).toEqual([1, 1, 1, 1, 1, 1]);
+  const { findings, entries } = await trail.verify();
+  expect(findings.map(({ kind }) => kind)).toEqual(['altered']);
+  expect(entries).toBe(5);
+});
