@@ -89,11 +89,12 @@ const check = async (
     await verify({ first: recent });
     if (isOver()) throw namedError('OutOfTime');
     const ranges = await nextPart(sealing, recent, before?.last ?? 0);
-    let last = before?.last ?? 0;
-    for (const [first, end] of ranges)
+    let { last, found } = before ?? { last: 0, found: null };
+    for (const [first, end] of ranges) {
       if (!isOver()) ({ last } = await verify({ first, last: end }));
+    }
     const at = now.toISOString();
-    const found = findings > 0 ? at : (before?.found ?? null);
+    if (findings > 0) found = at;
     return { at, first: ranges[0]?.[0] ?? 1, last, findings, found };
   } finally {
     if (findings > 0) logBroken(findings, named);

@@ -8,14 +8,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { toItem } from '../../lib/audit/store.ts';
-import { makeKey } from '../../lib/seal/door.ts';
+import { makeKey } from '../../lib/seal/folder.ts';
+import { numberOf } from '../../lib/seal/header.ts';
 import { useOwnTables } from '../support/own-tables.ts';
 import { seed } from '../support/runs.ts';
 import { writeBatches } from '../support/write-batches.ts';
 
 const entries = 100_000;
 const kills = 10;
-const windowSize = 2500;
+const fileSize = 2500;
 const start = Date.UTC(2026, 0, 1);
 const now = new Date(start + entries * 100 + 600_000).toISOString();
 
@@ -26,7 +27,7 @@ const { audit } = await useOwnTables();
 
 /** Starts the sealer, or a verification. */
 const begin = (action: 'seal' | 'verify') => {
-  const args = ['test/support/seal-process.ts', action, folder, now, String(windowSize)];
+  const args = ['test/support/seal-process.ts', action, folder, now, String(fileSize)];
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 };
 
@@ -37,10 +38,10 @@ const outcomeOf = async (action: 'seal' | 'verify') => {
   return JSON.parse(printed);
 };
 
-const digests = () =>
-  readdirSync(join(folder, 'archive')).filter((name) => name.endsWith('.digest.json')).length;
+const files = () =>
+  readdirSync(join(folder, 'archive')).filter((name) => numberOf(name) !== undefined).length;
 
-it('ends intact, with each of 100,000 entries sealed once, after ten kills at random instants', async () => {
+it('ends intact, with each of 100,000 entries sealed, after ten kills at random instants', async () => {
   mkdirSync(join(folder, 'archive'));
   writeFileSync(join(folder, 'key.pem'), makeKey());
   for (let from = 0; from < entries; from += 10_000) {
@@ -58,13 +59,13 @@ it('ends intact, with each of 100,000 entries sealed once, after ten kills at ra
     const child = begin('seal');
     const ended = once(child, 'exit');
     random = (random * 48_271) % 2_147_483_647;
-    // After at most two more windows, so that every kill meets a sealer at work.
-    const wanted = digests() + (random % 3);
-    while (digests() < wanted && child.exitCode === null) await wait(5);
+    // After at most two more files, so that every kill meets a sealer at work.
+    const wanted = files() + (random % 3);
+    while (files() < wanted && child.exitCode === null) await wait(5);
     await wait(random % 1000);
     child.kill('SIGKILL');
     const [, signal] = await ended;
-    seen.push(`${signal ?? 'ended'} with ${digests()} windows`);
+    seen.push(`${signal ?? 'ended'} with ${files()} files`);
   }
   console.log(seen.join('\n'));
   expect(seen.filter((each) => each.startsWith('SIGKILL'))).toHaveLength(kills);
@@ -72,6 +73,6 @@ it('ends intact, with each of 100,000 entries sealed once, after ten kills at ra
   await outcomeOf('seal');
   const verified = await outcomeOf('verify');
 
-  expect(verified).toMatchObject({ findings: [], entries, unsealed: 0 });
-  expect(verified.windows).toBeGreaterThanOrEqual(entries / windowSize);
+  expect(verified).toMatchObject({ findings: [], entries, waiting: 0 });
+  expect(verified.files).toBeGreaterThanOrEqual(entries / fileSize);
 }, 900_000);
