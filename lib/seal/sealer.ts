@@ -117,27 +117,27 @@ interface Draft extends Tally {
   until: string;
 }
 
-/** The line of an item; undefined when a file has it. */
-const newLine = ({ noted }: Run, { item }: Looked): string | undefined =>
-  noted.add(idText(item.id)) ? lineOf(item) : undefined;
+/** Characters that are compressed at once, because each time takes a while. */
+const atOnce = 16_384;
 
 /** Writes lines of entries that no file has, until nothing is left to look at or the file is full. */
 async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
   const { size = defaultSize } = run.sealing;
-  let characters = 0;
+  let [text, characters] = ['', 0];
+  const isFull = () => draft.count >= size || characters > maxCharacters;
   run.next ??= await run.items.next();
-  for (; !run.next.done; run.next = await run.items.next()) {
-    const { item, key } = run.next.value;
-    if (draft.count >= size || characters > maxCharacters) {
-      draft.until = key < draft.from ? draft.from : key;
-      return;
-    }
-    const line = newLine(run, run.next.value);
-    if (line === undefined) continue;
-    characters += line.length;
+  for (; !run.next.done && !isFull(); run.next = await run.items.next()) {
+    const { item } = run.next.value;
+    if (!run.noted.add(idText(item.id))) continue;
     tallyLine(draft, item);
-    yield `${line}\n`;
+    text += `${lineOf(item)}\n`;
+    if (text.length < atOnce) continue;
+    characters += text.length;
+    yield text;
+    text = '';
   }
+  if (!run.next.done) draft.until = [run.next.value.key, draft.from].sort().at(-1) ?? draft.until;
+  yield text;
 }
 
 /** The bytes of a file. */

@@ -59,36 +59,30 @@ export const spool = async (bytes: AsyncIterable<Uint8Array>): Promise<Spool> =>
 type Row = Readonly<Record<string, unknown>>;
 type Values = readonly (string | number | Uint8Array | null)[];
 
-/** Tables for what would take too much memory. Each method prepares a statement as a function. */
-export interface Scratch {
-  /** The function returns whether the statement changed anything. */
-  change(sql: string): (...values: Values) => boolean;
-  /** @param sql the rest of a statement that begins with SELECT 1 FROM */
-  has(sql: string): (...values: Values) => boolean;
-  rows(sql: string): (...values: Values) => Iterable<Row>;
-  /** Deletes the tables. */
-  close(): void;
-}
-
-/** @param tables the statements that make the tables */
-export const openScratch = (tables: string): Scratch => {
+/**
+ * Tables for what would take too much memory. Each method prepares a statement as a function; that of
+ * `change` returns whether it changed anything, and `has` takes the rest of SELECT 1 FROM.
+ * @param tables the statements that make the tables
+ */
+export const openScratch = (tables: string) => {
   // A database without a name is a temporary file, which SQLite deletes when the process ends.
   const database = new DatabaseSync('');
   // Nothing in it has to survive a crash.
   database.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; ${tables}; BEGIN`);
   return {
-    change: (sql) => {
+    change: (sql: string) => {
       const statement = database.prepare(sql);
-      return (...values) => Number(statement.run(...values).changes) > 0;
+      return (...values: Values): boolean => Number(statement.run(...values).changes) > 0;
     },
-    has: (sql) => {
+    has: (sql: string) => {
       const statement = database.prepare(`SELECT 1 FROM ${sql} LIMIT 1`);
-      return (...values) => statement.get(...values) !== undefined;
+      return (...values: Values): boolean => statement.get(...values) !== undefined;
     },
-    rows: (sql) => {
+    rows: (sql: string) => {
       const statement = database.prepare(sql);
-      return (...values) => statement.iterate(...values);
+      return (...values: Values): Iterable<Row> => statement.iterate(...values);
     },
+    /** Deletes the tables. */
     close: () => database.close(),
   };
 };
