@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
-import { showHeader } from '../../lib/seal/shown.ts';
+import { readShown, showHeader } from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 
@@ -13,7 +13,7 @@ const openSealing = async (): Promise<Sealing> => ({
   interval: config.auditSealInterval,
   archiveDays: config.auditArchiveDays,
   show: showHeader,
-  memory: {},
+  shown: readShown,
 });
 
 /** Kept from run to run of this process. */

@@ -4,7 +4,7 @@ import { auditTrailBroken, describeFault, logError } from '../log.ts';
 import { dayInMilliseconds } from '../time.ts';
 import { BrokenTrail } from './archive.ts';
 import type { Finding } from './finding.ts';
-import { type Check, fileName, isSigned, timeBefore } from './header.ts';
+import { type Check, fileName, isSigned, type SignedHeader, timeBefore } from './header.ts';
 import { type Sealed, type Sealing, seal } from './sealer.ts';
 import { verifyTrail } from './verify.ts';
 import { listFiles, walk } from './walk.ts';
@@ -101,24 +101,25 @@ const check = async (
   }
 };
 
-/** Says that files behind the newest one are not signed, or that the newest one has disappeared. */
-const warn = ({ memory }: Sealing, { end, newest }: Sealed): void => {
-  const named: Named[] = [...end.taken].map((number) => ({
-    kind: 'foreign',
-    subject: `file ${number} (${fileName(number)})`,
-  }));
-  const remembered = memory?.newest?.number ?? 0;
-  if (remembered > (end.newest?.number ?? 0)) {
-    named.push({ kind: 'missing', subject: `file ${remembered} (${fileName(remembered)})` });
-  }
-  if (named.length > 0) logBroken(named.length, named);
-  if (memory) memory.newest = newest;
+const named = (kind: Named['kind'], number: number): Named => ({
+  kind,
+  subject: `file ${number} (${fileName(number)})`,
+});
+
+/** Says that files behind the newest one are not signed, or that the file that was the newest is gone. */
+const warn = ({ end }: Sealed, remembered: SignedHeader | undefined): void => {
+  const all = [...end.taken].map((number) => named('foreign', number));
+  const { number = 0 } = remembered ?? {};
+  if (number > (end.newest?.number ?? 0)) all.push(named('missing', number));
+  if (all.length > 0) logBroken(all.length, all);
 };
 
-/** Shows the newest header. That it cannot be shown does not matter to the seal. */
-const show = async ({ show: put }: Sealing, { newest }: Sealed): Promise<void> => {
-  await put?.(newest.line).catch((error) => logError('audit-seal-not-shown', describeFault(error)));
-};
+/** That a header cannot be shown, or read where it is shown, does not matter to the seal. */
+const attempt = <T>(work: Promise<T> | undefined): Promise<T | undefined> | undefined =>
+  work?.catch((error) => {
+    logError('audit-seal-not-shown', describeFault(error));
+    return undefined;
+  });
 
 /** Milliseconds that are enough to write the largest file, or to check one. */
 const timeOfFile = 120_000;
@@ -135,17 +136,17 @@ export const runSealer = async (
   { remaining = () => Number.POSITIVE_INFINITY }: { remaining?: () => number } = {},
 ): Promise<void> => {
   const isOver = () => remaining() < timeOfFile;
+  const remembered = await attempt(sealing.shown?.(sealing.signer.publicKey));
   const sealed = await seal(sealing, now, { isOver });
-  warn(sealing, sealed);
-  await show(sealing, sealed);
+  warn(sealed, remembered);
+  await attempt(sealing.show?.(sealed.newest.line));
   const { newest: before } = sealed.end;
   const isDue =
     before && now.getTime() - Date.parse(before.check?.at ?? '1970-01-01') >= dayInMilliseconds;
   if (!isDue || !sealed.isCaughtUp || isOver()) return;
   const outcome = await check(sealing, now, { before: before.check, isOver });
-  const after = await seal(sealing, now, { check: outcome, isOver });
-  warn(sealing, after);
-  await show(sealing, after);
+  const { newest } = await seal(sealing, now, { check: outcome, isOver });
+  await attempt(sealing.show?.(newest.line));
 };
 
 /** Logs why a run has failed. */

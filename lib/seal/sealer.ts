@@ -1,4 +1,5 @@
 /** Seals what no file has yet, file by file (lib/seal/README.md, Runs). */
+import type { KeyObject } from 'node:crypto';
 import { createGzip } from 'node:zlib';
 import { namedError } from '../errors.ts';
 import { type Archive, type Content, linesIn, memberOf, piped, readHeaderOf } from './archive.ts';
@@ -30,10 +31,9 @@ export interface Sealing {
   readonly archiveDays?: number;
   /** Lines of a file at most; absent: 100,000. */
   readonly size?: number;
-  /** Puts the line of the newest header where it is shown. */
+  /** Puts the line of the newest header where it is shown, and reads it there. */
   readonly show?: (line: string) => Promise<unknown>;
-  /** The newest file that this process has seen, which must not disappear; absent: not checked. */
-  readonly memory?: { newest?: SignedHeader };
+  readonly shown?: (publicKey: KeyObject) => Promise<SignedHeader | undefined>;
 }
 
 const defaultSize = 100_000;
