@@ -82,6 +82,16 @@ const bodyOf = async (content: Content) => {
   return { Body: Readable.from(content.read()), ...checked };
 };
 
+/** The wanted part of an object of which all has come, as it may (RFC 9110, 14.2). */
+async function* partOf(parts: Readable, start: number, end: number): AsyncGenerator<Buffer> {
+  let at = 0;
+  for await (const part of parts) {
+    yield part.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    at += part.length;
+    if (at >= end) return;
+  }
+}
+
 /**
  * An archive in a bucket of S3 with versions, under one prefix. What lies over the first version of
  * an object counts as altered.
@@ -110,8 +120,11 @@ export const bucketArchive = (bucket: string): Archive => {
       const object = { Bucket: bucket, Key: archivePrefix + name, VersionId };
       const Range = `bytes=${start}-${end - 1}`;
       try {
-        const { Body } = await client.send(new GetObjectCommand({ ...object, Range }));
-        return Body as Readable | undefined;
+        const { Body, ContentRange } = await client.send(
+          new GetObjectCommand({ ...object, Range }),
+        );
+        const parts = Body as Readable | undefined;
+        return parts && !ContentRange ? partOf(parts, start, end) : parts;
       } catch (error) {
         if (isNamed(error, 'NoSuchKey', 'NoSuchVersion', 'InvalidRange')) return undefined;
         throw error;
