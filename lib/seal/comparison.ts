@@ -1,4 +1,5 @@
 /** Compares the lines of files with the table, on the disk (lib/seal/README.md, Verification). */
+import { hash } from 'node:crypto';
 import { hasExpired } from '../audit/retention.ts';
 import type { SealedLine } from './archive.ts';
 import type { Finding } from './finding.ts';
@@ -18,7 +19,7 @@ import { openScratch } from './spool.ts';
 import type { EntrySource } from './table.ts';
 
 const tables = `
-  CREATE TABLE sealed (id INTEGER PRIMARY KEY, hash BLOB, number INTEGER, expired INTEGER) WITHOUT ROWID;
+  CREATE TABLE sealed (id INTEGER PRIMARY KEY, hash TEXT, number INTEGER, expired INTEGER) WITHOUT ROWID;
   CREATE TABLE found (id INTEGER PRIMARY KEY, kind TEXT, number INTEGER, after TEXT) WITHOUT ROWID;
   CREATE TABLE unmatched (id INTEGER PRIMARY KEY, key TEXT, created_at TEXT, line TEXT) WITHOUT ROWID;
   CREATE TABLE listed (id INTEGER PRIMARY KEY, since TEXT) WITHOUT ROWID`;
@@ -55,6 +56,9 @@ const statements = ({ change, has, rows }: ReturnType<typeof openScratch>) => ({
   unmatched: rows('SELECT * FROM unmatched LEFT JOIN listed USING (id) ORDER BY key, id'),
 });
 
+/** A text, because bytes outside the heap would have it collected all the time. */
+const hashOf = (line: string): string => hash('sha256', line, 'base64');
+
 /** Milliseconds by which a clock that wrote an entry may be ahead. */
 const aheadAllowed = 600_000;
 
@@ -88,17 +92,17 @@ export class Comparison {
 
   /** Notes a line of a file. The first one of an id counts; another content later is a finding. */
   seal(line: string, item: Item, { number, from }: SignedHeader): void {
-    const [id, hash] = [idText(item.id), sha256(line)];
+    const [id, digest] = [idText(item.id), hashOf(line)];
     if (keyOf(item) < from) this.early += 1;
-    if (this.sql.seal(id, hash, number, Number(hasLeft(item, this.now)))) this.entries += 1;
-    else this.sql.differ(line, id, hash);
+    if (this.sql.seal(id, digest, number, Number(hasLeft(item, this.now)))) this.entries += 1;
+    else this.sql.differ(line, id, digest);
   }
 
   /** Compares an item of the table with the line that is sealed of it. */
   match(item: Item): void {
     const [id, line] = [idText(item.id), lineOf(item)];
-    const hash = sha256(line);
-    if (this.sql.match(id, hash) || this.sql.differ(line, id, hash) || this.sql.isSealed(id))
+    const digest = hashOf(line);
+    if (this.sql.match(id, digest) || this.sql.differ(line, id, digest) || this.sql.isSealed(id))
       return;
     this.sql.unmatch(id, keyOf(item), textOf(item.created_at), line);
   }
