@@ -200,6 +200,12 @@ const onDisk = (title: string, take: (path: string, folder: string) => void): Se
   },
 });
 
+const did = (title: string, told: Told, change: SealCase['change']): SealCase => ({
+  title,
+  told,
+  change,
+});
+
 export const archiveCases: readonly SealCase[] = [
   { title: 'an archive that nobody touched', change: () => undefined },
   without('a file in the middle', [5], ['missing file 5']),
@@ -252,66 +258,52 @@ export const archiveCases: readonly SealCase[] = [
   file5('given the lines of another', 'altered', (_, trail) =>
     Buffer.concat([memberOf(header(5).line), linesOf(trail, 6)]),
   ),
-  {
-    title: 'two files that were swapped',
-    told: ['foreign files 5 to 6'],
-    change: (trail) => {
-      const [five, six] = [bytes(trail, 5), bytes(trail, 6)];
-      put(trail, 5, six);
-      put(trail, 6, five);
-    },
-  },
-  {
-    title: 'a file that was renamed to the next number',
-    told: ['missing file 5', 'foreign file 21'],
-    change: (trail) => {
+  did('two files that were swapped', ['foreign files 5 to 6'], (trail) => {
+    const [five, six] = [bytes(trail, 5), bytes(trail, 6)];
+    put(trail, 5, six);
+    put(trail, 6, five);
+  }),
+  did(
+    'a file that was renamed to the next number',
+    ['missing file 5', 'foreign file 21'],
+    (trail) => {
       put(trail, 21, bytes(trail, 5));
       trail.archive.files.delete(fileName(5));
     },
-  },
-  {
-    title: 'copies of a file under names of the future, and of no file',
-    told: ['foreign file 0', 'foreign files 21 to 22', 'foreign file 9999999999'],
-    change: (trail) => {
+  ),
+  did(
+    'copies of a file under names of the future, and of no file',
+    ['foreign file 0', 'foreign files 21 to 22', 'foreign file 9999999999'],
+    (trail) => {
       for (const number of [0, 21, 22, 9_999_999_999]) put(trail, number, bytes(trail, 20));
     },
-  },
-  {
-    title: 'junk under the next hundred names',
-    told: ['foreign files 21 to 120'],
-    change: (trail) => {
-      for (const number of range(21, 120)) put(trail, number, Buffer.from('junk'));
-    },
-  },
-  {
-    title: 'junk under the next names, past which sealing went on',
-    told: ['foreign files 21 to 23'],
-    change: async (trail) => {
+  ),
+  did('junk under the next hundred names', ['foreign files 21 to 120'], (trail) => {
+    for (const number of range(21, 120)) put(trail, number, Buffer.from('junk'));
+  }),
+  did(
+    'junk under the next names, past which sealing went on',
+    ['foreign files 21 to 23'],
+    async (trail) => {
       for (const number of range(21, 23)) put(trail, number, Buffer.from('junk'));
       trail.add();
       await trail.seal(2 * minute);
     },
-  },
-  {
-    title: 'a number that was skipped, as the junk under it is gone',
-    change: async (trail) => {
-      put(trail, 21, Buffer.from('junk'));
-      await trail.seal(minute);
-      trail.archive.files.delete(fileName(21));
-    },
-  },
-  {
-    title: 'files of other names',
-    change: ({ archive: { files } }) => {
-      for (const name of ['x.ndjson.gz', `${fileName(5)}.bak`, '99.ndjson.gz', 'sub']) {
-        files.set(name, Buffer.from('x'));
-      }
-    },
-  },
-  {
-    title: 'a chain that another key signed',
-    told: ['unsigned files 1 to 20', `waits ${ids.length}`],
-    change: async (trail) => {
+  ),
+  did('a number that was skipped, as the junk under it is gone', [], async (trail) => {
+    put(trail, 21, Buffer.from('junk'));
+    await trail.seal(minute);
+    trail.archive.files.delete(fileName(21));
+  }),
+  did('files of other names', [], ({ archive: { files } }) => {
+    for (const name of ['x.ndjson.gz', `${fileName(5)}.bak`, '99.ndjson.gz', 'sub']) {
+      files.set(name, Buffer.from('x'));
+    }
+  }),
+  did(
+    'a chain that another key signed',
+    ['unsigned files 1 to 20', `waits ${ids.length}`],
+    async (trail) => {
       const signer = localSigner(makeKey());
       let previous: string | null = null;
       for (const number of range(1, 20)) {
@@ -319,30 +311,26 @@ export const archiveCases: readonly SealCase[] = [
         previous = await putSigned(trail, body, { content: linesOf(sound, number), signer });
       }
     },
-  },
-  {
-    title: 'a newest file that another key signed',
-    told: ['unsigned file 21'],
-    change: async (trail) => {
-      const body = { ...header(20), number: 21, previous: header(20).hash };
-      const signer = localSigner(makeKey());
-      await putSigned(trail, body, { content: linesOf(sound, 20), signer });
-    },
-  },
-  {
-    title: 'the newest ten files marked as deleted, in a store that keeps first versions',
-    told: ['altered files 11 to 20'],
-    change: ({ archive }) => {
+  ),
+  did('a newest file that another key signed', ['unsigned file 21'], async (trail) => {
+    const body = { ...header(20), number: 21, previous: header(20).hash };
+    const signer = localSigner(makeKey());
+    await putSigned(trail, body, { content: linesOf(sound, 20), signer });
+  }),
+  did(
+    'the newest ten files marked as deleted, in a store that keeps first versions',
+    ['altered files 11 to 20'],
+    ({ archive }) => {
       for (const number of range(11, 20)) archive.altered.add(fileName(number));
     },
-  },
-  {
-    title: 'marks of deletion under the next names, where nothing was',
-    told: ['foreign files 21 to 22'],
-    change: ({ archive }) => {
+  ),
+  did(
+    'marks of deletion under the next names, where nothing was',
+    ['foreign files 21 to 22'],
+    ({ archive }) => {
       for (const number of [21, 22]) archive.altered.add(fileName(number));
     },
-  },
+  ),
   onDisk('a folder', (path) => mkdirSync(path)),
   onDisk('a link to the same bytes', (path, folder) => symlinkSync(join(folder, 'taken'), path)),
   onDisk('a link to itself', (path) => symlinkSync(path, path)),
@@ -445,16 +433,12 @@ export const keyCases: readonly SealCase[] = [
   ].map(([title, lines]) =>
     withKey(`a line with ${title}`, altered5, { lines: lines as (text: string) => string }),
   ),
-  {
-    title: 'signed by the real key: each file for itself',
-    told: ['missing files 1 to 19'],
-    change: async (trail) => {
-      for (const number of range(1, 20)) {
-        const body = { ...header(number), interval: 61 };
-        await putSigned(trail, body, { content: linesOf(sound, number) });
-      }
-    },
-  },
+  did('signed by the real key: each file for itself', ['missing files 1 to 19'], async (trail) => {
+    for (const number of range(1, 20)) {
+      const body = { ...header(number), interval: 61 };
+      await putSigned(trail, body, { content: linesOf(sound, number) });
+    }
+  }),
 ];
 
 /** An item with the index keys that its fields make. */
@@ -532,31 +516,28 @@ export const tableCases: readonly SealCase[] = [
     (same) => ({ id: other, created_at: same.created_at }),
     isInserted[0],
   ),
-  {
-    title: 'an entry that was deleted',
-    told: [`deleted ${sealed}`],
-    change: (trail) => void trail.source.items.delete(sealed),
-  },
-  {
-    title: 'the first entry of all deleted, and another one changed',
-    told: [`deleted ${first}`, `changed ${sealed}`],
-    change: (trail) => {
+  did(
+    'an entry that was deleted',
+    [`deleted ${sealed}`],
+    (trail) => void trail.source.items.delete(sealed),
+  ),
+  did(
+    'the first entry of all deleted, and another one changed',
+    [`deleted ${first}`, `changed ${sealed}`],
+    (trail) => {
       trail.source.items.delete(first);
       set(trail, { ...item, result: 'x' });
     },
-  },
-  {
-    title: 'an entry that was deleted and put back',
-    change: (trail) => {
-      trail.source.items.delete(sealed);
-      set(trail, item);
-    },
-  },
-  {
-    title: 'a table without entries',
-    told: ids.map((id) => `deleted ${id}`),
-    change: (trail) => trail.source.items.clear(),
-  },
+  ),
+  did('an entry that was deleted and put back', [], (trail) => {
+    trail.source.items.delete(sealed);
+    set(trail, item);
+  }),
+  did(
+    'a table without entries',
+    ids.map((id) => `deleted ${id}`),
+    (trail) => trail.source.items.clear(),
+  ),
   invented('in the past', iso(sound.now - 60 * minute), isInserted),
   invented('an hour ahead', iso(sound.now + 60 * minute), isInserted),
   invented('eleven minutes ahead', iso(sound.now + 11 * minute), isInserted),
@@ -567,93 +548,67 @@ export const tableCases: readonly SealCase[] = [
   invented('in the year +275760', '+275760-09-13T00:00:00.000Z', isInserted),
   invented('on the 30th of February', '2027-02-30T00:00:00.000Z', isInserted),
   invented('without a time', 'not a time', isInserted),
-  {
-    title: 'an invented entry with a key of now and no time',
-    told: isInserted,
-    change: (trail) =>
-      set(trail, {
-        ...withKeys({ ...item, id: other, created_at: iso(sound.now) }),
-        created_at: 'x',
-      }),
-  },
-  {
-    title: 'an invented entry of 30 seconds ago that is sealed',
-    change: async (trail) => {
-      set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 30_000) }));
-      await trail.seal(2 * minute);
-    },
-  },
+  did('an invented entry with a key of now and no time', isInserted, (trail) =>
+    set(trail, {
+      ...withKeys({ ...item, id: other, created_at: iso(sound.now) }),
+      created_at: 'x',
+    }),
+  ),
+  did('an invented entry of 30 seconds ago that is sealed', [], async (trail) => {
+    set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 30_000) }));
+    await trail.seal(2 * minute);
+  }),
   // An invented replay counts as one.
-  {
-    title: 'an invented entry of the past that an invented replay lists',
-    told: ['waits 2'],
-    change: async (trail) => {
-      set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
-      await forgeReplay(trail, other);
-    },
-  },
-  {
-    title: 'an invented entry of the past that an old replay lists',
-    told: isInserted,
-    change: async (trail) => {
-      await forgeReplay(trail, other, 30 * minute);
-      set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
-      for (let run = 0; run < 15; run += 1) await trail.seal(minute);
-    },
-  },
-  {
-    title: 'an entry that was changed and that an invented replay lists',
-    told: [`changed ${sealed}`],
-    change: async (trail) => {
+  did('an invented entry of the past that an invented replay lists', ['waits 2'], async (trail) => {
+    set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
+    await forgeReplay(trail, other);
+  }),
+  did('an invented entry of the past that an old replay lists', isInserted, async (trail) => {
+    await forgeReplay(trail, other, 30 * minute);
+    set(trail, withKeys({ ...item, id: other, created_at: iso(sound.now - 60 * minute) }));
+    for (let run = 0; run < 15; run += 1) await trail.seal(minute);
+  }),
+  did(
+    'an entry that was changed and that an invented replay lists',
+    [`changed ${sealed}`],
+    async (trail) => {
       set(trail, { ...item, ip_address: '192.0.2.66' });
       await forgeReplay(trail, sealed, 2 * minute);
     },
-  },
-  {
-    title: 'an entry that was changed and moved, so that it is sealed again',
-    told: [`changed ${sealed}`],
-    change: async (trail) => {
+  ),
+  did(
+    'an entry that was changed and moved, so that it is sealed again',
+    [`changed ${sealed}`],
+    async (trail) => {
       set(trail, withKeys({ ...item, created_at: iso(sound.now), result: 'x' }));
       await trail.seal(2 * minute);
     },
-  },
-  {
-    title: 'an entry that was sealed again and then put back',
-    told: [`changed ${sealed}`],
-    change: async (trail) => {
-      set(trail, withKeys({ ...item, created_at: iso(sound.now), result: 'x' }));
-      await trail.seal(2 * minute);
-      set(trail, item);
-    },
-  },
-  {
-    title: 'an entry of é in one character, which became two',
-    told: [`changed ${other}`],
-    change: async (trail) => {
-      const accented = withKeys({ ...item, id: other, created_at: iso(sound.now), details: 'é' });
-      set(trail, accented);
-      await trail.seal(2 * minute);
-      set(trail, { ...accented, details: 'e\u0301' });
-    },
-  },
-  {
-    title: 'an entry that says it expires in a minute, sealed and deleted',
-    told: [`deleted ${other}`],
-    change: async (trail) => {
+  ),
+  did('an entry that was sealed again and then put back', [`changed ${sealed}`], async (trail) => {
+    set(trail, withKeys({ ...item, created_at: iso(sound.now), result: 'x' }));
+    await trail.seal(2 * minute);
+    set(trail, item);
+  }),
+  did('an entry of é in one character, which became two', [`changed ${other}`], async (trail) => {
+    const accented = withKeys({ ...item, id: other, created_at: iso(sound.now), details: 'é' });
+    set(trail, accented);
+    await trail.seal(2 * minute);
+    set(trail, { ...accented, details: 'e\u0301' });
+  }),
+  did(
+    'an entry that says it expires in a minute, sealed and deleted',
+    [`deleted ${other}`],
+    async (trail) => {
       const expires_at = Math.trunc(sound.now / 1000) + 60;
       set(trail, { ...withKeys({ ...item, id: other, created_at: iso(sound.now) }), expires_at });
       await trail.seal(2 * minute);
       trail.source.items.delete(other);
     },
-  },
-  {
-    title: 'an entry deleted whose file is altered',
-    told: ['altered file 5'],
-    change: (trail) => {
-      trail.source.items.delete(sealed);
-      put(trail, 5, bytes(trail, 5).subarray(0, -1));
-    },
-  },
+  ),
+  did('an entry deleted whose file is altered', ['altered file 5'], (trail) => {
+    trail.source.items.delete(sealed);
+    put(trail, 5, bytes(trail, 5).subarray(0, -1));
+  }),
 ];
 
 export const sealCases: readonly SealCase[] = [...archiveCases, ...keyCases, ...tableCases];
