@@ -83,7 +83,7 @@ export const numberOf = (name: string): number | undefined =>
 export const graceOf = (interval: number): number => Math.min(interval, 60) * 1000;
 
 /** Milliseconds before `from` that a run looks at again, because indexes show entries late. */
-export const lookBackOf = (interval: number): number => Math.max(6 * interval, 600) * 1000;
+const lookBackOf = (interval: number): number => Math.max(6 * interval, 600) * 1000;
 
 /** The time so many milliseconds before another one; '', which is before every key, before year 0. */
 export const timeBefore = (from: string, milliseconds: number): string => {
@@ -132,7 +132,7 @@ const parseHeader = (unsigned: string): Header | undefined => {
 };
 
 /** Why a file has no signed header: nothing of the form of one is there, or the key has not signed it. */
-export interface Unsigned {
+interface Unsigned {
   readonly fault: 'foreign' | 'unsigned';
   /** The fingerprint of the key that a header of another key names. */
   readonly key?: string;

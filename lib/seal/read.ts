@@ -27,7 +27,7 @@ export interface Reading extends Trail {
 }
 
 /** A sealed line, and the number of its file. */
-export interface ReadLine extends SealedLine {
+interface ReadLine extends SealedLine {
   readonly number: number;
 }
 

@@ -9,7 +9,7 @@ import {
 import { graceOf, isSigned, lookFrom, numberOf, type SignedHeader } from './header.ts';
 
 /** A file of an archive whose name has a number. */
-export interface NumberedFile extends ListedFile {
+interface NumberedFile extends ListedFile {
   readonly number: number;
 }
 

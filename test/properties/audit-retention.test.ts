@@ -150,7 +150,9 @@ describe('A trail whose entries and files leave by rule', () => {
         if (gone === undefined) return;
         expect(findings).toHaveLength(1);
         expect(findings[0]?.kind).toBe('missing');
-        const [first, last = first] = (findings[0]?.subject.match(/(?<!\()\b\d+\b/g) ?? []).map(Number);
+        const [first, last = first] = (findings[0]?.subject.match(/(?<!\()\b\d+\b/g) ?? []).map(
+          Number,
+        );
         expect(gone >= Number(first) && gone <= Number(last)).toBe(true);
       }),
     );

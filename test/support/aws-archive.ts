@@ -6,6 +6,7 @@ import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:cryp
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 interface Version {
   readonly id: string;
@@ -17,7 +18,7 @@ interface Version {
 
 /** How a request fails: before it is done, after it, or by an answer. */
 export const awsFaults = ['reset', 'lost answer', 'internal error'] as const;
-type AwsFault = (typeof awsFaults)[number];
+type AwsFault = (typeof awsFaults)[number] | 'slow';
 
 export interface AwsArchive {
   /** Variables that lead the SDK here. */
@@ -149,11 +150,12 @@ const faultRule = () => {
 };
 
 /** @returns whether that was all; otherwise it is done, and the answer may be lost */
-const failsBefore = (
+const failsBefore = async (
   fault: AwsFault | undefined,
   { socket }: IncomingMessage,
   response: ServerResponse,
-): boolean => {
+): Promise<boolean> => {
+  if (fault === 'slow') await sleep(500);
   if (fault === 'reset') socket.resetAndDestroy();
   if (fault === 'internal error') response.writeHead(500).end();
   if (fault === 'lost answer') response.end = () => response.destroy();
@@ -166,7 +168,7 @@ export const startAwsArchive = async (): Promise<AwsArchive> => {
   const requests: { line: string; ifNoneMatch?: string | undefined }[] = [];
   const { impose, faultOf } = faultRule();
   const server = createServer(async (incoming, response) => {
-    if (failsBefore(faultOf(incoming), incoming, response)) return undefined;
+    if (await failsBefore(faultOf(incoming), incoming, response)) return undefined;
     const url = new URL(incoming.url ?? '', 'http://localhost');
     const ifNoneMatch = incoming.headers['if-none-match'];
     requests.push({ line: `${incoming.method} ${url.pathname}`, ifNoneMatch });

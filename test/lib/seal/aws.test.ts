@@ -92,6 +92,14 @@ describe('A trail in a bucket, signed by a key of KMS', () => {
     expect(await run()).toMatchObject({ number: 3 });
   });
 
+  it('is sealed and verified although each response is slow', async () => {
+    const { run, verify } = await sealedTrail(2);
+    aws.impose('slow');
+
+    expect(await run()).toMatchObject({ number: 3, count: 1 });
+    expect(await verify()).toMatchObject({ findings: [], entries: 3 });
+  });
+
   it('has no file where there is none, or nothing but a mark of deletion', async () => {
     await sealedTrail(1);
     aws.overwrite(keyOf(2));
