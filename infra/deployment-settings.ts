@@ -8,6 +8,7 @@ import {
   ruleOf,
   type ServiceVariable,
   type Setting,
+  sealerSettings,
   serviceSettings,
   tooFewDays,
   type ValueOf,
@@ -69,6 +70,9 @@ export const deploymentSettings = {
   /** Whether stage production may go without the seal: its chain is then never continued. */
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
   auditLockDays: { allowed: { from: 1, to: 36_500 }, default: '365' },
+  /** Days after which entries leave the table, and sealed files the archive. 0: they stay. */
+  auditRetentionDays: libSettings.auditRetentionDays,
+  auditArchiveDays: sealerSettings.auditArchiveDays,
   /** Whether audit entries are put on a bus; and the stream of a table that is brought along. */
   events: { allowed: ['off', 'on'], default: 'off' },
   auditStreamArn: {
@@ -246,12 +250,14 @@ export const readDeploymentSettings = (
   return settings;
 };
 
+const { auditSeal, auditRetentionDays } = libSettings;
+
 /** The settings that functions read, as their environment variables. */
 export const functionVariables = (
   settings: DeploymentSettings,
 ): Readonly<Record<ServiceVariable, string>> =>
   Object.fromEntries(
-    Object.entries({ ...serviceSettings, auditSeal: libSettings.auditSeal }).map(
+    Object.entries({ ...serviceSettings, auditSeal, auditRetentionDays }).map(
       ([name, { variable }]) => [variable, String(settings[name as Name])],
     ),
   ) as Record<ServiceVariable, string>;

@@ -50,7 +50,7 @@ export interface FunctionDefinition {
   readonly makesAdmins?: true;
   /** It is the mail function, which has no route: other functions invoke it asynchronously. */
   readonly sendsMails?: true;
-  /** It lists and reads the sealed trail, and reads the public key. */
+  /** It reads the public key of the sealed trail. */
   readonly showsSeal?: true;
   /** What it does with the key of second factors, where users can have one. */
   readonly factorKey?: 'kms:Encrypt' | 'kms:Decrypt';
@@ -595,13 +595,9 @@ export const functions: readonly FunctionDefinition[] = [
   },
   {
     name: 'audit-seal-show',
-    entry: 'functions/audit-seal/index.ts',
-    routes: [
-      { method: 'GET', path: '/api/admin/audit-seal' },
-      { method: 'GET', path: '/api/admin/audit-seal/digests' },
-      { method: 'GET', path: '/api/admin/audit-seal/public-key' },
-    ],
-    permissions: authenticates,
+    entry: 'functions/audit-seal/get.ts',
+    routes: [{ method: 'GET', path: '/api/admin/audit-seal' }],
+    permissions: [...authenticates, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
     variables: ['SESSIONS', 'SECOND_FACTOR'],
     showsSeal: true,
@@ -686,10 +682,12 @@ export const auditSealer: FunctionDefinition = {
   permissions: [
     { table: 'audit', actions: ['dynamodb:Query'], indexes: [auditTable.indexes[0].name] },
     { table: 'audit', actions: ['dynamodb:BatchGetItem'] },
+    // Where the newest header is shown (lib/seal/shown.ts).
+    { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:PutItem'], keys: 'audit-seal' },
   ],
   signingSecret: false,
-  variables: ['AUDIT_ARCHIVE_DAYS'],
-  // For its processor: a window takes little memory, however large the table is.
+  variables: [],
+  // For its processor: a file takes little memory, however large the table is.
   memory: 1024,
 };
 

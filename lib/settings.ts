@@ -137,18 +137,6 @@ export const serviceSettings = {
   verifyUrl: { variable: 'VERIFY_URL', allowed: pageUrl, default: '', requires: 'resetUrl' },
   /** Whether audit entries hold names and addresses, and queries of the trail leave entries. */
   auditDetail: { variable: 'AUDIT_DETAIL', allowed: ['standard', 'full'], default: 'standard' },
-  /** Days after which entries leave the audit table; they must be sealed. 0: they stay for ever. */
-  auditRetentionDays: {
-    variable: 'AUDIT_RETENTION_DAYS',
-    allowed: { from: leastRetention, to: 36_500, or: 0 },
-    default: '0',
-  },
-  /** Days after which sealed windows leave the archive, not before their entries. 0: they stay. */
-  auditArchiveDays: {
-    variable: 'AUDIT_ARCHIVE_DAYS',
-    allowed: { from: 1, to: 36_500, or: 0 },
-    default: '0',
-  },
   /** Whether there is the in-memory variant. */
   v1Users: { variable: 'V1_USERS', allowed: ['on', 'off'], default: 'on' },
   /** Whether there are GET /openapi.json and the page that shows it, GET /docs. */
@@ -173,8 +161,7 @@ export const operatorSettings = [
   'emailVerification',
   'auditDetail',
   'auditRetentionDays',
-  'auditArchiveDays',
-] as const satisfies readonly ServiceSetting[];
+] as const;
 
 /** The name of the output by which a stack tells the value of a setting. */
 export const outputOf = (setting: (typeof operatorSettings)[number]): string =>
@@ -185,17 +172,20 @@ export const settings = {
   ...serviceSettings,
   usersTable: { variable: 'USERS_TABLE', allowed: anyText },
   auditTable: { variable: 'AUDIT_TABLE', allowed: anyText },
-  /** Seconds from one sealed window of the audit trail to the next. */
+  /**
+   * Days after which entries leave the audit table; they must be sealed. 0: they stay for ever. A
+   * deployment says it to functions; on one machine nothing removes entries.
+   */
+  auditRetentionDays: {
+    variable: 'AUDIT_RETENTION_DAYS',
+    allowed: { from: leastRetention, to: 36_500, or: 0 },
+    default: '0',
+  },
+  /** Seconds from one run of the sealer of the audit trail to the next. */
   auditSealInterval: {
     variable: 'AUDIT_SEAL_INTERVAL',
     allowed: { from: 1, to: 86_400 },
     default: '300',
-  },
-  /** Entries that a sealed window has at most, but for those of one millisecond. */
-  auditSealWindow: {
-    variable: 'AUDIT_SEAL_WINDOW',
-    allowed: { from: 1, to: 1_000_000 },
-    default: '100000',
   },
   /** Whether the audit trail is sealed. A deployment says it to functions; one machine always does. */
   auditSeal: { variable: 'AUDIT_SEAL', allowed: ['on', 'paused', 'off'], default: 'on' },
@@ -203,7 +193,7 @@ export const settings = {
   auditArchiveFolder: { variable: 'AUDIT_ARCHIVE_FOLDER', allowed: anyText, default: '' },
   /** The URL at which the function that sends mails is invoked; '': no mails are sent. */
   mailFunctionUrl: { variable: 'MAIL_FUNCTION_URL', allowed: anyText, default: '' },
-  /** The key in AWS KMS that encrypts the secrets of second factors, and the URL of KMS. */
+  /** The key in AWS KMS that encrypts the secrets of second factors; and the URL of KMS. */
   secondFactorKey: { variable: 'SECOND_FACTOR_KEY', allowed: anyText, default: '' },
   kmsUrl: { variable: 'KMS_URL', allowed: anyText, default: '' },
   /** That key on one machine, 32 bytes in base64; '': it is in KMS. */
@@ -218,7 +208,13 @@ export const settings = {
 export const sealerSettings = {
   /** '' where nothing is sealed. */
   auditArchiveBucket: { variable: 'AUDIT_ARCHIVE_BUCKET', allowed: anyText, default: '' },
-  auditSealKey: { variable: 'AUDIT_SEAL_KEY', allowed: anyText },
+  auditSealKey: { variable: 'AUDIT_SEAL_KEY', allowed: anyText, default: '' },
+  /** Days after which sealed files leave the archive, not before their entries. 0: they stay. */
+  auditArchiveDays: {
+    variable: 'AUDIT_ARCHIVE_DAYS',
+    allowed: { from: 1, to: 36_500, or: 0 },
+    default: '0',
+  },
 } as const satisfies Catalogue;
 
 /** Given by the stack to the function that publishes the audit trail. */
@@ -249,7 +245,7 @@ export const corsOrigins = {
 /** A variable by which a deployment gives a setting to functions. */
 export type ServiceVariable =
   | (typeof serviceSettings)[ServiceSetting]['variable']
-  | typeof settings.auditSeal.variable;
+  | (typeof settings)['auditSeal' | 'auditRetentionDays']['variable'];
 
 type ValueIn<A> = A extends readonly (infer Value)[]
   ? Value

@@ -6,6 +6,7 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { namedError } from './errors.ts';
 import { config } from './settings.ts';
 
 /** Milliseconds for one attempt. */
@@ -76,4 +77,28 @@ export const post = async (request: PostRequest): Promise<{ status: number; text
   const parts: Buffer[] = [];
   for await (const part of response.body) parts.push(part);
   return { status: response.statusCode, text: Buffer.concat(parts).toString() };
+};
+
+/**
+ * Calls AWS KMS, a second time if the first request fails: no operation here changes anything.
+ * @returns what KMS answers
+ * @throws the error of the network, or one that is named for the status of a refusal
+ */
+export const callKms = async (
+  operation: 'Encrypt' | 'Decrypt' | 'GetPublicKey',
+  KeyId: string,
+  input: object = {},
+) => {
+  const request = {
+    url: config.kmsUrl,
+    service: 'kms',
+    headers: {
+      'content-type': 'application/x-amz-json-1.1',
+      'x-amz-target': `TrentService.${operation}`,
+    },
+    body: JSON.stringify({ KeyId, ...input }),
+  };
+  const { status, text } = await post(request).catch(() => post(request));
+  if (status !== 200) throw namedError(`Http${status}`);
+  return JSON.parse(text);
 };

@@ -11,7 +11,7 @@ const openSealing = async (): Promise<Sealing> => ({
   source: auditEntries,
   signer: await kmsSigner(sealerConfig.auditSealKey),
   interval: config.auditSealInterval,
-  archiveDays: config.auditArchiveDays,
+  archiveDays: sealerConfig.auditArchiveDays,
   show: showHeader,
   shown: readShown,
 });

@@ -33,7 +33,7 @@ export interface RunningService {
   readonly auditTable: string;
   /** Absent when the signing secret is given in the environment. */
   readonly secretFile?: string;
-  /** Seconds from one window of the sealed trail to the next. */
+  /** Seconds from one run of the sealer to the next. */
   readonly sealInterval?: number;
   /** Environment variables whose values commands must share with the service. */
   readonly settings: Readonly<Record<string, string>>;

@@ -1,12 +1,11 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import type { Handler } from '../../lib/http/request.ts';
-import { config, operatorSettings, serviceSettings } from '../../lib/settings.ts';
+import { config, settings as libSettings, operatorSettings } from '../../lib/settings.ts';
 import { functionsInForce, mailFunction } from '../routes.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';
-import { newestEntry } from './expiry.ts';
 import { announceRunning, forgetRunning, lockFolder, readRunning, watchFolder } from './folder.ts';
 import { createGateway, type Integration } from './gateway.ts';
 import { type LocalMail, startMail } from './mail.ts';
@@ -77,7 +76,7 @@ const announce = (settings: LocalSettings, endpoint: string, url: string): void 
     sealInterval,
     ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
     settings: Object.fromEntries(
-      operatorSettings.map((name) => [serviceSettings[name].variable, String(config[name])]),
+      operatorSettings.map((name) => [libSettings[name].variable, String(config[name])]),
     ),
   });
 };
@@ -96,11 +95,9 @@ const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefine
 const prepare = async (settings: LocalSettings, endpoint: string) => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
-  // Read before this start writes an entry.
-  const newest = settings.folder ? await newestEntry() : undefined;
   await signingKeys();
   const integrations = await loadIntegrations();
-  return { integrations, newest, admin: await ensureAdmin(settings.admin) };
+  return { integrations, admin: await ensureAdmin(settings.admin) };
 };
 
 /**
@@ -141,10 +138,10 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     // Reads every setting: one that is out of range is refused now, not by a later request.
     Object.values(config);
     mail = await openMail(settings);
-    const { integrations, newest, admin } = await prepare(settings, engine.endpoint);
+    const { integrations, admin } = await prepare(settings, engine.endpoint);
     announce(settings, engine.endpoint, url);
     opening.resolve(integrations);
-    if (folder) stopSealing = startSealing(folder, settings.auditSealInterval, { newest });
+    if (folder) stopSealing = startSealing(folder, settings.auditSealInterval);
     const folderDeleted = watch ? { folderDeleted: watch.deleted } : {};
     return { url, admin, engine, stop, ...folderDeleted, ...(mail ? { mail } : {}) };
   } catch (error) {

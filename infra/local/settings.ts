@@ -10,7 +10,6 @@ import {
   originsIn,
   serviceSettings,
   settings,
-  tooFewDays,
   type VariableSetting,
   valuesIn,
 } from '../../lib/settings.ts';
@@ -26,7 +25,7 @@ export interface LocalSettings {
   readonly corsOrigins: readonly string[];
   /** Whether each request is a line of the output. */
   readonly logsRequests: boolean;
-  /** Seconds from one sealed window of the audit trail to the next. */
+  /** Seconds from one run of the sealer of the audit trail to the next. */
   readonly auditSealInterval: number;
   /** Absent unless both halves are set. */
   readonly admin: { readonly email: string; readonly password: string } | undefined;
@@ -65,7 +64,6 @@ export const localSettings = {
   /** Unless it is set, requests are logged on a terminal. */
   logRequests: { variable: 'LOG_REQUESTS', allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
-  auditSealWindow: settings.auditSealWindow,
   storagePatience: settings.storagePatience,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
   engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', allowed: anyText, default: '' },
@@ -114,18 +112,11 @@ export const secondFactorKey = ({ folder }: LocalSettings): Readonly<Record<stri
   return { [secondFactorLocalKey.variable]: file ? readFileSync(file, 'utf8') : make() };
 };
 
-/**
- * Entries leave a table only where they are sealed, and the archive never before the table.
- * @throws {ConfigError} when the settings contradict that
- */
-const requireKept = (env: Environment, folder: string): void => {
-  const { auditRetentionDays, auditArchiveDays } = configFrom(env);
-  const { variable } = serviceSettings.auditRetentionDays;
-  if (auditRetentionDays > 0 && folder === 'memory') {
-    throw new ConfigError(variable, 'must be 0 with DATA_DIR=memory, where nothing is sealed');
-  }
-  const broken = tooFewDays(auditArchiveDays, { [variable]: auditRetentionDays });
-  if (broken) throw new ConfigError(serviceSettings.auditArchiveDays.variable, broken);
+/** @throws {ConfigError} when entries are to leave the audit table */
+const requireKept = (env: Environment): void => {
+  if (configFrom(env).auditRetentionDays === 0) return;
+  const { variable } = settings.auditRetentionDays;
+  throw new ConfigError(variable, 'must be 0 on one machine, where nothing removes audit entries');
 };
 
 /** @throws {Error} with a line for each setting that is not allowed, or that lacks others */
@@ -139,7 +130,7 @@ export const readLocalSettings = (
   if (faults.length > 0) throw new Error(faults.join('\n'));
   const values = valuesIn(env, all);
   const { dataFolder: folder, adminEmail: email, adminPassword: password } = values;
-  requireKept(env, folder);
+  requireKept(env);
   return {
     port: values.port,
     folder: folder === 'memory' ? undefined : resolve(folder),

@@ -1,14 +1,32 @@
 /** Prints the findings of a verification, and tells which of them are known. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { printable } from '../../lib/log.ts';
-import { type Archive, type Finding, findingKinds, sha256 } from '../../lib/seal/door.ts';
+import { type Finding, findingKinds } from '../../lib/seal/finding.ts';
 import { Failure } from './failure.ts';
 import { createPrivateFile, locate } from './files.ts';
 
+/** The findings that a command has besides those of the seal itself, and what they mean. */
+const ownKinds = {
+  'shown key': 'in the archive is not the public key of its sealer',
+  'other key': 'is not the key of --public-key',
+  'new key': 'is another key than when this was verified before',
+  shorter: 'was the newest file when this was verified before, and is not there any more',
+  different: 'is another file than the one that was verified before',
+} as const;
+
+const meanings = { ...findingKinds, ...ownKinds };
+
+/** A finding of the seal, or of the command itself. */
+export interface Told extends Omit<Finding, 'kind'> {
+  readonly kind: keyof typeof meanings;
+}
+
 /** Characters of a value that are printed. */
 const maxShown = 200;
+
+/** Findings of a kind that are printed. */
+const maxPrinted = 20;
 
 const shorten = (text: string): string =>
   text.length > maxShown ? `${text.slice(0, maxShown)}… (${text.length} characters)` : text;
@@ -25,35 +43,30 @@ const differences = (before: string, after: string): readonly string[] => {
     .map((name) => `${shorten(name)}: ${shown(sealed.get(name))} -> ${shown(stored.get(name))}`);
 };
 
-const detailsOf = ({ before, after }: Finding): readonly string[] => {
+const detailsOf = ({ before, after }: Told): readonly string[] => {
   if (before && after) return differences(before, after);
   return [before ?? after ?? []].flat().map(shorten);
 };
 
 /** A finding in lines of text. */
-export const describeFinding = (finding: Finding): string => {
+const describe = (finding: Told): string => {
   const { kind, subject } = finding;
   const details = detailsOf(finding).map((text) => `    ${text}`);
-  return [`${kind}: ${shorten(subject)} ${findingKinds[kind]}`, ...details]
-    .map(printable)
-    .join('\n');
+  return [`${kind}: ${shorten(subject)} ${meanings[kind]}`, ...details].map(printable).join('\n');
 };
 
 const knownForm = v.strictObject({
   kind: v.string(),
-  /** Of an entry. */
-  id: v.optional(v.string()),
-  /** The name of a file, a time or the fingerprint of a key. */
-  file: v.optional(v.string()),
-  /** Hash of what was found: the line of the entry, the file or other text; null: nothing. */
+  /** The id of an entry, what files are called, or the fingerprint of a key. */
+  subject: v.string(),
+  /** Hash of what was found: the line of an entry, a file; null: nothing. */
   sha256: v.nullable(v.string()),
   /** Why the finding is harmless. */
   reason: v.string(),
 });
-type KnownFinding = v.InferOutput<typeof knownForm>;
 
-const identityOf = ({ kind, id, file, sha256: hash }: KnownFinding): string =>
-  JSON.stringify([kind, id, file, hash]);
+const identityOf = ({ kind, subject, sha256 }: Omit<v.InferOutput<typeof knownForm>, 'reason'>) =>
+  JSON.stringify([kind, subject, sha256]);
 
 /** @throws {Failure} when the file cannot be read */
 const readKnown = (name: string): ReadonlyMap<string, string> => {
@@ -67,41 +80,14 @@ const readKnown = (name: string): ReadonlyMap<string, string> => {
   }
 };
 
-/** Kinds of findings whose subject is an entry. */
-const ofEntries = new Set<Finding['kind']>([
-  'late',
-  'changed',
-  'resealed',
-  'deleted',
-  'misplaced',
-  'inserted',
-  'unclear',
-  'hidden',
-]);
-
-const hashOfFile = async (archive: Archive, name: string): Promise<string | null> => {
-  const bytes = await archive.open(name).catch(() => undefined);
-  if (!bytes) return null;
-  const hash = createHash('sha256');
-  for await (const part of bytes) hash.update(part);
-  return hash.digest('hex');
-};
-
-/** The hash of what was found instead of what was sealed. */
-const hashOfFound = async (archive: Archive, { kind, subject, before, after }: Finding) => {
-  const text = after ?? (kind === 'deleted' ? undefined : before);
-  const ofText = text === undefined ? null : sha256(text).toString('hex');
-  return ofEntries.has(kind) || kind === 'missing'
-    ? ofText
-    : ((await hashOfFile(archive, subject).catch(() => null)) ?? ofText);
-};
-
-/** Findings that are known, and the file that new ones are written to. */
-export interface KnownFindings {
-  /** Why a finding is harmless; undefined when it is not known. */
-  reasonOf(finding: Finding): Promise<string | undefined>;
-  /** Completes the file of findings, if there is one. */
-  write(): Promise<void>;
+/** The findings of a run, which are printed as they come. */
+export interface Findings {
+  /** How many findings count, and how many do not because they are known. */
+  readonly faults: number;
+  readonly known: number;
+  tell(finding: Told | undefined): Promise<void>;
+  /** Says how many were not printed, and completes the file of findings, if there is one. */
+  end(): Promise<void>;
 }
 
 /**
@@ -109,22 +95,42 @@ export interface KnownFindings {
  * @param written the new file for all findings, if they are to be written
  * @throws {Failure}
  */
-export const openKnown = async (
-  archive: Archive,
-  { read, written }: { read: unknown; written: unknown },
-): Promise<KnownFindings> => {
-  const known = typeof read === 'string' ? readKnown(read) : new Map<string, string>();
+export const openFindings = async (read: unknown, written: unknown): Promise<Findings> => {
+  const reasons = typeof read === 'string' ? readKnown(read) : new Map<string, string>();
   const file = typeof written === 'string' ? await createPrivateFile(written) : undefined;
+  /** How many there were of each kind, known ones apart. */
+  const told = new Map<string, number>();
+  let [faults, known] = [0, 0];
+  const print = (finding: Told, reason: string | undefined): void => {
+    const [begin, end] = reason === undefined ? ['', ''] : ['known: ', `\n    reason: ${reason}`];
+    const label = begin + finding.kind;
+    const before = told.get(label) ?? 0;
+    told.set(label, before + 1);
+    if (before < maxPrinted) console.log(begin + describe(finding) + end);
+  };
   return {
-    reasonOf: async (finding) => {
-      if (!file && known.size === 0) return undefined;
-      const { kind, subject } = finding;
-      const place = ofEntries.has(kind) ? { id: subject } : { file: subject };
-      const found = { kind, ...place, sha256: await hashOfFound(archive, finding) };
-      const reason = known.get(identityOf({ ...found, reason: '' }));
-      await file?.handle.write(`${JSON.stringify({ ...found, reason: reason ?? '' })}\n`);
-      return reason;
+    get faults() {
+      return faults;
     },
-    write: async () => file?.handle.close(),
+    get known() {
+      return known;
+    },
+    tell: async (finding) => {
+      if (!finding) return;
+      const { kind, subject, sha256 } = finding;
+      const reason = reasons.get(identityOf(finding));
+      const line = JSON.stringify({ kind, subject, sha256, reason: reason ?? '' });
+      await file?.handle.write(`${line}\n`);
+      print(finding, reason);
+      if (reason === undefined) faults += 1;
+      else known += 1;
+    },
+    end: async () => {
+      for (const [label, count] of told) {
+        if (count <= maxPrinted) continue;
+        console.log(`${label}: ${count - maxPrinted} more, which --write-known lists`);
+      }
+      await file?.handle.close();
+    },
   };
 };

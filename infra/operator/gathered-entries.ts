@@ -2,7 +2,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
 import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/store.ts';
-import { type Item, openScratch } from '../../lib/seal/door.ts';
+import type { Item } from '../../lib/seal/line.ts';
+import { openScratch } from '../../lib/seal/spool.ts';
 
 /** A function that tells whether an entry matches a filter. */
 const isWanted = (filter: AuditFilter) => {
@@ -57,11 +58,8 @@ const plain = (value: unknown) =>
     ? shown(JSON.parse(JSON.stringify(value), reviveBytes) as AttributeValue)
     : (value ?? null);
 
-/** Makes an exported entry of a sealed line or an item of the table. */
-export const exported = (
-  item: Item,
-  { request_id, ...seal }: { request_id: unknown } & Pick<ExportedEntry, 'window' | 'late'>,
-): ExportedEntry => {
-  const fields = attributes.map((name) => [name, plain(item[name])]);
-  return { ...Object.fromEntries(fields), request_id: plain(request_id), ...seal };
+/** Makes an exported entry of an item, and the number of the file that sealed it, if one has. */
+export const exported = (item: Item, file: number | null): ExportedEntry => {
+  const fields = [...attributes, 'request_id'].map((name) => [name, plain(item[name])]);
+  return { ...Object.fromEntries(fields), file };
 };

@@ -1,159 +1,95 @@
-/** Remembers what was verified on this machine, so that another key or a lost digest is found. */
+/** Remembers what was verified on this machine, so that another key or a lost file is found. */
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { faultName } from '../../lib/errors.ts';
-import {
-  compareRemembered,
-  type Finding,
-  fingerprintOf,
-  type Remembered,
-  remember,
-  type SignedDigest,
-  timeInName,
-  type Verified,
-} from '../../lib/seal/door.ts';
+import { readHeaderOf } from '../../lib/seal/archive.ts';
+import { fileName, fingerprintOf, isSigned, type SignedHeader } from '../../lib/seal/header.ts';
 import { writePrivately } from '../local/folder.ts';
 import type { TimeRange } from './command.ts';
 import { explain, Failure } from './failure.ts';
+import type { Told } from './findings.ts';
 import type { OpenedTrail } from './sealed-trail.ts';
 
-/** Outside every archive: whoever can write to an archive must not be able to change the memory. */
-const stateFolder = () =>
-  join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'accounts-service');
-
-const readText = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '{}';
-    throw error;
-  }
-};
-
-const cannotRead = (path: string, cause: unknown): Failure =>
-  new Failure(
-    `${path} cannot be read (${faultName(cause)}), which has what was verified before: put it right, or move it away.`,
-    { cause },
-  );
-
-/** Values by name, in a file. */
-const memoryIn = <T>(file: string, value: v.GenericSchema<T>) => {
-  const all = v.record(v.string(), value);
-  const pathIn = (folder: string) => join(folder, file);
-  const readAll = (): Readonly<Record<string, T>> => {
-    const path = pathIn(stateFolder());
-    try {
-      return v.parse(all, JSON.parse(readText(path)));
-    } catch (error) {
-      throw cannotRead(path, error);
-    }
-  };
-  return {
-    /** @throws {Failure} when the file cannot be read */
-    recall: (name: string): T | undefined => readAll()[name],
-    /** @throws {Failure} when the file cannot be read; errors of the file system */
-    remember: (name: string, remembered: T): void => {
-      const known = readAll();
-      mkdirSync(stateFolder(), { recursive: true, mode: 0o700 });
-      const text = JSON.stringify({ ...known, [name]: remembered }, null, 2);
-      writePrivately(pathIn(stateFolder()), `${text}\n`);
-    },
-  };
-};
-
-/** The newest verified digests, by the fingerprints of their keys. */
-const newestDigests = memoryIn(
-  'newest-digests.json',
-  v.object({ file: v.string(), sha256: v.string() }),
-);
-
-/** The fingerprints of the keys by which trails were verified, by their services. */
-const sealKeys = memoryIn('seal-keys.json', v.string());
-
-/** The range to verify, and the key to expect. */
-export interface Wanted {
-  readonly range: TimeRange;
-  /** Absent: the key of the service. */
-  readonly pinned: KeyObject | undefined;
-}
-
-/** What is remembered of a trail. */
-interface Known {
-  readonly newest: Remembered | undefined;
-  /** The fingerprint of its key. */
-  readonly key: string | undefined;
-}
-
-/** @throws {Failure} when that cannot be read */
-const recall = ({ publicKey, place }: OpenedTrail): Known => ({
-  newest: newestDigests.recall(fingerprintOf(publicKey)),
-  key: place === undefined ? undefined : sealKeys.recall(place),
+const form = v.object({
+  /** The fingerprints of the keys by which trails were verified, by their services. */
+  keys: v.record(v.string(), v.string()),
+  /** The newest verified file of each key, by its fingerprint. */
+  files: v.record(
+    v.string(),
+    v.object({ number: v.number(), hash: v.string(), from: v.string(), until: v.string() }),
+  ),
 });
+type Memory = v.InferOutput<typeof form>;
 
-/** @param pinned the key that the trail must have; absent: the remembered one */
-const judgeKey = (
-  { publicKey }: OpenedTrail,
-  { key }: Known,
-  pinned: KeyObject | undefined,
-): Finding | undefined => {
-  const subject = fingerprintOf(publicKey);
-  if (pinned) {
-    const wanted = fingerprintOf(pinned);
-    return wanted === subject
-      ? undefined
-      : { kind: 'other key', subject, before: `that is ${wanted}` };
-  }
-  return key === undefined || key === subject
-    ? undefined
-    : { kind: 'new key', subject, before: `it was ${key}` };
+/** Outside every archive: whoever can write to an archive must not be able to change the memory. */
+const memoryFile = () => {
+  const states = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
+  return join(states, 'accounts-service', 'verified.json');
 };
 
-/** Checks that the digest is still there that was the newest before. */
-const judgeRemembered = async (
-  { archive, place }: OpenedTrail,
-  { newest }: Known,
-  { until }: TimeRange,
-  left: string,
-): Promise<Finding | undefined> => {
-  if (!newest) return undefined;
+/** @throws {Failure} when there is something that cannot be read */
+export const recall = (): Memory => {
+  const path = memoryFile();
+  try {
+    return v.parse(form, JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { keys: {}, files: {} };
+    throw new Failure(
+      `${path} cannot be read (${faultName(cause)}), which has what was verified before: put it right, or move it away.`,
+      { cause },
+    );
+  }
+};
+
+/** Compares the key of a trail with the one that was pinned, or else the one that is remembered. */
+export const judgeKey = (
+  { publicKey, place = '' }: OpenedTrail,
+  { keys }: Memory,
+  pinned: KeyObject | undefined,
+): Told | undefined => {
+  const subject = fingerprintOf(publicKey);
+  const wanted = pinned ? fingerprintOf(pinned) : (keys[place] ?? subject);
+  if (wanted === subject) return undefined;
+  return pinned
+    ? { kind: 'other key', subject, before: `that is ${wanted}`, sha256: null }
+    : { kind: 'new key', subject, before: `it was ${wanted}`, sha256: null };
+};
+
+/** Checks that the file is still there that was the newest before. */
+export const judgeNewest = async (
+  trail: OpenedTrail,
+  { files }: Memory,
+  { left, until = '~' }: TimeRange & { left: string },
+): Promise<Told | undefined> => {
+  const known = files[fingerprintOf(trail.publicKey)];
   // A copy may be older than what was verified last.
-  const isOutside = until !== undefined && timeInName(newest.file) >= until;
-  if (place === undefined && isOutside) return undefined;
-  return compareRemembered(archive, newest, left);
+  const isOutside = trail.place === undefined && known && known.from >= until;
+  if (!known || isOutside || known.until <= left) return undefined;
+  const subject = fileName(known.number);
+  const { header } = await readHeaderOf(trail, known.number);
+  if (!isSigned(header)) return { kind: 'shorter', subject, sha256: null };
+  const { hash: sha256 } = header;
+  return sha256 === known.hash ? undefined : { kind: 'different', subject, sha256 };
 };
 
 /** Remembers what was verified, unless it contradicts what was remembered. */
-const keep = ({ place }: OpenedTrail, newest: SignedDigest, known: Known, found: Judged): void => {
-  const latest = remember(newest);
-  const isLater = known.newest === undefined || latest.file > known.newest.file;
+export const remember = (
+  { place }: OpenedTrail,
+  { key, number, hash, from, until }: SignedHeader,
+  { keys, files }: Memory,
+  { otherKey, otherFile }: { otherKey: Told | undefined; otherFile: Told | undefined },
+): void => {
+  const isLater = !otherFile && number > (files[key]?.number ?? 0);
+  const newest = isLater ? { [key]: { number, hash, from, until } } : {};
+  const own = !otherKey && place !== undefined ? { [place]: key } : {};
+  const memory: Memory = { keys: { ...keys, ...own }, files: { ...files, ...newest } };
   try {
-    if (!found.remembered && isLater) newestDigests.remember(newest.key, latest);
-    if (!found.key && place !== undefined) sealKeys.remember(place, newest.key);
+    mkdirSync(dirname(memoryFile()), { recursive: true, mode: 0o700 });
+    writePrivately(memoryFile(), `${JSON.stringify(memory, null, 2)}\n`);
   } catch (error) {
     console.error(`What was verified cannot be remembered: ${explain(error)}`);
   }
-};
-
-interface Judged {
-  readonly key: Finding | undefined;
-  readonly remembered: Finding | undefined;
-}
-
-/**
- * Compares a trail with what is remembered of it, and remembers what was verified now.
- * @throws {Failure} when the memory cannot be read
- */
-export const judgeByMemory = async (
-  trail: OpenedTrail,
-  verified: Verified,
-  { range, pinned }: Wanted,
-): Promise<readonly (Finding | undefined)[]> => {
-  const known = recall(trail);
-  const remembered = await judgeRemembered(trail, known, range, verified.left);
-  const found = { key: judgeKey(trail, known, pinned), remembered };
-  if (verified.newest) keep(trail, verified.newest, known, found);
-  return [found.key, found.remembered];
 };

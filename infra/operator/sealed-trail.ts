@@ -1,45 +1,29 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import { faultName } from '../../lib/errors.ts';
-import {
-  type Finding,
-  fingerprintOf,
-  folderArchive,
-  publicKeyName,
-  type SignedArchive,
-} from '../../lib/seal/door.ts';
-import { archiveFolder, readSealKey } from '../local/sealing.ts';
+import { dirname, join } from 'node:path';
+import type { Trail } from '../../lib/seal/archive.ts';
+import { folderArchive, publicKeyName } from '../../lib/seal/folder.ts';
+import { fingerprintOf } from '../../lib/seal/header.ts';
+import { archiveFolder, signerIn } from '../local/sealing.ts';
+import type { Invocation } from './command.ts';
 import { Failure, UsageError } from './failure.ts';
 import { locate } from './files.ts';
+import type { Told } from './findings.ts';
 import type { SealedTrail } from './target.ts';
 
 /** A sealed trail that is opened for reading. */
-export interface OpenedTrail extends SignedArchive {
+export interface OpenedTrail extends Trail {
   /** The folder of the archive, which also holds the public key; absent for a bucket. */
   readonly folder?: string;
-  /** Whether a sealer is running, so that the newest digest must be recent. */
+  /** Whether a sealer is running, so that the newest file must be recent. */
   readonly isLive: boolean;
-  /** Seconds from one window to the next, by the setting of its sealer, if that is known. */
+  /** Seconds from one run to the next, by the setting of its sealer, if that is known. */
   readonly interval?: number | undefined;
   /** The service; absent for a copy. */
   readonly place?: string;
 }
 
-/** @throws {Failure} for a key of another kind */
-const requireEd25519 = (key: KeyObject, name: string): KeyObject => {
-  if (key.asymmetricKeyType === 'ed25519') return key;
-  throw new Failure(`${name} is no Ed25519 key.`);
-};
-
-const readPem = (file: string): Buffer => {
-  try {
-    return readFileSync(file);
-  } catch {
-    throw new Failure(`${file} cannot be read.`);
-  }
-};
-
+/** @throws {Failure} when it is another key, or none */
 const parsePublicKey = (pem: Buffer, file: string): KeyObject => {
   // Node would accept a private key too, but that must not lie where a public one is expected.
   if (pem.includes('PRIVATE KEY')) {
@@ -48,10 +32,12 @@ const parsePublicKey = (pem: Buffer, file: string): KeyObject => {
     );
   }
   try {
-    return createPublicKey(pem);
+    const key = createPublicKey(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
   } catch {
-    throw new Failure(`${file} is no public key in PEM form.`);
+    // It is no key at all.
   }
+  throw new Failure(`${file} is no public key of Ed25519 in PEM form.`);
 };
 
 /** Reads the key of `--public-key`, if it is given. @throws {UsageError} {Failure} */
@@ -59,70 +45,54 @@ export const readPublicKey = (option: unknown): KeyObject | undefined => {
   if (typeof option !== 'string') return undefined;
   if (!option) throw new UsageError('--public-key needs a file.');
   const file = locate(option);
-  return requireEd25519(parsePublicKey(readPem(file), file), file);
+  if (!existsSync(file)) throw new Failure(`${file} does not exist.`);
+  return parsePublicKey(readFileSync(file), file);
 };
 
 /** Opens a copy of an archive. @throws {UsageError} {Failure} */
-export const openCopy = (folder: string, keyFile: unknown): OpenedTrail => {
+const openCopy = (folder: string, keyFile: unknown): OpenedTrail => {
   const publicKey = readPublicKey(keyFile);
-  if (!publicKey) {
-    throw new UsageError(
-      '--archive needs --public-key FILE: from a key that lies in the archive itself nothing follows.',
-    );
-  }
   const located = locate(folder);
   if (!existsSync(located)) throw new Failure(`${located} does not exist.`);
-  return { archive: folderArchive(located), publicKey, folder: located, isLive: false };
-};
-
-const sealKeyIn = (folder: string): KeyObject | undefined => {
-  try {
-    return readSealKey(folder);
-  } catch (cause) {
-    throw new Failure(`The signing key in ${folder} is no Ed25519 key (${faultName(cause)}).`, {
-      cause,
-    });
+  const isOwn = realpathSync(dirname(locate(String(keyFile)))) === realpathSync(located);
+  if (!publicKey || isOwn) {
+    throw new UsageError(
+      '--archive needs --public-key FILE, a key that you keep elsewhere: from one that lies in the archive itself nothing follows.',
+    );
   }
+  return { archive: folderArchive(located), publicKey, folder: located, isLive: false };
 };
 
 type LocalTrail = Extract<SealedTrail, { readonly folder: string }>;
 type DeployedTrail = Extract<SealedTrail, { readonly bucket: string }>;
 
-const openLocal = ({ folder, isRunning: isLive, interval }: LocalTrail): OpenedTrail => {
-  const publicKey = sealKeyIn(folder);
-  if (!publicKey) throw new Failure(`Nothing was sealed in ${folder}: run npm start once.`);
-  requireEd25519(publicKey, `The signing key in ${folder}`);
-  const sealed = archiveFolder(folder);
-  const place = realpathSync(folder);
-  return { archive: folderArchive(sealed), publicKey, folder: sealed, isLive, interval, place };
+const openLocal = ({ folder, isRunning, interval }: LocalTrail): OpenedTrail | undefined => {
+  const publicKey = signerIn(folder)?.publicKey;
+  if (!publicKey) return undefined;
+  const [sealed, place] = [archiveFolder(folder), realpathSync(folder)];
+  const archive = folderArchive(sealed);
+  return { archive, publicKey, folder: sealed, isLive: isRunning, interval, place };
 };
 
-const openDeployed = async ({
-  bucket,
-  keyArn,
-  stack,
-  isPaused,
-}: DeployedTrail): Promise<OpenedTrail> => {
+const openDeployed = async (trail: DeployedTrail): Promise<OpenedTrail> => {
+  const { bucket, keyArn, stack: place, isPaused } = trail;
   // Imported here because the SDK takes a while to load.
   const { bucketArchive, readPublicKey: readKey } = await import('../../lib/seal/aws.ts');
-  const publicKey = requireEd25519(await readKey(keyArn), keyArn);
-  return { archive: bucketArchive(bucket), publicKey, isLive: !isPaused, place: stack };
+  const archive = bucketArchive(bucket);
+  return { archive, publicKey: await readKey(keyArn), isLive: !isPaused, place };
 };
 
-/** Opens the trail of a service. @throws {Failure} when it has none; the SDK's errors */
-export const openSealedTrail = async (trail: SealedTrail | undefined): Promise<OpenedTrail> => {
-  if (!trail) {
-    throw new Failure('The audit trail of this stack is not sealed: deploy it with auditSeal=on.');
-  }
-  return 'folder' in trail ? openLocal(trail) : openDeployed(trail);
-};
-
-/** The same, but undefined when nothing is sealed. */
-export const findSealedTrail = async (
-  trail: SealedTrail | undefined,
-): Promise<OpenedTrail | undefined> => {
-  const isSealed = trail && ('bucket' in trail || readSealKey(trail.folder) !== undefined);
-  return isSealed ? openSealedTrail(trail) : undefined;
+/**
+ * Opens the copy that the options name, or else the trail of the service.
+ * @returns undefined when that has none
+ * @throws {UsageError} {Failure}; the SDK's errors
+ */
+export const openTrail = async ({
+  options: { archive, 'public-key': key },
+  target: { sealedTrail: trail },
+}: Invocation): Promise<OpenedTrail | undefined> => {
+  if (typeof archive === 'string') return openCopy(archive, key);
+  return trail && ('folder' in trail ? openLocal(trail) : openDeployed(trail));
 };
 
 /** The fingerprint of the public key in the folder of an archive, or why there is none. */
@@ -135,9 +105,9 @@ const shownKey = (folder: string): string => {
 };
 
 /** Checks that the public key in an archive's folder is its sealer's, as others may rely on it. */
-export const judgeShownKey = ({ folder, publicKey }: OpenedTrail): Finding | undefined => {
+export const judgeShownKey = ({ folder, publicKey }: OpenedTrail): Told | undefined => {
   const shown = folder === undefined ? fingerprintOf(publicKey) : shownKey(folder);
   return shown === fingerprintOf(publicKey)
     ? undefined
-    : { kind: 'shown key', subject: publicKeyName, before: `it is ${shown}` };
+    : { kind: 'shown key', subject: publicKeyName, before: `it is ${shown}`, sha256: null };
 };

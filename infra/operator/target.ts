@@ -24,7 +24,7 @@ export type SealedTrail =
   | {
       readonly folder: string;
       readonly isRunning: boolean;
-      /** Seconds from one window to the next, if known. */
+      /** Seconds from one run of the sealer to the next, if known. */
       readonly interval?: number;
     }
   | {

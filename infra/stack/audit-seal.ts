@@ -15,7 +15,7 @@ import { settings as libSettings, sealerSettings } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../routes.ts';
 import { backgroundBundling } from './bundling/options.ts';
-import { ServiceFunction, type SharedFunctionProps } from './function.ts';
+import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';
 
 export interface AuditSeal {
   /** Absent while the seal is paused: then nothing of it is to be watched. */
@@ -104,8 +104,11 @@ interface Kept {
   readonly key: Key;
 }
 
-/** What the sealer, and the function that shows the seal, may do. */
-const readingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
+const readingKey = ({ key }: Kept): PolicyStatement =>
+  new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] });
+
+/** What the sealer may do, besides reading the audit table and leaving word in the users table. */
+const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
   // Every read names the version that it wants, for which s3:GetObject is not needed.
   new PolicyStatement({
     actions: ['s3:GetObjectVersion'],
@@ -119,11 +122,6 @@ const readingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
     resources: [bucket.bucketArn],
     conditions: { StringEquals: { 's3:prefix': prefix } },
   }),
-  new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: [key.keyArn] }),
-];
-
-/** What the sealer may do besides, and besides reading the audit table. */
-const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
   new PolicyStatement({
     actions: ['s3:PutObject'],
     resources: [bucket.arnForObjects(`${prefix}*`)],
@@ -137,28 +135,19 @@ const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
   }),
 ];
 
-/** Tells a function which bucket and key are those of the seal, and allows it some of their uses. */
-const grant = (
-  stack: Stack,
-  { bucket, key }: Kept,
-  { to, statements }: { to: ServiceFunction; statements: readonly PolicyStatement[] },
-): void => {
-  to.lambda.addEnvironment(auditArchiveBucket.variable, bucket.bucketName);
-  to.lambda.addEnvironment(auditSealKey.variable, key.keyArn);
-  for (const statement of statements) to.lambda.addToRolePolicy(statement);
-  const { logicalId } = bucket.node.defaultChild as CfnBucket;
-  Validations.of(to).acknowledge({
-    id: `AwsSolutions-IAM5[Resource::<${stack.resolve(logicalId)}.Arn>/${prefix}*]`,
-    reason:
-      'The objects of the archive, whose names hold times and hashes, are all below one prefix.',
-  });
+/** Lets a function show how the seal stands. */
+const grantShowing = ({ lambda }: ServiceFunction, kept: Kept): void => {
+  lambda.addEnvironment(auditSealKey.variable, kept.key.keyArn);
+  lambda.addEnvironment(libSettings.kmsUrl.variable, kmsUrl(kept.key.stack));
+  lambda.addToRolePolicy(readingKey(kept));
 };
 
 const createSealer = (
   stack: Stack,
-  shared: SharedFunctionProps,
-  { isPaused, ...kept }: Kept & { isPaused: boolean },
+  { auditSeal, auditArchiveDays }: DeploymentSettings,
+  { shared, kept }: { shared: SharedFunctionProps; kept: Kept },
 ) => {
+  const { bucket, key } = kept;
   const sealer = new ServiceFunction(stack, 'SealAudit', {
     ...shared,
     definition: auditSealer,
@@ -168,14 +157,23 @@ const createSealer = (
       bundling: backgroundBundling,
       environment: {
         [auditSealInterval.variable]: auditSealInterval.default,
+        [sealerSettings.auditArchiveDays.variable]: String(auditArchiveDays),
+        [auditArchiveBucket.variable]: bucket.bucketName,
+        [auditSealKey.variable]: key.keyArn,
       },
     },
   });
-  const statements = [...readingStatements(kept), ...sealingStatements(kept)];
-  grant(stack, kept, { to: sealer, statements });
+  for (const statement of [...sealingStatements(kept), readingKey(kept)]) {
+    sealer.lambda.addToRolePolicy(statement);
+  }
+  const { logicalId } = bucket.node.defaultChild as CfnBucket;
+  Validations.of(sealer).acknowledge({
+    id: `AwsSolutions-IAM5[Resource::<${stack.resolve(logicalId)}.Arn>/${prefix}*]`,
+    reason: 'The objects of the archive, whose names hold their numbers, are all below one prefix.',
+  });
   new Rule(stack, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
-    enabled: !isPaused,
+    enabled: auditSeal === 'on',
     schedule: Schedule.rate(Duration.seconds(Number(auditSealInterval.default))),
     // The next run does what one that failed did not.
     targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
@@ -196,14 +194,12 @@ export const createAuditSeal = (
   if (settings.auditSeal === 'off') return undefined;
   const bucket = createArchive(stack, settings, { keep });
   const key = createKey(stack, { keep });
-  for (const to of functions.filter(({ definition }) => definition.showsSeal)) {
-    grant(stack, { bucket, key }, { to, statements: readingStatements({ bucket, key }) });
-  }
-  const isPaused = settings.auditSeal === 'paused';
-  const sealer = createSealer(stack, shared, { bucket, key, isPaused });
+  const kept = { bucket, key };
+  for (const each of functions) if (each.definition.showsSeal) grantShowing(each, kept);
+  const sealer = createSealer(stack, settings, { shared, kept });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {
-    sealer: isPaused ? undefined : sealer,
+    sealer: settings.auditSeal === 'on' ? sealer : undefined,
     outputs: { ...outputs, AuditSeal: settings.auditSeal },
   };
 };

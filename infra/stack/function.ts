@@ -53,11 +53,13 @@ const invocationUrl = ({ lambda }: ServiceFunction): string => {
   return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
 };
 
+/** Where functions that have no client of KMS find it. */
+export const kmsUrl = ({ region, urlSuffix }: Stack) => `https://kms.${region}.${urlSuffix}/`;
+
 /** Where a function finds the key of second factors, and KMS. */
 const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
   if (!definition.factorKey || !factorKey) return {};
-  const { region, urlSuffix } = factorKey.stack;
-  return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: `https://kms.${region}.${urlSuffix}/` };
+  return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
 };
 
 /** The names of tables, the ARN of the secret and the settings that the definition asks for. */

@@ -40,14 +40,12 @@ const formats = formatsOf(attributes);
 /** An entry as operators export it, with what is stored beside it. */
 export interface ExportedEntry extends AuditEntry {
   readonly request_id: string | null;
-  /** The begin of the window that sealed it; null if it is not sealed. */
-  readonly window: string | null;
-  /** Whether a later window than that of its time sealed it; null if it is not sealed. */
-  readonly late: boolean | null;
+  /** The number of the file that sealed it first; null if it is not sealed. */
+  readonly file: number | null;
 }
 
 /** The forms in which operators export entries. */
-export const exportFormats = formatsOf([...attributes, 'request_id', 'window', 'late']);
+export const exportFormats = formatsOf([...attributes, 'request_id', 'file']);
 
 /** The text of a whole response in each form. */
 const pageFormats = {

@@ -1,4 +1,4 @@
-/** How long entries stay in the table, and how long their windows stay in the archive. */
+/** How long entries stay in the table. */
 import { leastRetention } from '../settings.ts';
 import { dayInMilliseconds } from '../time.ts';
 
@@ -15,14 +15,3 @@ export const hasExpired = (
   typeof expires_at === 'number' &&
   expires_at * 1000 <= now &&
   expires_at * 1000 > Date.parse(String(created_at)) + leastRetention * dayInMilliseconds - 1000;
-
-/** The time before which entries were created that can have expired. */
-export const expiryBound = (now: number): string =>
-  new Date(now - leastRetention * dayInMilliseconds).toISOString();
-
-/**
- * The time since which all windows must be in the archive, including the window of that time.
- * @param days 0: all windows must; the result is then undefined
- */
-export const keptSince = (days: number, now: number): string | undefined =>
-  days === 0 ? undefined : new Date(now - days * dayInMilliseconds).toISOString();

@@ -211,47 +211,43 @@ export const auditEntriesAsCsv = v.pipe(
   ),
 );
 
-const digestTime = { from: timestamp, until: timestamp };
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-const sealedWindow = v.object({
-  file: v.pipe(v.string(), v.description('The name of its digest.')),
-  ...digestTime,
+const sealedFile = v.object({
+  number: v.pipe(count, v.description('Its number; the first file has 1.')),
+  at: v.pipe(timestamp, v.description('When the run of the sealer began that wrote it.')),
+  until: v.pipe(timestamp, v.description('Entries of before that time are sealed.')),
   count: v.pipe(count, v.description('How many entries it has.')),
 });
 
 const sealCheck = v.object({
-  ...digestTime,
   at: timestamp,
-  faults: v.pipe(count, v.description('How many findings the check had.')),
+  findings: v.pipe(count, v.description('How many findings it had.')),
+  found: v.pipe(
+    v.nullable(timestamp),
+    v.description('When a check had findings last; null if none ever had.'),
+  ),
 });
 
 /** How the sealed trail stands. */
 export const auditSealSummary = v.object({
   key: v.pipe(v.string(), v.description('SHA-256 of the public key (SPKI, DER), hexadecimal.')),
-  interval: v.pipe(count, v.description('Seconds from one window to the next.')),
+  interval: v.pipe(count, v.description('Seconds from one run of the sealer to the next.')),
   newest: v.pipe(
-    v.nullable(sealedWindow),
-    v.description('The newest window; null before the first is sealed.'),
+    v.nullable(sealedFile),
+    v.description('The newest file; null before the first is sealed.'),
   ),
   behind: v.pipe(
     v.nullable(count),
     v.description(
-      'Null while sealing keeps up, and before the first window is sealed. Otherwise the seconds since the end of the newest window: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
+      'Null while sealing keeps up, and before the first file is sealed. Otherwise the seconds since `until` of the newest file: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
     ),
   ),
-  verified: v.pipe(
+  check: v.pipe(
     v.nullable(sealCheck),
-    v.description('The last part of the trail that the sealer has checked; null before that.'),
+    v.description('The last check by the sealer; null before the first.'),
   ),
 });
-
-export const auditSealDigests = v.pipe(
-  v.string(),
-  v.description('One digest a line, each byte for byte as the archive has it.'),
-);
-
-export const auditSealPublicKey = v.pipe(v.string(), v.description('SPKI, PEM.'));
 
 /** A user in memory as the list shows it, without the time of creation. */
 const listedMemoryUser = v.pick(user, ['id', 'name', 'email']);
@@ -303,10 +299,8 @@ export const namedSchemas = (settings: ServiceValues): NamedSchemas => ({
   AuditEntriesAsNdjson: auditEntriesAsNdjson,
   AuditEntriesAsCsv: auditEntriesAsCsv,
   AuditSealSummary: auditSealSummary,
-  SealedWindow: sealedWindow,
+  SealedFile: sealedFile,
   SealCheck: sealCheck,
-  AuditSealDigests: auditSealDigests,
-  AuditSealPublicKey: auditSealPublicKey,
   MemoryUser: memoryUser,
   MemoryUsers: memoryUsers,
   ListedMemoryUser: listedMemoryUser,

@@ -3,28 +3,12 @@
  * KMS, or on one machine one in a file that only its owner can read.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { DomainError, namedError } from '../errors.ts';
+import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
-import { post } from '../signed-request.ts';
+import { callKms } from '../signed-request.ts';
 
 /** What a secret is bound to: the secret of one user cannot be given to another one. */
 const contextOf = (userId: number) => ({ user: String(userId) });
-
-/** Calls KMS, a second time if the first one fails: neither operation changes anything. */
-const callKms = async (operation: 'Encrypt' | 'Decrypt', input: object) => {
-  const request = {
-    url: config.kmsUrl,
-    service: 'kms',
-    headers: {
-      'content-type': 'application/x-amz-json-1.1',
-      'x-amz-target': `TrentService.${operation}`,
-    },
-    body: JSON.stringify({ KeyId: config.secondFactorKey, ...input }),
-  };
-  const { status, text } = await post(request).catch(() => post(request));
-  if (status !== 200) throw namedError(`Http${status}`);
-  return JSON.parse(text);
-};
 
 const algorithm = 'aes-256-gcm';
 const nonceSize = 12;
@@ -67,7 +51,7 @@ export const encryptSecret = (userId: number, secret: string): Promise<string> =
     const bytes = Buffer.from(secret);
     if (config.secondFactorLocalKey) return encryptLocally(userId, bytes).toString('base64');
     const input = { Plaintext: bytes.toString('base64'), EncryptionContext: contextOf(userId) };
-    return (await callKms('Encrypt', input)).CiphertextBlob;
+    return (await callKms('Encrypt', config.secondFactorKey, input)).CiphertextBlob;
   });
 
 /**
@@ -80,6 +64,6 @@ export const decryptSecret = (userId: number, stored: string): Promise<string> =
       return decryptLocally(userId, Buffer.from(stored, 'base64')).toString();
     }
     const input = { CiphertextBlob: stored, EncryptionContext: contextOf(userId) };
-    const { Plaintext } = await callKms('Decrypt', input);
+    const { Plaintext } = await callKms('Decrypt', config.secondFactorKey, input);
     return Buffer.from(Plaintext, 'base64').toString();
   });

@@ -102,9 +102,9 @@ const session = (id: string, more: Partial<SessionOfUser> = {}): SessionOfUser =
 const seal: AuditSealSummary = {
   key: '1f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c5b6a79881f2e3d4c5b6a7988',
   interval: 60,
-  newest: { file: 'x.digest.json', from: timeBefore(0.1), until: timeBefore(0.05), count: 3 },
+  newest: { number: 7, at: timeBefore(0.1), until: timeBefore(0.05), count: 3 },
   behind: null,
-  verified: { from: timeBefore(48), until: timeBefore(1), at: timeBefore(0.5), faults: 0 },
+  check: { at: timeBefore(0.5), findings: 0, found: timeBefore(24 * 10) },
 };
 
 const list = (query: URLSearchParams): readonly object[] => {

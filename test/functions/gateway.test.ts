@@ -41,14 +41,6 @@ const refusals = [
   [409, 'EMAIL_REGISTERED', 'POST', '/api/auth/register', { json: user }],
 ] as const;
 
-const typeOf = (path: string, status: number): string => {
-  const own: Readonly<Record<string, string>> = {
-    '/api/admin/audit-seal/digests': 'application/x-ndjson',
-    '/api/admin/audit-seal/public-key': 'application/x-pem-file',
-  };
-  return (status === 200 && own[path]) || 'application/json; charset=utf-8';
-};
-
 const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {}) => {
   const kept: Readonly<Record<string, string>> = {
     '/openapi.json': 'no-cache',
@@ -66,7 +58,7 @@ const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {})
   if (/^\/(docs|console)/.test(path))
     expect(headers.get('content-type')).toMatch(/^text\/\w+; charset=utf-8$/);
   else if ([204, 302].includes(status)) expect(headers.get('content-type')).toBeNull();
-  else expect(headers.get('content-type')).toBe(typeOf(path, status));
+  else expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(headers.has('error-code')).toBe(status >= 400);
   expect(headers.has('x-powered-by')).toBe(false);
 };

@@ -19,6 +19,8 @@ describe('readDeploymentSettings', () => {
       auditSeal: 'off',
       abandonAuditSeal: 'no',
       auditLockDays: 365,
+      auditRetentionDays: 0,
+      auditArchiveDays: 0,
       events: 'off',
       auditStreamArn: undefined,
       logRetentionDays: 90,

@@ -27,14 +27,12 @@ const numbers: readonly [Name, string, number, number, number][] = [
   ['sessionDays', 'SESSION_DAYS', 0, 400, 0],
   ['sessionIdleDays', 'SESSION_IDLE_DAYS', 1, 400, 30],
   ['auditSealInterval', 'AUDIT_SEAL_INTERVAL', 1, 86_400, 300],
-  ['auditSealWindow', 'AUDIT_SEAL_WINDOW', 1, 1_000_000, 100_000],
   ['storagePatience', 'STORAGE_PATIENCE', 1, 10, 1],
 ];
 
 /** Each with its variable and its smallest number besides 0, which is the default. */
 const days: readonly [Name, string, number][] = [
   ['auditRetentionDays', 'AUDIT_RETENTION_DAYS', 30],
-  ['auditArchiveDays', 'AUDIT_ARCHIVE_DAYS', 1],
 ];
 
 /** Each with its variable and its values, the default first. */
@@ -369,6 +367,5 @@ it('The settings of operators have these outputs of a deployed stack', () => {
     'EmailVerification',
     'AuditDetail',
     'AuditRetentionDays',
-    'AuditArchiveDays',
   ]);
 });

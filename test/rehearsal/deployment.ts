@@ -41,7 +41,7 @@ export const operate = (
   input = '',
 ): Promise<string> => {
   const command = ['run', '--silent', 'operator', '--', ...args, '--stack', stackName];
-  // It remembers the newest digests there.
+  // It remembers the newest file there.
   const state = { XDG_STATE_HOME: join(runFolder, 'operator') };
   const patience = { STORAGE_PATIENCE: '10' };
   return run('npm', command, { env: { ...env, ...state, ...patience }, input, timeout: 300_000 });

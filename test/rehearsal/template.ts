@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isLong } from './workspace.ts';
 
 export interface Resource {
   readonly Type: string;
@@ -57,11 +56,8 @@ const referToSecretsByArn = (template: Template): Template => {
   );
 };
 
-/** Seconds that a sealed window takes, so that nothing waits for minutes. */
+/** Seconds from one run of the sealer to the next, so that nothing waits for minutes. */
 export const sealInterval = '2';
-
-/** Entries that a sealed window has at most, so that some thousands fill several. */
-export const sealWindow = isLong ? '5000' : '1000';
 
 /**
  * All tables, functions and callers share one machine, which may stand still for seconds, and whose
@@ -72,9 +68,9 @@ const shareOneMachine = (template: Template): void => {
   for (const [, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function')) {
     const { Variables = {} } = (Properties.Environment ?? {}) as { Variables?: object };
     const cheap = 'BCRYPT_COST' in Variables ? { BCRYPT_COST: '4' } : {};
-    const seal = { AUDIT_SEAL_INTERVAL: sealInterval, AUDIT_SEAL_WINDOW: sealWindow };
     // The emulator answers one query at a time, and looks at the whole of its partition.
-    const sealer = 'AUDIT_SEAL_INTERVAL' in Variables ? { ...seal, STORAGE_PATIENCE: '10' } : {};
+    const seal = { AUDIT_SEAL_INTERVAL: sealInterval, STORAGE_PATIENCE: '10' };
+    const sealer = 'AUDIT_SEAL_INTERVAL' in Variables ? seal : {};
     const changed = { ...cheap, STORAGE_PATIENCE: '5', ...sealer };
     Properties.Environment = { Variables: { ...Variables, ...changed } };
   }

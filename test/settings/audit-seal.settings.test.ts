@@ -1,86 +1,84 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { localSigner, makeKey } from '../../lib/seal/folder.ts';
-import { outcome, readPages, refusal, serviceForThisFile } from '../support/acceptance.ts';
-import { sealedTrail } from '../support/sealed-trail.ts';
+import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { localSigner } from '../../lib/seal/folder.ts';
+import { fingerprintOf, type Header, signHeader } from '../../lib/seal/header.ts';
+import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { engineClient } from '../support/stored-items.ts';
 
 const path = '/api/admin/audit-seal';
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
 
-describe('With a trail of 204 sealed windows,', async () => {
+describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'shown-'));
   afterAll(() => rmSync(folder, { recursive: true }));
-  const key = makeKey();
-  const signer = localSigner(key);
-  // Its end lies ahead, so that the service seals nothing more meanwhile.
-  const { trail, window } = await sealedTrail(204, { signer, now: Date.now() + 86_400_000 });
-  mkdirSync(join(folder, 'audit-archive'));
-  writeFileSync(join(folder, 'audit-seal-key.pem'), key);
-  for (const [name, file] of trail.archive.files) {
-    writeFileSync(join(folder, 'audit-archive', name), file);
-  }
-  const { api, adminToken: token } = await serviceForThisFile({ DATA_DIR: folder });
+  const USERS_TABLE = `users-${folder.slice(-6)}`;
+  const service = await serviceForThisFile({ DATA_DIR: folder, USERS_TABLE });
+  const signer = localSigner(readFileSync(join(folder, 'audit-seal-key.pem'), 'utf8'));
+  const key = fingerprintOf(signer.publicKey);
+  const get = async () => (await service.api('GET', path, { token: service.adminToken })).body;
+  const show = (header: string) =>
+    engineClient(inject('engine')).send(
+      new PutCommand({ TableName: USERS_TABLE, Item: { pk: 'audit-seal', header } }),
+    );
 
-  it('GET /api/admin/audit-seal answers how the seal stands', async () => {
-    const { from, until, key: fingerprint } = window(203);
+  it('answers the newest file once the first run has written it', async () => {
+    await expect.poll(async () => (await get()).newest).not.toBeNull();
 
-    const { status, body } = await api('GET', path, { token });
-
-    expect(status).toBe(200);
-    const file = `${from.replaceAll(/[-:.]/g, '')}.digest.json`;
-    expect(body).toEqual({
-      key: fingerprint,
-      interval: 60,
-      newest: { file, from, until, count: 1 },
+    expect(await get()).toEqual({
+      key,
+      interval: 300,
+      newest: { number: 1, at: time, until: time, count: 0 },
       behind: null,
-      verified: null,
+      check: null,
     });
   });
 
-  it('GET /api/admin/audit-seal/digests gives every digest byte for byte, the newest first', async () => {
-    const pages = await readPages(api, `${path}/digests`, { token });
+  it('answers by how many seconds it is behind, and what the last check found', async () => {
+    const at = '2026-01-01T00:01:00.000Z';
+    const header: Header = {
+      format: 3,
+      number: 9,
+      previous: '0'.repeat(64),
+      at,
+      interval: 60,
+      from: '2025-12-31T00:00:00.000Z',
+      until: '2026-01-01T00:00:00.000Z#0000000000000007',
+      count: 100_000,
+      oldest: at,
+      newest: at,
+      length: 1,
+      sha256: '0'.repeat(64),
+      archive_days: 0,
+      check: { at, first: 1, last: 8, findings: 3, found: at },
+      key,
+    };
+    const { line } = await signHeader(header, signer);
+    await show(line);
 
-    const files = [...trail.archive.files].filter(([name]) => name.endsWith('.digest.json'));
-    const sealed = files.sort(([a], [b]) => (a > b ? -1 : 1)).map(([, file]) => file.toString());
-    expect(pages.map(({ answer }) => answer.text)).toEqual(
-      [sealed.slice(0, 100), sealed.slice(100, 200), sealed.slice(200)].map((all) => all.join('')),
-    );
-  });
+    const { behind, ...body } = await get();
 
-  it('GET /api/admin/audit-seal/digests refuses a limit above 100 and a cursor of another list', async () => {
-    const [{ answer } = expect.unreachable()] = await readPages(api, '/api/users?limit=1', {
-      token,
-      most: 1,
+    expect(body).toEqual({
+      key,
+      interval: 60,
+      newest: { number: 9, at, until: '2026-01-01T00:00:00.000Z', count: 100_000 },
+      check: { at, findings: 3, found: at },
     });
-    const cursor = /cursor=[^>]+/.exec(answer.headers.get('link') ?? 'cursor=none')?.[0];
-
-    expect(outcome(await api('GET', `${path}/digests?limit=101`, { token }))).toEqual(
-      refusal(400, 'limit must be a whole number from 1 to 100'),
-    );
-    expect(outcome(await api('GET', `${path}/digests?${cursor}`, { token }))).toEqual(
-      refusal(400, 'cursor is invalid'),
-    );
-  });
-
-  it('GET /api/admin/audit-seal/public-key answers the key that signs', async () => {
-    const { headers, text } = await api('GET', `${path}/public-key`, { token });
-
-    expect(text).toBe(signer.publicKey.export({ type: 'spki', format: 'pem' }));
-    expect(headers.get('content-type')).toBe('application/x-pem-file');
+    expect(behind).toBeCloseTo((Date.now() - Date.UTC(2026, 0, 1)) / 1000, -3);
+    await show(line.replace('"findings":3', '"findings":0'));
+    expect((await get()).newest, 'of a header that the key has not signed').toBeNull();
   });
 });
 
 describe('Where nothing is kept,', async () => {
   const { api, adminToken: token } = await serviceForThisFile();
 
-  it.each(['', '/digests', '/public-key'])(
-    'GET /api/admin/audit-seal%s is 404 with a code',
-    async (end) => {
-      const response = await api('GET', path + end, { token });
+  it('GET /api/admin/audit-seal is 404 with a code', async () => {
+    const response = await api('GET', path, { token });
 
-      expect(outcome(response)).toEqual(refusal(404, 'The audit trail is not sealed'));
-      expect(response.headers.get('error-code')).toBe('AUDIT_NOT_SEALED');
-    },
-  );
+    expect(outcome(response)).toEqual(refusal(404, 'The audit trail is not sealed'));
+    expect(response.headers.get('error-code')).toBe('AUDIT_NOT_SEALED');
+  });
 });

@@ -1,10 +1,11 @@
 /**
  * `npm run soak`: 50 connections of mixed traffic for SOAK_SECONDS (120) against the local service
- * on a data folder of its own; then a restart, and everything acknowledged is looked for in the
- * tables and by logging in. Exits with 1 when an answer was wrong or anything is missing.
+ * on a data folder of its own, with several runs of the sealer; then a restart, and everything
+ * acknowledged is looked for in the tables and by logging in. Exits with 1 when an answer was wrong
+ * or anything is missing.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngine } from '../../infra/local/engine.ts';
@@ -19,6 +20,8 @@ const seconds = Number(process.env.SOAK_SECONDS ?? 120);
 if (!(seconds >= 1 && seconds <= 3600)) throw new Error('SOAK_SECONDS must be from 1 to 3600');
 /** At least as long, and the memory of a warm process is compared. */
 const warm = 60;
+/** Runs of the sealer that must be in it. */
+const leastRuns = 3;
 /** At most this many times the memory at a quarter of the time counts as flat. */
 const allowedGrowth = 1.25;
 
@@ -29,6 +32,8 @@ const settings = {
   ADMIN_EMAIL: admin.email,
   ADMIN_PASSWORD: admin.password,
   BCRYPT_COST: process.env.BCRYPT_COST ?? '4',
+  // Several runs of the sealer are in it, however short it is.
+  AUDIT_SEAL_INTERVAL: String(Math.ceil(seconds / 5)),
   // All of the traffic comes from one address.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 };
@@ -84,6 +89,14 @@ const checkMemory = (memory: MemoryWatch, { violations }: Findings): void => {
   else if (growth > allowedGrowth) violations.push(`the memory grew to ${share} of what it was`);
 };
 
+/** Each run of the sealer writes a file. */
+const checkSealing = (memory: MemoryWatch, { violations }: Findings): void => {
+  const names = readdirSync(join(folder, 'audit-archive'));
+  const files = names.filter((name) => name.endsWith('.ndjson.gz')).length;
+  console.log(`Files sealed: ${files}; a run took ${memory.ofSealer().toFixed(0)} MB at most`);
+  if (files < leastRuns) violations.push(`only ${files} runs of the sealer`);
+};
+
 const soak = async (service: ServiceProcess, findings: Findings): Promise<void> => {
   const timings: Timings = new Map();
   const api = timed(apiClient(service.url), timings);
@@ -95,6 +108,7 @@ const soak = async (service: ServiceProcess, findings: Findings): Promise<void> 
   memory.stop();
   printTimings(timings);
   checkMemory(memory, findings);
+  checkSealing(memory, findings);
 };
 
 const verify = async (output: string, findings: Findings): Promise<void> => {

@@ -395,8 +395,6 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'EXPORT SUCCESS',
   },
   'GET /api/admin/audit-seal': sealShown,
-  'GET /api/admin/audit-seal/digests': sealShown,
-  'GET /api/admin/audit-seal/public-key': sealShown,
   'GET /api/v1/users': { ...inMemory, status: 200 },
   'POST /api/v1/users': { ...inMemory, json: nameAndEmail, status: 201 },
   'GET /api/v1/users/{id}': { ...inMemory, status: 200 },

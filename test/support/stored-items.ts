@@ -59,7 +59,8 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
       return key !== `email#${emailKey(String(user?.email))}`;
     }
     return (
-      key !== 'counter' && !/^(attempts|audit-read|mails|reset|sessions|verification)#/.test(key)
+      !['audit-seal', 'counter'].includes(key) &&
+      !/^(attempts|audit-read|mails|reset|sessions|verification)#/.test(key)
     );
   };
   return items.filter(isBroken);

@@ -27,11 +27,9 @@ export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" 
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntriesAsNdjson = string;
 export type AuditEntriesAsCsv = string;
-export type AuditSealSummary = { key: string; interval: number; newest: SealedWindow | null; behind: number | null; verified: SealCheck | null };
-export type SealedWindow = { file: string; from: string; until: string; count: number };
-export type SealCheck = { from: string; until: string; at: string; faults: number };
-export type AuditSealDigests = string;
-export type AuditSealPublicKey = string;
+export type AuditSealSummary = { key: string; interval: number; newest: SealedFile | null; behind: number | null; check: SealCheck | null };
+export type SealedFile = { number: number; at: string; until: string; count: number };
+export type SealCheck = { at: string; findings: number; found: string | null };
 export type ErrorMessage = { message: string };
 export type Fault = { message: string; err?: string; hashErr?: string; insertErr?: string };
 export type FieldError = { pointer: string; code: string; detail: string };
@@ -103,11 +101,5 @@ export interface paths {
   };
   "/api/admin/audit-seal": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/admin/audit-seal/digests": {
-    get: { parameters: { query?: { limit?: number; cursor?: string } }; responses: { 200: { content: { "application/x-ndjson": AuditSealDigests } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/admin/audit-seal/public-key": {
-    get: { parameters: {}; responses: { 200: { content: { "application/x-pem-file": AuditSealPublicKey } }; default: { content: { "application/problem+json": Problem } } } };
   };
 }

@@ -1,19 +1,15 @@
 import { actions, results } from '../../../lib/audit/entry.ts';
 import { exportFormats } from '../../../lib/audit/formats.ts';
 import type { AuditFilter } from '../../../lib/audit/store.ts';
-import {
-  auditEntries,
-  BrokenTrail,
-  beginning,
-  listWindows,
-  readTrail,
-} from '../../../lib/seal/door.ts';
+import { BrokenTrail } from '../../../lib/seal/archive.ts';
+import { readTrail } from '../../../lib/seal/read.ts';
+import { auditEntries } from '../../../lib/seal/table.ts';
 import { recordIntention } from '../audit.ts';
 import { type Command, type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
-import { exportTo, locate, type Write } from '../files.ts';
+import { exportTo, type Write } from '../files.ts';
 import { exported, gatherEntries } from '../gathered-entries.ts';
-import { findSealedTrail, type OpenedTrail, openCopy } from '../sealed-trail.ts';
+import { type OpenedTrail, openTrail } from '../sealed-trail.ts';
 import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
 type Options = Invocation['options'];
@@ -76,15 +72,6 @@ const advance = ({ entries, progress, interruption }: Work, fraction: number | u
   progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
 };
 
-/** The sealed trail of a service or of a copy; undefined without one. @throws {Failure} */
-const openTrail = async ({ options, target }: Invocation): Promise<OpenedTrail | undefined> => {
-  if (typeof options.archive !== 'string') return findSealedTrail(target.sealedTrail);
-  const copy = openCopy(options.archive, options['public-key']);
-  const { digests } = await listWindows(copy.archive);
-  if (digests.length > 0) return copy;
-  throw new Failure(`Nothing was exported: there is no digest in ${locate(options.archive)}.`);
-};
-
 /** Collects sealed entries, which take precedence: those of the table may have been changed since. */
 const gatherSealed = async (
   trail: OpenedTrail,
@@ -92,28 +79,25 @@ const gatherSealed = async (
   work: Work,
 ): Promise<void> => {
   let fraction = 0;
-  const lines = readTrail({
-    ...trail,
-    ...(since ? { since } : {}),
-    ...(until ? { until } : {}),
-    progress: (read) => {
-      fraction = read;
-    },
-  });
-  for await (const { line, window, late } of lines) {
-    const { beside, ...item } = JSON.parse(line);
-    work.entries.add(exported(item, { request_id: beside?.request_id, window, late }));
+  const progress = (read: number) => {
+    fraction = read;
+  };
+  for await (const { number, item } of readTrail({ ...trail, since, until, progress })) {
+    work.entries.add(exported(item, number));
     advance(work, fraction);
+  }
+  if (fraction === 0 && trail.place === undefined) {
+    throw new Failure(`Nothing was exported: there is no file in ${trail.folder}.`);
   }
 };
 
 /** Collects the other entries of the table, which are not sealed. */
 const gatherStored = async (
-  { since = beginning, until = '~' }: AuditFilter,
+  { since = '', until = '~' }: AuditFilter,
   work: Work,
 ): Promise<void> => {
   for await (const item of auditEntries.between(since, until)) {
-    work.entries.add(exported(item, { request_id: item.request_id, window: null, late: null }));
+    work.entries.add(exported(item, null));
     advance(work, undefined);
   }
 };
@@ -213,10 +197,9 @@ export const exportAudit: Command = {
     },
   },
   help: `Entries are written oldest first, each once, including those that have left the table. They
-have the fields of the API, and also request_id, which the request's log line has; window, the
-beginning of the window that sealed the entry (null: it is not sealed yet); and late, whether it was
-sealed in a later window than that of its time. The file must not exist; only you can read it. FILE -
-is standard output.
+have the fields of the API, and also request_id, which the request's log line has, and file, the number
+of the file of the archive that sealed the entry (null: it is not sealed yet). FILE must not exist; only
+you can read it. FILE - is standard output.
 
 Sealed entries are written as they were sealed, whatever the table has. Each file of the archive is
 checked when it is read: if one has changed, nothing is written (see verify-audit). A copy is read

@@ -1,9 +1,8 @@
 import { type AuditEntry, actions } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
-import { type EntryWrite, toItem } from '../../../lib/audit/store.ts';
+import type { EntryWrite } from '../../../lib/audit/store.ts';
 import { entryNotWritten } from '../../../lib/log.ts';
-import { hashOf, type ReplayedEntry } from '../../../lib/seal/door.ts';
-import { type Operator, recordOperation } from '../audit.ts';
+import { type Operator, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
@@ -113,24 +112,46 @@ interface Tally {
 /** How many entries the entry of a replay lists: it must not be too long to be replayed itself. */
 const maxListed = 200;
 
-/** A running replay, with the entries that were written and are not listed yet. */
+/** Milliseconds for which a list of what will be written is good. */
+const listTime = 60_000;
+
+/** A running replay, with the entries that are to be written next, and where they stood. */
 interface Replay {
   readonly operator: Operator;
   readonly tally: Tally;
-  listed: ReplayedEntry[];
+  /** The number of the last line that was dealt with. */
+  line: number;
+  block: (UnwrittenEntry & { readonly line: number })[];
 }
 
-/** Lists what was written, so that it is sealed although it comes late (lib/seal/README.md, Windows). */
-const list = async ({ operator, listed: entries }: Replay): Promise<void> =>
-  recordOperation({ operator, action: 'CREATE', resource: 'audit-logs', details: { entries } });
+/** Lists entries that come late, before they do, so that nobody takes them for invented ones. */
+const list = (operator: Operator, entries: readonly number[]): Promise<void> =>
+  recordIntention({
+    operator,
+    action: 'CREATE',
+    resource: 'audit-logs',
+    resource_id: 'replay',
+    details: { entries },
+  });
 
-const write = async (replay: Replay, { entry, ...kept }: UnwrittenEntry): Promise<void> => {
-  const written = await writeEntry(entry, kept);
-  replay.tally.written += 1;
-  replay.listed.push({ id: written.id, sha256: hashOf(toItem(written, kept)) });
-  if (replay.listed.length < maxListed) return;
-  await list(replay);
-  replay.listed = [];
+const writeBlock = async (replay: Replay): Promise<void> => {
+  const { operator, tally, block } = replay;
+  replay.block = [];
+  let listed = Number.NEGATIVE_INFINITY;
+  for (const [at, { line, entry, ...write }] of block.entries()) {
+    replay.line = line;
+    if (performance.now() - listed > listTime) {
+      await list(
+        operator,
+        block.slice(at).map(({ entry: { id } }) => id),
+      );
+      listed = performance.now();
+    }
+    const { id } = await writeEntry(entry, write);
+    // Another entry had its id.
+    if (id !== entry.id) await list(operator, [id]);
+    tally.written += 1;
+  }
 };
 
 /** Milliseconds within which an entry that is written now is sealed. */
@@ -148,7 +169,7 @@ const parse = (text: string): ReturnType<typeof parseUnwritten> => {
 };
 
 const replayLine = async ({ number, text = '', fault }: Line, replay: Replay): Promise<void> => {
-  const { tally } = replay;
+  const { tally, block } = replay;
   const found = fault ? { fault } : parse(text);
   if (!found) {
     tally.ignored += 1;
@@ -156,7 +177,8 @@ const replayLine = async ({ number, text = '', fault }: Line, replay: Replay): P
     tally.malformed += 1;
     console.error(`Line ${number}: ${found.fault}.`);
   } else {
-    await write(replay, found);
+    block.push({ ...found, line: number });
+    if (block.length === maxListed) await writeBlock(replay);
   }
 };
 
@@ -165,23 +187,24 @@ const replayAll = async (
   lines: AsyncIterable<Line>,
   replay: Replay,
 ): Promise<string | undefined> => {
-  let at = 0;
   try {
-    for await (const line of lines) {
-      at = line.number;
-      await replayLine(line, replay);
-    }
+    for await (const line of lines) await replayLine(line, replay);
+    await writeBlock(replay);
     return undefined;
   } catch (error) {
-    return `Stopped at line ${at}. ${explain(error)} Run the same command again: nothing is written twice.`;
+    return `Stopped at line ${replay.line}. ${explain(error)} Run the same command again: nothing is written twice.`;
   }
 };
 
 const run: Run = async ({ operator, operands: [name = ''] }) => {
   const { chunks } = await openInput(name);
   const tally: Tally = { written: 0, ignored: 0, malformed: 0 };
-  const replay: Replay = { operator, tally, listed: [] };
-  const stopped = await replayAll(readLines(chunks, { maxBytes }), replay);
+  const stopped = await replayAll(readLines(chunks, { maxBytes }), {
+    operator,
+    tally,
+    line: 0,
+    block: [],
+  });
   console.log(
     `Entries in the table: ${tally.written}. Other lines: ${tally.ignored}. Malformed: ${tally.malformed}.`,
   );
@@ -192,7 +215,7 @@ const run: Run = async ({ operator, operands: [name = ''] }) => {
     action: 'CREATE',
     resource: 'audit-logs',
     result: problem ? 'FAILURE' : 'SUCCESS',
-    details: { ...tally, entries: replay.listed },
+    details: tally,
   });
   if (!problem) return recorded;
   await recorded.catch((error) => console.error(explain(error)));

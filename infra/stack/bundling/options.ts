@@ -31,17 +31,6 @@ export const bundling: BundlingOptions = {
   },
 };
 
-const { '--alias': aliases, ...esbuildArgs } = bundling.esbuildArgs as { '--alias': string[] };
-
-/** The same with event streams, which the client of S3 cannot do without. */
-const archiveBundling: BundlingOptions = {
-  ...bundling,
-  esbuildArgs: {
-    ...esbuildArgs,
-    '--alias': aliases.filter((each) => !each.includes('event-streams')),
-  },
-};
-
 /** Bundles functions for which no client waits with the whole SDK that they import. */
 export const backgroundBundling: BundlingOptions = {
   bundleAwsSDK: true,
@@ -51,9 +40,7 @@ export const backgroundBundling: BundlingOptions = {
 };
 
 /** The bundling of a function. The files of its page are put into a folder beside the code. */
-export const bundlingOf = (definition: FunctionDefinition): BundlingOptions => {
-  const { staticFiles: page, showsSeal } = definition;
-  if (showsSeal) return archiveBundling;
+export const bundlingOf = ({ staticFiles: page }: FunctionDefinition): BundlingOptions => {
   if (!page) return bundling;
   const copyFiles = (folder: string) => [
     `mkdir "${folder}"`,

@@ -156,9 +156,9 @@ const sealAlarms = ({ sealer }: Watched): AlarmDefinition[] =>
         {
           name: 'AuditSealBehind',
           description:
-            'The audit trail was not sealed for two windows: changes of newer entries in the table cannot be detected. See the log of the function seal-audit.',
+            'Two runs of the sealer in a row have failed: changes of newer entries in the table cannot be detected. See the log of the function seal-audit.',
           metric: new MathExpression({
-            label: 'Windows that were not sealed',
+            label: 'Runs that sealed nothing',
             period,
             expression: 'IF(runs - errors < 1, 1, 0)',
             usingMetrics: {

@@ -4,44 +4,54 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { inject } from 'vitest';
-import { readDigest, type SignedDigest } from '../../../lib/seal/digest.ts';
+import type { Header } from '../../../lib/seal/header.ts';
 import type { TestService } from '../../support/service.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 import { comesTrue } from './installation.ts';
 
+interface SealedFile {
+  readonly name: string;
+  readonly header: Header;
+  readonly ids: readonly number[];
+}
+
 export interface SealedArchive {
   readonly folder: string;
   publicKey(): KeyObject;
-  /** Names, in the order of their windows. */
-  names(): readonly string[];
-  digests(): readonly SignedDigest[];
-  /** Of all entries. */
+  /** Oldest first. */
+  files(): readonly SealedFile[];
+  /** Of all lines. */
   ids(): readonly number[];
-  /** When the first window begins that has an entry; null when none has. */
-  windowOf(id: number): string | null;
+  /** The number of the first file that has an entry; null when none has. */
+  fileOf(id: number): number | null;
 }
 
 export const archiveIn = (data: string): SealedArchive => {
   const folder = join(data, 'audit-archive');
-  const read = (name: string) => readFileSync(join(folder, name));
-  const publicKey = () => createPublicKey(read('public-key.pem'));
-  const names = () =>
+  const read = (name: string): SealedFile => {
+    const text = gunzipSync(readFileSync(join(folder, name))).toString();
+    const [header, ...lines] = text.trimEnd().split('\n');
+    return {
+      name,
+      header: JSON.parse(header ?? ''),
+      ids: lines.map((line): number => JSON.parse(line).id),
+    };
+  };
+  const files = () =>
     existsSync(folder)
       ? readdirSync(folder)
-          .filter((name) => name.endsWith('.digest.json'))
+          .filter((name) => name.endsWith('.ndjson.gz'))
           .sort()
+          .reverse()
+          .map(read)
       : [];
-  const digests = () => names().map((name) => readDigest(read(name), publicKey()) as SignedDigest);
-  const idsIn = ({ entries }: SignedDigest) =>
-    gunzipSync(read(entries.file))
-      .toString()
-      .split('\n')
-      .slice(0, -1)
-      .map((line): number => JSON.parse(line).id);
-  const ids = () => digests().flatMap(idsIn);
-  const windowOf = (id: number) =>
-    digests().find((digest) => idsIn(digest).includes(id))?.from ?? null;
-  return { folder, publicKey, names, digests, ids, windowOf };
+  return {
+    folder,
+    publicKey: () => createPublicKey(readFileSync(join(folder, 'public-key.pem'))),
+    files,
+    ids: () => files().flatMap(({ ids }) => ids),
+    fileOf: (id) => files().find(({ ids }) => ids.includes(id))?.header.number ?? null,
+  };
 };
 
 export const idsInTable = async ({ environment }: TestService): Promise<readonly number[]> =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../../support/client.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
-import { comesTrue } from './installation.ts';
+import { comesTrue, processesWith } from './installation.ts';
 import { archiveIn, becomesSealed, idsInTable } from './sealed-archive.ts';
 
 const makeFolder = () => {
@@ -13,7 +13,7 @@ const makeFolder = () => {
   return folder;
 };
 
-/** A service whose windows are of a second. */
+/** A service that seals every second. */
 const startSealed = async (folder: string, environment = {}): Promise<TestService> => {
   const service = await startTestService({
     DATA_DIR: folder,
@@ -26,7 +26,7 @@ const startSealed = async (folder: string, environment = {}): Promise<TestServic
 };
 
 describe('npm start', () => {
-  it('seals each entry once, in windows without a gap, also over a time when it stood still', async () => {
+  it('seals each entry once, in files that follow one another, also over a time when it stood still', async () => {
     const folder = makeFolder();
     const archive = archiveIn(folder);
     const first = await startSealed(folder);
@@ -34,26 +34,38 @@ describe('npm start', () => {
     expect(await becomesSealed(first, archive)).toBe(true);
     await register(first.api);
     await first.stop();
-    const before = archive.names().length;
+    const before = archive.files().length;
 
     const second = await startSealed(folder, first.environment);
     expect(await becomesSealed(second, archive)).toBe(true);
     await second.stop();
 
-    const chain = archive.digests();
-    expect(chain.length).toBeGreaterThan(before);
-    expect(chain[0]).toMatchObject({ from: '0000-01-01T00:00:00.000Z', previous: null });
-    expect(chain.slice(1).map(({ from, previous }) => [from, previous?.sha256])).toEqual(
-      chain.slice(0, -1).map(({ until, sha256 }) => [until, sha256]),
+    const headers = archive.files().map(({ header }) => header);
+    expect(headers.length).toBeGreaterThan(before);
+    expect(headers[0]).toMatchObject({ number: 1, previous: null });
+    expect(headers.slice(1).map(({ number, from }) => [number, from])).toEqual(
+      headers.slice(0, -1).map(({ number, until }) => [number + 1, until]),
     );
     expect([...archive.ids()].sort()).toEqual([...(await idsInTable(second))].sort());
+  });
+
+  it('seals in a process of its own for each run, of which none is left after its end', async () => {
+    const folder = makeFolder();
+    const service = await startSealed(folder);
+    const sealers = () => processesWith(`infra/local/seal.ts\0${folder}`);
+
+    expect(await comesTrue(() => sealers().length > 0)).toBe(true);
+    expect(await comesTrue(() => archiveIn(folder).files().length > 2)).toBe(true);
+    await service.stop();
+
+    expect(sealers()).toEqual([]);
   });
 
   it('shows the public key again where its archive was taken away', async () => {
     const folder = makeFolder();
     const archive = archiveIn(folder);
     await startSealed(folder);
-    expect(await comesTrue(() => archive.names().length > 1)).toBe(true);
+    expect(await comesTrue(() => archive.files().length > 1)).toBe(true);
 
     renameSync(archive.folder, join(folder, 'taken-away'));
 

@@ -44,7 +44,6 @@ const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
     EmailVerification: 'off',
     AuditDetail: 'standard',
     AuditRetentionDays: '0',
-    AuditArchiveDays: '0',
     ...more,
   };
   const members = Object.entries(outputs).map(member).join('');

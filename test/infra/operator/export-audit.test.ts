@@ -13,12 +13,13 @@ import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb'
 import { beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { type ExportedEntry, exportFormats } from '../../../lib/audit/formats.ts';
 import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
-import { sealWindows } from '../../../lib/seal/sealer.ts';
+import { seal } from '../../../lib/seal/sealer.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { logIn, register } from '../../support/client.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
 import { engineClient, type Item, scan } from '../../support/stored-items.ts';
+import { comesTrue } from '../local/installation.ts';
 import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
 import { awsForThisTest } from './aws.ts';
 
@@ -38,6 +39,7 @@ beforeAll(async () => {
     await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
   }
   expect(await becomesSealed(service, archive)).toBe(true);
+  expect(await comesTrue(() => archive.files().length > 4)).toBe(true);
   await service.stop();
   await exportAudit('-');
 });
@@ -78,7 +80,6 @@ const stored = async (): Promise<readonly Item[]> => {
 const asExported = (item: Item) => {
   const { id, user_id, action, resource, resource_id, ip_address, user_agent, ...rest } = item;
   const { result, details, created_at, request_id = null } = rest;
-  const window = archive.windowOf(Number(id));
   return {
     id,
     user_id,
@@ -91,8 +92,7 @@ const asExported = (item: Item) => {
     details,
     created_at,
     request_id,
-    window,
-    late: window === null ? null : false,
+    file: archive.fileOf(Number(id)),
   };
 };
 
@@ -111,14 +111,14 @@ const byUser =
     user_id === user && action === 'CREATE';
 
 describe('export-audit', () => {
-  it('writes each entry once, oldest first, with its request and its window, or null before it is sealed', async () => {
+  it('writes each entry once, oldest first, with its request and its file, or null before it is sealed', async () => {
     const before = await stored();
 
     const entries = await entriesOf();
 
     expect(entries).toEqual(before.map(asExported));
     // The export before this one has left an entry, which is not sealed.
-    expect(Object.keys(entries[0] ?? {}).slice(-3)).toEqual(['request_id', 'window', 'late']);
+    expect(Object.keys(entries[0] ?? {}).slice(-2)).toEqual(['request_id', 'file']);
     expect(entries.filter(({ request_id }) => request_id)).not.toEqual([]);
     const sealed = new Set(archive.ids());
     expect(new Set(entries.map(({ id }) => sealed.has(id)))).toEqual(new Set([true, false]));
@@ -183,14 +183,14 @@ describe('export-audit', () => {
     expect(entries).toEqual(wanted.map(asExported));
   });
 
-  it('writes CSV as the API does, with three columns more', async () => {
+  it('writes CSV as the API does, with two columns more', async () => {
     const wanted = (await stored()).filter(byUser(users[0])).map(asExported);
     const file = newFile();
 
     await exportAudit(file, '--format', 'csv', '--user-id', String(users[0]), '--action', 'CREATE');
 
     const [head, ...lines] = readFileSync(file, 'utf8').split('\r\n');
-    expect(head).toMatch(/^id,user_id,.*,created_at,request_id,window,late$/);
+    expect(head).toMatch(/^id,user_id,.*,created_at,request_id,file$/);
     const { line } = exportFormats.csv;
     expect(lines.map((text) => `${text}\r\n`)).toEqual([
       ...wanted.map((entry) => line(entry as unknown as ExportedEntry)),
@@ -212,7 +212,7 @@ describe('export-audit', () => {
     onTestFinished(async () => void (await engine.send(new DeleteItemCommand({ TableName, Key }))));
 
     expect(await entriesOf('--user-id', '6')).toMatchObject([
-      { id: '12345678901234567890', action: null, details: 'AA==', window: null, late: null },
+      { id: '12345678901234567890', action: null, details: 'AA==', file: null },
     ]);
   });
 
@@ -220,8 +220,10 @@ describe('export-audit', () => {
     const copy = join(folder, 'copy');
     cpSync(archive.folder, copy, { recursive: true });
     const [file, empty] = [newFile(), join(folder, 'empty')];
-    const key = ['--public-key', join(archive.folder, 'public-key.pem')];
-    const sealed = (await stored()).filter(({ id }) => archive.windowOf(Number(id)) !== null);
+    const own = join(folder, 'public.pem');
+    cpSync(join(archive.folder, 'public-key.pem'), own);
+    const key = ['--public-key', own];
+    const sealed = (await stored()).filter(({ id }) => archive.fileOf(Number(id)) !== null);
     const ofUser = sealed.filter(({ resource_id }) => resource_id === String(users[1]));
     mkdirSync(empty);
 
@@ -237,7 +239,7 @@ describe('export-audit', () => {
     expect(ofUser.length).toBeGreaterThan(0);
     expect([ofNothing.status, ofNothing.stderr]).toEqual([
       1,
-      `Nothing was exported: there is no digest in ${empty}.\n`,
+      `Nothing was exported: there is no file in ${empty}.\n`,
     ]);
     expect([withoutKey.status, withoutKey.stderr]).toEqual([
       2,
@@ -259,16 +261,18 @@ describe('export-audit', () => {
   });
 
   it.each([
-    ['a digest that is gone', () => archive.names()[1] ?? '', /^The window of \S+Z is missing/],
+    ['a file that is gone', () => undefined, /^file 2 \(\d{10}\.ndjson\.gz\) is not there/],
     [
-      'entries that are gone',
-      () => archive.digests().find(({ entries }) => entries.count > 0)?.entries.file ?? '',
-      /is not as it was sealed/,
+      'a file that was changed',
+      (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)]),
+      /^file 2 is not as it was sealed/,
     ],
-  ])('writes nothing beside %s, and says so', async (_, nameOf, message) => {
-    const name = nameOf();
+  ])('writes nothing beside %s, and says so', async (_, tamper, message) => {
+    const name = archive.files()[1]?.name ?? '';
     const [from, to] = [join(archive.folder, name), join(folder, name)];
     renameSync(from, to);
+    const tampered = tamper(readFileSync(to));
+    if (tampered) writeFileSync(from, tampered);
     onTestFinished(() => renameSync(to, from));
     const file = newFile();
 
@@ -280,11 +284,11 @@ describe('export-audit', () => {
   });
 
   it('reads a deployed archive in its bucket', async () => {
-    const seal = await startAwsArchive();
-    onTestFinished(seal.stop);
+    const s3 = await startAwsArchive();
+    onTestFinished(s3.stop);
     const outputs = { AuditArchiveBucketName: 'trail', AuditSealKeyArn: 'key' };
     const aws = await awsForThisTest(service, outputs);
-    const variables = { ...aws.environment, ...seal.environment };
+    const variables = { ...aws.environment, ...s3.environment };
     for (const [name, value] of Object.entries({ ...variables, AUDIT_TABLE: TableName })) {
       vi.stubEnv(name, value);
     }
@@ -295,7 +299,7 @@ describe('export-audit', () => {
     await engine.send(new PutItemCommand({ TableName, Item: { ...odd, ...keys } }));
     const signer = await kmsSigner('key');
     const sealing = { archive: bucketArchive('trail'), source: auditEntries, signer, interval: 1 };
-    await sealWindows(sealing, new Date());
+    await seal(sealing, new Date());
     const gone = await borrow(byUser(users[2]));
     for (const id of [gone.id, 7]) {
       await engine.send(new DeleteCommand({ TableName, Key: { id } }));

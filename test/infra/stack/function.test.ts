@@ -303,6 +303,7 @@ describe('The in-memory variant', () => {
 const actionOf: Readonly<Record<string, string>> = {
   BatchGetItemCommand: 'dynamodb:BatchGetItem',
   DeleteCommand: 'dynamodb:DeleteItem',
+  GetCommand: 'dynamodb:GetItem',
   GetItemCommand: 'dynamodb:GetItem',
   PutCommand: 'dynamodb:PutItem',
   QueryCommand: 'dynamodb:Query',
@@ -348,6 +349,8 @@ const actionsOf = (code: string): string[] => {
   return [...new Set([...commands, ...items])].sort();
 };
 
+const { auditSeal, auditRetentionDays } = settings;
+
 /** The variables of the settings that code reads. */
 const variablesOf = (code: string): string[] => {
   const read = [...code.matchAll(/\b(?:config|settings)\d*\.(\w+)/g)].map(([, name = '']) => name);
@@ -359,7 +362,7 @@ const variablesOf = (code: string): string[] => {
       .map((each) => each.replace(/:.*/, '')),
   );
   const names = new Set([...read, ...taken]);
-  return Object.entries({ ...serviceSettings, auditSeal: settings.auditSeal })
+  return Object.entries({ ...serviceSettings, auditSeal, auditRetentionDays })
     .filter(([name]) => names.has(name))
     .map(([, { variable }]) => variable)
     .sort();

@@ -40,7 +40,6 @@ describe('the stack', () => {
       EmailVerification: 'off',
       AuditDetail: 'standard',
       AuditRetentionDays: '0',
-      AuditArchiveDays: '0',
     });
     expect(synthesise().findOutputs('ApiUrl').ApiUrl?.Value['Fn::GetAtt'][1]).toBe('ApiEndpoint');
     expect(synthesise({ console: 'off' }).findOutputs('ConsoleUrl')).toEqual({});

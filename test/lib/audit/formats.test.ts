@@ -123,14 +123,13 @@ describe('writePage', () => {
 });
 
 it('An exported entry has the id of its request, and says how it was sealed', () => {
-  const window = '2026-11-20T00:00:00.000Z';
-  const entry = { ...entryWith({}), request_id: 'a-request', window, late: false };
+  const entry = { ...entryWith({}), request_id: 'a-request', file: 7 };
   const { csv, ndjson } = exportFormats;
 
-  expect(csv.head).toMatch(/^id,user_id,.*,created_at,request_id,window,late\r\n$/);
+  expect(csv.head).toMatch(/^id,user_id,.*,created_at,request_id,file\r\n$/);
   expect(csv.line(entry)).toMatch(
-    /^\d+,,UPDATE,users,,,,SUCCESS,,[-\d]+T[:.\d]+Z,a-request,2026[^,]+Z,false\r\n$/,
+    /^\d+,,UPDATE,users,,,,SUCCESS,,[-\d]+T[:.\d]+Z,a-request,7\r\n$/,
   );
-  expect(csv.line({ ...entry, window: null, late: null })).toMatch(/,a-request,,\r\n$/);
+  expect(csv.line({ ...entry, file: null })).toMatch(/,a-request,\r\n$/);
   expect(ndjson.head + ndjson.line(entry)).toBe(`${JSON.stringify(entry)}\n`);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expiryBound, hasExpired, keptSince } from '../../../lib/audit/retention.ts';
+import { hasExpired } from '../../../lib/audit/retention.ts';
 import { timeToLive } from '../../../lib/audit/store.ts';
 
 const created_at = '2026-11-21T09:05:00.500Z';
@@ -47,14 +47,4 @@ describe('An entry', () => {
       expect(hasExpired(entry, created + 365 * day)).toBe(expired);
     }
   });
-
-  it('can have expired only if it is older than the bound of the search for expired entries', () => {
-    expect(expiryBound(created)).toBe('2026-10-22T09:05:00.500Z');
-    expect(expiryBound(expires_at * 1000 + 1000) > created_at).toBe(true);
-  });
-});
-
-it('All windows that are not older than the days of the archive must be in it, or all of them', () => {
-  expect(keptSince(60, created)).toBe('2026-09-22T09:05:00.500Z');
-  expect(keptSince(0, created)).toBeUndefined();
 });

@@ -1,47 +1,69 @@
-import { useState } from 'preact/hooks';
 import { api, send } from '../api.ts';
-import { Busy, FailureNotice, Notice } from '../components/notice.tsx';
-import { Screen } from '../components/screen.tsx';
+import { Busy, FailureNotice } from '../components/notice.tsx';
+import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
-import { Verification } from '../components/verification.tsx';
 import type { AuditSealSummary } from '../contract.d.ts';
-import { counted, duration, localTime } from '../format.ts';
+import { counted, duration } from '../format.ts';
 import { useLoad } from '../loading.ts';
-import { type Memory, recall, remember } from '../trail/memory.ts';
 
-const State = ({ newest, behind }: Pick<AuditSealSummary, 'newest' | 'behind'>) => {
+const State = ({ newest, behind }: AuditSealSummary) => {
   if (behind !== null) return <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>;
   return newest ? <Badge kind="good">Sealed</Badge> : <Badge>Not sealed yet</Badge>;
 };
 
-const Checked = ({ verified }: Pick<AuditSealSummary, 'verified'>) => {
-  if (!verified) return <>nothing yet</>;
-  const { from, until, at, faults } = verified;
+const Newest = ({ newest, interval }: AuditSealSummary) => (
+  <>
+    {newest ? `Number ${newest.number}` : 'none yet'}
+    <p class="hint">
+      {newest && (
+        <>
+          {counted(newest.count, 'entry', 'entries')}, sealed <Time at={newest.at} />.{' '}
+        </>
+      )}
+      A file is written every {counted(interval, 'second')}.
+    </p>
+  </>
+);
+
+/** Milliseconds for which findings are shown in red, even if later checks have none. */
+const alarmTime = 30 * 86_400_000;
+
+const hasFound = ({ check }: AuditSealSummary): boolean =>
+  check?.found != null && Date.now() - Date.parse(check.found) < alarmTime;
+
+const Checked = (seal: AuditSealSummary) => {
+  const { check } = seal;
+  if (!check) return <>not yet</>;
+  const { at, findings, found } = check;
+  const none = hasFound(seal) ? 'Findings' : 'No findings';
   return (
     <>
-      <Badge kind={faults ? 'bad' : 'good'}>
-        {faults ? counted(faults, 'finding') : 'No findings'}
+      <Badge kind={hasFound(seal) ? 'bad' : 'good'}>
+        {findings ? counted(findings, 'finding') : none}
       </Badge>
       <p class="hint">
-        At <Time at={at} />, the windows from {startOf(from)} until <Time at={until} />.
+        At <Time at={at} />
+        {findings ? '' : ', without findings'}.
       </p>
+      {found && (
+        <p class="hint">
+          A check had findings last at <Time at={found} />: the log of the service names some of
+          them, <code>verify-audit</code> all.
+        </p>
+      )}
     </>
   );
 };
 
-/** The first window begins before all entries. */
-const startOf = (from: string) => (from < '1970' ? 'the beginning' : <Time at={from} />);
-
-const Facts = ({ seal }: { seal: AuditSealSummary }) => (
-  <dl class="card facts">
+const Facts = (seal: AuditSealSummary) => (
+  <dl class={`card facts ${hasFound(seal) ? 'broken' : ''}`}>
     <dt>State</dt>
     <dd>
       <State {...seal} />
     </dd>
-    <dt>Sealed until</dt>
+    <dt>Newest file</dt>
     <dd>
-      {seal.newest ? <Time at={seal.newest.until} /> : 'no time yet'}
-      <p class="hint">A window is sealed every {counted(seal.interval, 'second')}.</p>
+      <Newest {...seal} />
     </dd>
     <dt>Last check by the sealer</dt>
     <dd>
@@ -54,52 +76,19 @@ const Facts = ({ seal }: { seal: AuditSealSummary }) => (
   </dl>
 );
 
-/** Says whether the key is the one that this browser knows. */
-const KeyNotice = ({ known, accept }: { known: Memory; accept: () => void }) => (
-  <Notice kind="failure">
+const Elsewhere = () => (
+  <Card title="Verify it from elsewhere">
     <p>
-      <strong>The key of the seal has changed.</strong> From {localTime(known.since)} on it was{' '}
-      <code>{known.key}</code>. Unless somebody changed it on purpose, the trail may have been
-      replaced. Ask who runs the service, and compare the fingerprint with the copy that you keep
-      elsewhere.
+      This page shows what the service says of itself, and who controls the service could have it
+      say anything. Run <code>verify-audit</code> every day on a machine, and best in an account,
+      that the people who run the service cannot reach, with the public key that you keep there. It
+      prints the fingerprint, which must be the one above.
     </p>
-    <button type="button" onClick={accept}>
-      It was changed on purpose: remember the new key
-    </button>
-  </Notice>
+    <p>
+      <code>npm run --silent operator -- verify-audit --public-key FILE --stack NAME</code>
+    </p>
+  </Card>
 );
-
-const Sealed = ({ seal }: { seal: AuditSealSummary }) => {
-  const { key } = seal;
-  const now = () => new Date().toISOString();
-  const [isFirst] = useState(() => !recall());
-  const [known, setKnown] = useState(() => recall() ?? remember({ key, since: now() }));
-  const isKnown = known.key === key;
-  return (
-    <>
-      {!isKnown && (
-        <KeyNotice known={known} accept={() => setKnown(remember({ key, since: now() }))} />
-      )}
-      <Facts seal={seal} />
-      {isKnown && (
-        <p class="muted">
-          {isFirst ? (
-            'This browser sees the key for the first time, and remembers it from now on.'
-          ) : (
-            <>
-              This browser has known the key since <Time at={known.since} />.
-            </>
-          )}
-        </p>
-      )}
-      <Verification
-        fingerprint={key}
-        seen={isKnown ? known.seen : undefined}
-        onVerified={(seen) => isKnown && setKnown(remember({ ...known, seen }))}
-      />
-    </>
-  );
-};
 
 /** The seal of the audit trail. */
 export const Seal = () => {
@@ -119,7 +108,8 @@ export const Seal = () => {
     <Screen title="Seal">
       <FailureNotice what="The seal could not be loaded" failure={failure} retry={reload} />
       {!data && isBusy && <Busy label="Loading the seal…" />}
-      {data && <Sealed seal={data} />}
+      {data && <Facts {...data} />}
+      {data && <Elsewhere />}
     </Screen>
   );
 };

@@ -1,0 +1,59 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { getAuditSeal } from '../../lib/contract/audit-seal.ts';
+import { DomainError } from '../../lib/errors.ts';
+import { adminOnly } from '../../lib/http/access.ts';
+import { endpoint } from '../../lib/http/endpoint.ts';
+import { dueBefore } from '../../lib/seal/finding.ts';
+import { publicKeyName } from '../../lib/seal/folder.ts';
+import { fingerprintOf } from '../../lib/seal/header.ts';
+import { timeIn } from '../../lib/seal/line.ts';
+import { readShown } from '../../lib/seal/shown.ts';
+import { config, sealerConfig } from '../../lib/settings.ts';
+import { callKms } from '../../lib/signed-request.ts';
+
+const readKey = async (): Promise<KeyObject> => {
+  const { auditArchiveFolder: folder } = config;
+  if (folder) return createPublicKey(await readFile(join(folder, publicKeyName)));
+  const { PublicKey } = await callKms('GetPublicKey', sealerConfig.auditSealKey);
+  return createPublicKey({ key: Buffer.from(PublicKey, 'base64'), type: 'spki', format: 'der' });
+};
+
+/** Kept from request to request of this process. */
+let publicKey: KeyObject | undefined;
+
+/** The newest file, as its sealer left word of it, and the key by which that is signed. */
+const readNewest = async () => {
+  publicKey ??= await readKey();
+  return { key: fingerprintOf(publicKey), newest: await readShown(publicKey) };
+};
+
+/** GET /api/admin/audit-seal */
+export const handler = endpoint(getAuditSeal, adminOnly, async () => {
+  if (!config.auditArchiveFolder && !sealerConfig.auditSealKey) {
+    throw new DomainError('AUDIT_NOT_SEALED');
+  }
+  const { key, newest } = await readNewest().catch((cause) => {
+    throw new DomainError('STORAGE_FAULT', { cause });
+  });
+  if (!newest) {
+    const { auditSealInterval: interval } = config;
+    return { statusCode: 200, body: { key, interval, newest: null, behind: null, check: null } };
+  }
+  const { number, at, count, interval, check: outcome } = newest;
+  // A full file ends at the key of an entry, which need not begin with a time.
+  const until = timeIn(newest.until) ?? at;
+  const now = Date.now();
+  const isBehind = newest.until < dueBefore(interval, now);
+  const behind = isBehind ? Math.floor((now - Date.parse(until)) / 1000) : null;
+  const check = outcome && {
+    at: outcome.at,
+    findings: outcome.findings,
+    found: outcome.found,
+  };
+  return {
+    statusCode: 200,
+    body: { key, interval, newest: { number, at, until, count }, behind, check },
+  };
+});

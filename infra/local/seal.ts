@@ -1,0 +1,14 @@
+/** One run of the sealer, which `npm start` gives a process of its own (sealing.ts). */
+import { logFailure, runSealer } from '../../lib/seal/check.ts';
+import { folderArchive } from '../../lib/seal/folder.ts';
+import { readShown, showHeader } from '../../lib/seal/shown.ts';
+import { auditEntries } from '../../lib/seal/table.ts';
+import { archiveFolder, signerIn } from './sealing.ts';
+
+const [folder = '', interval = ''] = process.argv.slice(2);
+const signer = signerIn(folder);
+if (!signer) process.exit(1);
+const archive = folderArchive(archiveFolder(folder));
+const word = { show: showHeader, shown: readShown };
+const sealing = { archive, source: auditEntries, signer, interval: Number(interval), ...word };
+await runSealer(sealing, new Date()).catch(logFailure);
