@@ -88,11 +88,13 @@ const put = (objects: Objects, key: string, content: Buffer, ifNoneMatch: string
   return true;
 };
 
-const sendRange = (content: Buffer, range = '', response: ServerResponse) => {
-  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range) ?? [];
+const sendRange = (content: Buffer, wanted = '', response: ServerResponse) => {
+  const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(wanted) ?? [];
   if (start === undefined) return fail(response, 403, 'AccessDenied');
   if (Number(start) >= content.length) return fail(response, 416, 'InvalidRange');
-  return response.writeHead(206).end(content.subarray(Number(start), Number(end) + 1));
+  const part = content.subarray(Number(start), Number(end) + 1);
+  const range = `bytes ${start}-${Number(start) + part.length - 1}/${content.length}`;
+  return response.writeHead(206, { 'content-range': range }).end(part);
 };
 
 const serveObject = async (
