@@ -231,7 +231,9 @@ export const archiveCases: readonly SealCase[] = [
     line.replace('"Z"', '"\\u005a"').replace('Z"', '\\u005a"'),
   ),
   headerCase('another count', 'unsigned', (line) => line.replace('"count":', '"count":1')),
-  headerCase('another key', 'unsigned', (line) => line.replace(/"key":"."?/, '"key":"0')),
+  headerCase('another key', 'unsigned', (line) =>
+    line.replace(/(?<="key":")./, (digit) => (digit === '0' ? '1' : '0')),
+  ),
   headerCase('a signature in capitals', 'foreign', (line) =>
     line.replace(signatureIn(line), signatureIn(line).toUpperCase()),
   ),
