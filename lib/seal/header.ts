@@ -146,7 +146,7 @@ export const isSigned = (header: ReadHeader): header is SignedHeader => !('fault
 export const readHeader = (bytes: Buffer, publicKey: KeyObject): ReadHeader => {
   const line = bytes.toString();
   const [, start = '', signature = ''] =
-    /^(\{.*),"signature":"([0-9a-f]{128})"\}\n$/.exec(line) ?? [];
+    /^(\{.*),"signature":"([0-9a-f]{128})"\}\n$/s.exec(line) ?? [];
   const header = parseHeader(`${start}}`);
   // What is no UTF-8 is another text than its bytes.
   if (!header || bytes.length > maxHeader || !Buffer.from(line).equals(bytes)) {

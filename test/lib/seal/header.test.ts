@@ -79,6 +79,14 @@ describe('The header of a file', () => {
     await expect(signHeader(header, { ...other, publicKey })).rejects.toThrow('would be unsigned');
   });
 
+  it('may name any key of an index, with what JSON has of line ends', async () => {
+    const key = '2026-11-22T12:00:00.000Z\u2028\u2029\r\n';
+
+    const made = await signHeader({ ...header, from: key, until: key }, signer);
+
+    expect(made).toMatchObject({ from: key, until: key });
+  });
+
   it('has room for the longest keys of an index, whatever they hold', async () => {
     const key = '\ud800'.repeat(1024);
 
