@@ -1,4 +1,5 @@
 /** One run of the sealer, which `npm start` gives a process of its own (sealing.ts). */
+import { existsSync } from 'node:fs';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import { folderArchive } from '../../lib/seal/folder.ts';
 import { readShown, showHeader } from '../../lib/seal/shown.ts';
@@ -11,4 +12,6 @@ if (!signer) process.exit(1);
 const archive = folderArchive(archiveFolder(folder));
 const word = { show: showHeader, shown: readShown };
 const sealing = { archive, source: auditEntries, signer, interval: Number(interval), ...word };
-await runSealer(sealing, new Date()).catch(logFailure);
+await runSealer(sealing, new Date()).catch((error) => {
+  if (existsSync(folder)) logFailure(error);
+});
