@@ -45,7 +45,8 @@ const gatewayMessages: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-const isOfGateway = ({ headers }: Exchange) => headers.get('content-type') === 'application/json';
+const isOfGateway = ({ headers, status }: Exchange) =>
+  status >= 400 && headers.get('content-type') === 'application/json';
 
 const isPreflight = ({ method, status, text }: Exchange) =>
   method === 'OPTIONS' && status === 204 && text === '';
