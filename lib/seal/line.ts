@@ -55,16 +55,25 @@ export const lineOf = (item: Item): string => {
   return `{${line}}`;
 };
 
+/** Whether a line is written as {@link lineOf} writes its item. */
+const isCanonical = (item: unknown, line: string): item is Item => {
+  try {
+    return typeof item === 'object' && item !== null && lineOf(item as Item) === line;
+  } catch (error) {
+    // Values lie within each other more deeply than the stack is: no table has such an item.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+};
+
 /**
  * Reads a line.
  * @throws {SyntaxError} when it is not written as {@link lineOf} writes one
  */
 export const readLine = (line: string): Item => {
   const item: unknown = JSON.parse(line);
-  if (typeof item !== 'object' || item === null || lineOf(item as Item) !== line) {
-    throw new SyntaxError('It is not written as a line is');
-  }
-  return item as Item;
+  if (!isCanonical(item, line)) throw new SyntaxError('It is not written as a line is');
+  return item;
 };
 
 /** How many of the ids that an entry lists count, so that no entry keeps a sealer busy. */

@@ -401,6 +401,27 @@ export const keyCases: readonly SealCase[] = [
   withKey('an entry with another content later', [`changed ${inFifth}`], {
     lines: (text) => text + text.replace(/\n.*/s, '\n').replace('SUCCESS', 'FAILURE'),
   }),
+  // How a line is written counts, not that DynamoDB has no such value.
+  ...['true', '{"SS":["b","a"]}', '[1]'].map((value) =>
+    withKey(`a line with a value of ${value}`, [`changed ${inFifth}`], {
+      lines: (text) => text.replace(/"user_id":[^,]*/, `"user_id":${value}`),
+    }),
+  ),
+  withKey('a line with an attribute __proto__', [`changed ${inFifth}`], {
+    lines: (text) => text.replace('{', '{"__proto__":5,'),
+  }),
+  withKey('a line with names out of order within', altered5, {
+    lines: (text) => text.replace('"user_id":0', '"user_id":{"M":{"b":{"S":""},"a":{"S":""}}}'),
+  }),
+  withKey('a line of 20,000 lists within each other', altered5, {
+    lines: (text) =>
+      text.replace('"user_id":0', `"user_id":${'['.repeat(20_000)}${']'.repeat(20_000)}`),
+  }),
+  withKey('a line separator in its header', [], { header: { until: `${header(5).until}\u2028` } }),
+  withKey('a check of no file', [], {
+    header: { check: { at: header(5).at, first: 2 ** 53 - 1, last: 0, findings: 0, found: null } },
+  }),
+  withKey('no gzip at all', altered5, { gzip: () => Buffer.of() }),
   withKey('two members of lines', [], { gzip: (lines) => Buffer.concat([lines, gzipSync('')]) }),
   withKey('zeros after the lines', altered5, {
     gzip: (lines) => Buffer.concat([lines, Buffer.alloc(9)]),
