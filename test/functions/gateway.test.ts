@@ -57,8 +57,10 @@ const expectCommonHeaders = ({ status, headers }: ApiAnswer, { path = '' } = {})
   expect(headers.get('x-request-id')).toMatch(/^\S{8,}$/);
   if (/^\/(docs|console)/.test(path))
     expect(headers.get('content-type')).toMatch(/^text\/\w+; charset=utf-8$/);
-  else if ([204, 302].includes(status)) expect(headers.get('content-type')).toBeNull();
-  else expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  else if (status === 204) expect(headers.get('content-type')).toBeNull();
+  // A gateway may name the type of a body that is not there.
+  else if (status !== 302)
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   expect(headers.has('error-code')).toBe(status >= 400);
   expect(headers.has('x-powered-by')).toBe(false);
 };
