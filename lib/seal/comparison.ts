@@ -76,11 +76,16 @@ const findingOf = (id: unknown, kind: Finding['kind'], after: unknown): Finding 
 
 const kindOf = ({ kind }: { readonly kind?: unknown }) => (kind === 'changed' ? kind : 'deleted');
 
+/** How many ids are listed of lines that have a key before the beginning of their file. */
+const maxNamed = 20;
+
 /** Lines of files on one side, the table on the other. */
 export class Comparison {
   /** How many entries have a line, and how many lines have a key before the beginning of their file. */
   entries = 0;
   early = 0;
+  /** The ids of the first of these. */
+  readonly earlyIds: string[] = [];
   private readonly scratch = openScratch(tables);
   private readonly sql = statements(this.scratch);
   private readonly now: number;
@@ -93,7 +98,7 @@ export class Comparison {
   /** Notes a line of a file. The first one of an id counts; another content later is a finding. */
   seal(line: string, item: Item, { number, from }: SignedHeader): void {
     const [id, digest] = [idText(item.id), hashOf(line)];
-    if (keyOf(item) < from) this.early += 1;
+    if (keyOf(item) < from && this.early++ < maxNamed) this.earlyIds.push(id);
     if (this.sql.seal(id, digest, number, Number(hasLeft(item, this.now)))) this.entries += 1;
     else this.sql.differ(line, id, digest);
   }

@@ -34,6 +34,8 @@ export interface Verified {
   readonly entries: number;
   /** How many of their lines have a key before the beginning of their file. */
   readonly early: number;
+  /** The ids of the first of these. */
+  readonly earlyIds: readonly string[];
   /** How many entries have left the table because they expired. */
   readonly expired: number;
   /** How many entries of the table the next run will seal, and since when the oldest one waits. */

@@ -252,8 +252,8 @@ export const verifyTrail = async (
     let step = await findings.next();
     for (; !step.done; step = await findings.next()) await tell(step.value);
     const { files, reached: last, left } = chain;
-    const { entries, early } = comparison;
-    return { files, last, entries, early, ...step.value, newest, left };
+    const { entries, early, earlyIds } = comparison;
+    return { files, last, entries, early, earlyIds, ...step.value, newest, left };
   } finally {
     comparison.close();
   }

@@ -76,11 +76,14 @@ interface Outcome {
 }
 
 const summarise = (trail: OpenedTrail, { verified, question }: Outcome, findings: Findings) => {
-  const { files, entries, early, newest } = verified;
+  const { files, entries, early, earlyIds, newest } = verified;
+  const list = [...earlyIds, ...(early > earlyIds.length ? ['…'] : [])].join(', ');
   const lines = [
     `Key:      ${fingerprintOf(trail.publicKey)} (SHA-256)`,
     `Verified: ${count(files, 'file', 'files')} with ${count(entries, 'entry', 'entries')}, until ${newest?.until.slice(0, 24) ?? 'nowhere'}`,
-    ...(early ? [`Early:    ${early.toLocaleString('en')}, sealed after their time was`] : []),
+    ...(early
+      ? [`Late:     ${early.toLocaleString('en')}, sealed later than others of their time: ${list}`]
+      : []),
     ...(trail.place === undefined ? [] : linesOfTable(verified)),
     resultOf(findings, question),
   ];

@@ -20,7 +20,7 @@ import {
   readRunning,
 } from '../../../infra/local/folder.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
-import { makeEntry } from '../../../lib/audit/entry.ts';
+import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem } from '../../../lib/audit/store.ts';
 import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
 import { folderArchive, localSigner, makeKey } from '../../../lib/seal/folder.ts';
@@ -149,9 +149,14 @@ const entryOf = async (user: number) => {
 };
 
 /** Writes an entry of the past to the table, past the service, until the test ends. @returns its id */
-const forge = async (now = new Date('2026-03-01')): Promise<number> => {
-  const action = { action: 'DELETE', resource: 'users', result: 'SUCCESS' } as const;
-  const entry = makeEntry(action, { now });
+const forge = async (
+  now = new Date('2026-03-01'),
+  action: Partial<AuditedAction> = {},
+): Promise<number> => {
+  const entry = makeEntry(
+    { action: 'DELETE', resource: 'users', result: 'SUCCESS', ...action },
+    { now },
+  );
   await engine.send(new PutCommand({ TableName, Item: toItem(entry, { writeId: 'forged' }) }));
   onTestFinished(async () => {
     await engine.send(new DeleteCommand({ TableName, Key: { id: entry.id } }));
@@ -396,6 +401,20 @@ describe('verify-audit', () => {
     expect(stdout).toContain('Verified: 1 file with');
     expect(copy.stdout).toContain(`Verified: ${since.length} file`);
     expect([status, copy.status]).toEqual([0, 0]);
+  });
+
+  it('lists what was sealed later than others of its time', async () => {
+    const copy = makeCopy();
+    const pem = readFileSync(join(service.folder, 'audit-seal-key.pem'), 'utf8');
+    const late = await forge();
+    const listing = { action: 'CREATE', resource: 'audit-logs', details: { entries: [late] } };
+    await forge(new Date(Date.now() - 2000), listing as Partial<AuditedAction>);
+    await sealTable({ archive: folderArchive(copy), signer: localSigner(pem) });
+
+    const { status, stdout } = await verifyCopy(copy);
+
+    expect(stdout).toContain(`\nLate:     1, sealed later than others of their time: ${late}\n`);
+    expect(status).toBe(0);
   });
 
   it('verifies a copy by a public key, with nothing of the service at hand', async () => {

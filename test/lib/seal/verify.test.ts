@@ -22,7 +22,7 @@ const runOf = (trail: TestTrail, number: number) => headersOf(trail)[number - 1]
 describe('Verification', () => {
   it('counts files, entries once, and lines that came late', async () => {
     const { trail } = await sealedTrail(6);
-    trail.replay([trail.now - 60 * minute]);
+    const late = trail.replay([trail.now - 60 * minute]);
     await trail.seal(2 * minute);
 
     expect(await trail.verify()).toMatchObject({
@@ -30,6 +30,7 @@ describe('Verification', () => {
       last: 7,
       entries: 8,
       early: 1,
+      earlyIds: late.map(String),
       expired: 0,
       waiting: 0,
       unproven: 0,
