@@ -3,7 +3,7 @@
  */
 import { operationsInForce } from '../lib/contract/operations.ts';
 import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
-import { type ServiceValues, type ServiceVariable, sendsMail } from '../lib/settings.ts';
+import { type ServiceValues, sendsMail } from '../lib/settings.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
@@ -26,8 +26,6 @@ export interface TablePermission {
   readonly indexes?: readonly string[];
   /** The pattern of the partition keys that it is for; absent: all. */
   readonly keys?: string;
-  /** The permission is needed with any one of these settings; absent: always. */
-  readonly when?: readonly Partial<ServiceValues>[];
 }
 
 export interface FunctionDefinition {
@@ -40,12 +38,10 @@ export interface FunctionDefinition {
   readonly permissions: readonly TablePermission[];
   /** Whether the function signs or verifies tokens or cursors. */
   readonly signingSecret: boolean;
-  /** The environment variables of the settings that it reads. */
-  readonly variables: readonly ServiceVariable[];
   /** Megabytes; absent: what {@link memoryOf} gives. */
   readonly memory?: number;
-  /** It hands messages over to the mail function, if there is one; or only to verify addresses. */
-  readonly handsOverMails?: true | 'verification';
+  /** It hands messages over to the mail function, if there is one. */
+  readonly handsOverMails?: true;
   /** It can make users admins, and logs this. */
   readonly makesAdmins?: true;
   /** It is the mail function, which has no route: other functions invoke it asynchronously. */
@@ -71,32 +67,20 @@ export const memoryOf = ({ memory, routes }: FunctionDefinition): number =>
 
 const [byCreatedAt, byAdmin] = usersTable.indexes;
 
-const stateless = [{ sessions: 'stateless' }] as const;
-const revocable = [{ sessions: 'revocable' }] as const;
-
-/** Authentication reads a revocable session together with its user. */
-const readsSessions: TablePermission = {
-  table: 'users',
-  actions: ['dynamodb:BatchGetItem'],
-  when: revocable,
-};
+/** Authentication reads a session together with its user. */
+const readsSessions: TablePermission = { table: 'users', actions: ['dynamodb:BatchGetItem'] };
 
 /** The first use of an access token is noted in its session. */
 const notesUse: TablePermission = {
   table: 'users',
   actions: ['dynamodb:UpdateItem'],
   keys: 'sessions#*',
-  when: revocable,
 };
 
 const authenticates = [readsSessions, notesUse];
 
-/** With revocable sessions the user was read together with the session. */
-const readsCaller: TablePermission = {
-  table: 'users',
-  actions: ['dynamodb:GetItem'],
-  when: stateless,
-};
+/** Where there are sessions, the user was read together with the session. */
+const readsCaller: TablePermission = { table: 'users', actions: ['dynamodb:GetItem'] };
 
 const writesAudit: TablePermission = { table: 'audit', actions: ['dynamodb:PutItem'] };
 
@@ -114,16 +98,6 @@ const changesOwnFactor: TablePermission = {
   table: 'users',
   actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:UpdateItem'],
 };
-
-/** Settings by which users confirm their own password and code. */
-const ownFactorVariables = [
-  'AUDIT_RETENTION_DAYS',
-  'BCRYPT_COST',
-  'SESSIONS',
-  'SECOND_FACTOR',
-  'LOGIN_FAILURES_PER_ACCOUNT',
-  'LOGIN_FAILURES_PER_ADDRESS',
-] as const;
 
 export const functions: readonly FunctionDefinition[] = [
   // The stack creates it before the functions that invoke it.
@@ -145,13 +119,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: false,
-    variables: [
-      'AUDIT_RETENTION_DAYS',
-      'MAIL_FROM',
-      'RESET_URL',
-      'EMAIL_VERIFICATION',
-      'VERIFY_URL',
-    ],
     sendsMails: true,
   },
   {
@@ -161,28 +128,11 @@ export const functions: readonly FunctionDefinition[] = [
     permissions: [
       createsUsers,
       // Where nobody may know who has an account, it looks whether an address is taken.
-      {
-        table: 'users',
-        actions: ['dynamodb:GetItem'],
-        when: [{ emailVerification: 'required', loginAnswers: 'uniform' }],
-      },
+      { table: 'users', actions: ['dynamodb:GetItem'] },
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_DETAIL',
-      'AUDIT_RETENTION_DAYS',
-      'PASSWORD_MIN_LENGTH',
-      'BCRYPT_COST',
-      'REGISTRATIONS_PER_ADDRESS',
-      'SESSIONS',
-      'SESSION_DAYS',
-      'SESSION_IDLE_DAYS',
-      'EMAIL_VERIFICATION',
-      'LOGIN_ANSWERS',
-      'LOGIN_FAILURES_PER_ADDRESS',
-    ],
-    handsOverMails: 'verification',
+    handsOverMails: true,
   },
   {
     name: 'login',
@@ -202,20 +152,8 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_RETENTION_DAYS',
-      'BCRYPT_COST',
-      'LOGIN_ANSWERS',
-      'LOGIN_FAILURES_PER_ACCOUNT',
-      'LOGIN_FAILURES_PER_ADDRESS',
-      'SESSIONS',
-      'SESSION_DAYS',
-      'SESSION_IDLE_DAYS',
-      'SECOND_FACTOR',
-      'EMAIL_VERIFICATION',
-    ],
     factorKey: 'kms:Decrypt',
-    handsOverMails: 'verification',
+    handsOverMails: true,
   },
   {
     name: 'refresh',
@@ -226,7 +164,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSION_DAYS', 'SESSION_IDLE_DAYS'],
   },
   {
     name: 'logout',
@@ -238,7 +175,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'account-deletions-create',
@@ -261,7 +197,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_DETAIL', ...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },
@@ -272,7 +207,6 @@ export const functions: readonly FunctionDefinition[] = [
     // It looks up no account: it counts requests by source address, and reads who asks with a token.
     permissions: [...authenticates, { table: 'users', actions: ['dynamodb:UpdateItem'] }],
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR', 'LOGIN_FAILURES_PER_ADDRESS'],
     handsOverMails: true,
   },
   {
@@ -287,16 +221,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_RETENTION_DAYS',
-      'PASSWORD_MIN_LENGTH',
-      'BCRYPT_COST',
-      'SESSIONS',
-      'SECOND_FACTOR',
-      'LOGIN_FAILURES_PER_ACCOUNT',
-      'EMAIL_VERIFICATION',
-      'LOGIN_FAILURES_PER_ADDRESS',
-    ],
     handsOverMails: true,
   },
   {
@@ -309,7 +233,6 @@ export const functions: readonly FunctionDefinition[] = [
       { table: 'users', actions: ['dynamodb:UpdateItem'] },
     ],
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION', 'LOGIN_FAILURES_PER_ADDRESS'],
     handsOverMails: true,
   },
   {
@@ -329,16 +252,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_DETAIL',
-      'AUDIT_RETENTION_DAYS',
-      'BCRYPT_COST',
-      'SESSIONS',
-      'LOGIN_FAILURES_PER_ACCOUNT',
-      'LOGIN_FAILURES_PER_ADDRESS',
-      'SECOND_FACTOR',
-      'EMAIL_VERIFICATION',
-    ],
     handsOverMails: true,
   },
   {
@@ -347,7 +260,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/profile' }],
     permissions: [...authenticates, readsCaller],
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
   },
   {
     name: 'users-create',
@@ -355,16 +267,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/users', hashesPasswords: true }],
     permissions: [...authenticates, createsUsers, grantsRoles, writesAudit],
     signingSecret: true,
-    variables: [
-      'AUDIT_DETAIL',
-      'AUDIT_RETENTION_DAYS',
-      'PASSWORD_MIN_LENGTH',
-      'BCRYPT_COST',
-      'SESSIONS',
-      'SECOND_FACTOR',
-      'EMAIL_VERIFICATION',
-      'LOGIN_ANSWERS',
-    ],
     makesAdmins: true,
   },
   {
@@ -378,7 +280,6 @@ export const functions: readonly FunctionDefinition[] = [
       { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
     ],
     signingSecret: true,
-    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
   },
   {
     name: 'users-get',
@@ -386,7 +287,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/users/{id}' }],
     permissions: [...authenticates, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
-    variables: ['USER_DIRECTORY', 'SESSIONS', 'SECOND_FACTOR', 'EMAIL_VERIFICATION'],
   },
   {
     name: 'users-update',
@@ -394,15 +294,7 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'PUT', path: '/api/users/{id}', hashesPasswords: true }],
     permissions: [
       // Wrong current passwords are counted like failed logins.
-      {
-        ...readsSessions,
-        when: [
-          ...revocable,
-          { currentPassword: 'required' },
-          { emailVerification: 'on' },
-          { emailVerification: 'required' },
-        ],
-      },
+      readsSessions,
       {
         table: 'users',
         actions: [
@@ -416,20 +308,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_DETAIL',
-      'AUDIT_RETENTION_DAYS',
-      'USER_DIRECTORY',
-      'PASSWORD_MIN_LENGTH',
-      'BCRYPT_COST',
-      'SESSIONS',
-      'SECOND_FACTOR',
-      'CURRENT_PASSWORD',
-      'LOGIN_FAILURES_PER_ACCOUNT',
-      'LOGIN_FAILURES_PER_ADDRESS',
-      'EMAIL_VERIFICATION',
-      'LOGIN_ANSWERS',
-    ],
     makesAdmins: true,
     handsOverMails: true,
   },
@@ -447,14 +325,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_DETAIL',
-      'AUDIT_RETENTION_DAYS',
-      'SESSIONS',
-      'SECOND_FACTOR',
-      'EMAIL_VERIFICATION',
-      'LOGIN_FAILURES_PER_ADDRESS',
-    ],
     handsOverMails: true,
   },
   {
@@ -467,7 +337,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'sessions-list',
@@ -475,7 +344,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/users/{id}/sessions' }],
     permissions: authenticates,
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'sessions-end',
@@ -487,7 +355,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'sessions-end-others',
@@ -499,7 +366,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: ['AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'second-factor-get',
@@ -507,7 +373,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/second-factor' }],
     permissions: authenticates,
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'second-factor-enrol',
@@ -515,7 +380,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/second-factor', hashesPasswords: true }],
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
-    variables: [...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Encrypt',
   },
   {
@@ -524,7 +388,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'PUT', path: '/api/second-factor' }],
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
-    variables: [...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },
@@ -534,7 +397,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/second-factor/recovery-codes', hashesPasswords: true }],
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
-    variables: [...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },
@@ -544,7 +406,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'POST', path: '/api/second-factor/removals', hashesPasswords: true }],
     permissions: [changesOwnFactor, writesAudit],
     signingSecret: true,
-    variables: [...ownFactorVariables, 'EMAIL_VERIFICATION'],
     factorKey: 'kms:Decrypt',
     handsOverMails: true,
   },
@@ -554,7 +415,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/users/{id}/second-factor' }],
     permissions: [...authenticates, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'users-remove-second-factor',
@@ -566,13 +426,6 @@ export const functions: readonly FunctionDefinition[] = [
       writesAudit,
     ],
     signingSecret: true,
-    variables: [
-      'AUDIT_RETENTION_DAYS',
-      'SESSIONS',
-      'SECOND_FACTOR',
-      'EMAIL_VERIFICATION',
-      'LOGIN_FAILURES_PER_ADDRESS',
-    ],
     handsOverMails: true,
   },
   {
@@ -588,10 +441,9 @@ export const functions: readonly FunctionDefinition[] = [
       },
       // For the entry of an export; with full detail, also for the entry of a query and its mark.
       writesAudit,
-      { table: 'users', actions: ['dynamodb:PutItem'], when: [{ auditDetail: 'full' }] },
+      { table: 'users', actions: ['dynamodb:PutItem'] },
     ],
     signingSecret: true,
-    variables: ['AUDIT_DETAIL', 'AUDIT_RETENTION_DAYS', 'SESSIONS', 'SECOND_FACTOR'],
   },
   {
     name: 'audit-seal-show',
@@ -599,7 +451,6 @@ export const functions: readonly FunctionDefinition[] = [
     routes: [{ method: 'GET', path: '/api/admin/audit-seal' }],
     permissions: [...authenticates, { table: 'users', actions: ['dynamodb:GetItem'] }],
     signingSecret: true,
-    variables: ['SESSIONS', 'SECOND_FACTOR'],
     showsSeal: true,
   },
   {
@@ -615,7 +466,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     permissions: [],
     signingSecret: false,
-    variables: [],
     inMemory: true,
   },
   {
@@ -630,24 +480,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     permissions: [],
     signingSecret: false,
-    variables: [
-      'USER_DIRECTORY',
-      'PASSWORD_MIN_LENGTH',
-      'LOGIN_ANSWERS',
-      'REGISTRATIONS_PER_ADDRESS',
-      'V1_USERS',
-      'DOCS',
-      'CONSOLE',
-      'SESSIONS',
-      'SESSION_DAYS',
-      'SECOND_FACTOR',
-      'CURRENT_PASSWORD',
-      'SELF_DELETION',
-      'MAIL_FROM',
-      'RESET_URL',
-      'EMAIL_VERIFICATION',
-      'AUDIT_SEAL',
-    ],
     staticFiles: 'docs',
   },
   {
@@ -660,16 +492,6 @@ export const functions: readonly FunctionDefinition[] = [
     ],
     permissions: [],
     signingSecret: false,
-    variables: [
-      'SESSIONS',
-      'SECOND_FACTOR',
-      'CURRENT_PASSWORD',
-      'PASSWORD_MIN_LENGTH',
-      'MAIL_FROM',
-      'RESET_URL',
-      'AUDIT_SEAL',
-      'DOCS',
-    ],
     staticFiles: 'console',
   },
 ];
@@ -686,7 +508,6 @@ export const auditSealer: FunctionDefinition = {
     { table: 'users', actions: ['dynamodb:GetItem', 'dynamodb:PutItem'], keys: 'audit-seal' },
   ],
   signingSecret: false,
-  variables: [],
   // For its processor: a file takes little memory, however large the table is.
   memory: 1024,
 };
@@ -699,24 +520,15 @@ export const auditPublisher: FunctionDefinition = {
   description: 'Puts audit entries on the bus',
   permissions: [{ table: 'audit', actions: ['dynamodb:Query'], indexes: ['by_resource_id'] }],
   signingSecret: false,
-  variables: [],
 };
 
-const isNeeded = ({ when }: TablePermission, settings: Readonly<Record<string, unknown>>) =>
-  when?.some((values) => Object.entries(values).every(([name, of]) => settings[name] === of)) ??
-  true;
-
-/** The functions that the settings turn on, each with the routes and permissions that they need. */
+/** The functions that the settings turn on, each with the routes that it has by them. */
 export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
   const inForce = new Set(operationsInForce(settings).map(({ route }) => route));
   return functions
-    .map(({ handsOverMails, ...definition }) => ({
+    .map((definition) => ({
       ...definition,
-      ...(handsOverMails === true || (handsOverMails && settings.emailVerification !== 'off')
-        ? { handsOverMails }
-        : {}),
       routes: definition.routes.filter((route) => inForce.has(routeKey(route))),
-      permissions: definition.permissions.filter((permission) => isNeeded(permission, settings)),
     }))
     .filter(({ routes, sendsMails }) => (sendsMails ? sendsMail(settings) : routes.length > 0));
 };

@@ -62,17 +62,15 @@ const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
   return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
 };
 
-/** The names of tables, the ARN of the secret and the settings that the definition asks for. */
+/** All settings of the service, and where the function finds the resources that it uses. */
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const { definition, tables, signingSecret, variables, mail } = props;
   const used = new Set(definition.permissions.map(({ table }) => table));
   const tableNames = tableDefinitions
     .filter(({ name }) => used.has(name))
     .map(({ name, variable }) => [variable, tables[name].tableName]);
-  const ofSettings = definition.variables
-    .map((name) => [name, variables[name]] as const)
-    // A setting without a value is left out.
-    .filter(([, value]) => value !== '');
+  // A setting without a value is left out.
+  const ofSettings = Object.entries(variables).filter(([, value]) => value !== '');
   return {
     ...Object.fromEntries([...tableNames, ...ofSettings]),
     ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),

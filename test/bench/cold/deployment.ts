@@ -34,10 +34,9 @@ export const deploy = async (
   const secretsManager = await startSecretsManager({ AWSCURRENT: { value: secret, age: 1000 } });
 
   const environmentOf = (definition: FunctionDefinition) => {
-    const { permissions, signingSecret, variables, staticFiles } = definition;
+    const { permissions, signingSecret, staticFiles } = definition;
     const { STORAGE_PATIENCE } = process.env;
     const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
-    const hashes = hashCost !== undefined && variables.includes('BCRYPT_COST');
     return {
       AWS_ENDPOINT_URL_DYNAMODB: engine,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
@@ -46,7 +45,7 @@ export const deploy = async (
       ...(staticFiles ? { STATIC_FILES: staticFilesFolder() } : {}),
       // Tests set it, for machines that have other work; a benchmark does not.
       ...(STORAGE_PATIENCE ? { STORAGE_PATIENCE } : {}),
-      ...(hashes ? { BCRYPT_COST: String(hashCost) } : {}),
+      ...(hashCost ? { BCRYPT_COST: String(hashCost) } : {}),
     };
   };
 

@@ -247,12 +247,9 @@ describe('The alarms of a service that sends mails', () => {
 
   it('count mails that were lost, in the logs of all functions that hand mails over', () => {
     expect(filters('LostNotices', mailing)).toEqual(
-      [
-        'PasswordResetsRequestLogs',
-        'PasswordResetsSetLogs',
-        'UsersUpdateLogs',
-        'UsersDeleteLogs',
-      ].map((logs) => [logs, '"mail-not-handed-over"']),
+      functionsOf(mailing)
+        .filter(({ handsOverMails }) => handsOverMails)
+        .map((each) => [idOf(each, 'Logs'), '"mail-not-handed-over"']),
     );
   });
 

@@ -109,7 +109,7 @@ describe('The function that publishes', () => {
       target(value),
     ]);
 
-    expect(Object.fromEntries(variables)).toEqual({
+    expect(Object.fromEntries(variables)).toMatchObject({
       AUDIT_TABLE: 'AuditTable',
       EVENTS_URL: 'https://events.AWS::Region.AWS::URLSuffix/',
       EVENT_BUS: 'EventBus',

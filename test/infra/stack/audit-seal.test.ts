@@ -226,7 +226,7 @@ describe('The sealer', () => {
       name,
       target(value),
     ]);
-    expect(Object.fromEntries(variables)).toEqual({
+    expect(Object.fromEntries(variables)).toMatchObject({
       AUDIT_TABLE: 'AuditTable',
       USERS_TABLE: 'UsersTable',
       AUDIT_ARCHIVE_BUCKET: 'AuditArchive',

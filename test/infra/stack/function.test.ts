@@ -2,7 +2,6 @@ import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { type FunctionDefinition, functions } from '../../../infra/routes.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
-import { serviceSettings, settings } from '../../../lib/settings.ts';
 import { functionsOf, idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -76,18 +75,18 @@ const own = (
 const lambdaOf = (definition: FunctionDefinition, of = lambdas) =>
   of.get(idOf(definition, 'Function'))?.Properties;
 
-/** The environment that a definition asks for, settings by the texts that stand for them here. */
+/** The environment of a function: all settings, and what its definition asks for. */
 const environmentOf = (
   definition: FunctionDefinition,
   settings: Readonly<Record<string, unknown>>,
 ) => {
-  const { permissions, signingSecret, variables, handsOverMails, staticFiles } = definition;
+  const { permissions, signingSecret, handsOverMails, staticFiles } = definition;
   const names = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
   return {
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
     ...(signingSecret ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
     ...(staticFiles ? { STATIC_FILES: 'static' } : {}),
-    ...Object.fromEntries(variables.map((name) => [name, settings[name]])),
+    ...settings,
     ...(definition.factorKey
       ? {
           SECOND_FACTOR_KEY: 'SecondFactorKey',
@@ -152,10 +151,15 @@ const told = {
   VERIFY_URL: 'https://app.example.com/verify',
 };
 
+const longUrl = `https://accounts.example.com/${'a'.repeat(100)}`;
+
+/** A reference, by a text as long as the ARN that takes its place. */
+const asDeployed = (_: string, value: unknown) =>
+  value instanceof Object && 'Ref' in value ? 'a'.repeat(100) : value;
+
 describe.each([
   ['by default', {}],
   ['with other settings', changed],
-  ['with one of the settings that need more', { currentPassword: 'required' }],
 ])('The functions %s', (_, context) => {
   it('are those of the routes, and no others', () => {
     const deployed = resourcesOf(synthesise(context), 'AWS::Lambda::Function');
@@ -180,7 +184,7 @@ describe.each([
 
 describe('The functions', () => {
   it.each(functionsOf(changed))(
-    '$name is told its tables, its secret and the settings of the deployment, and nothing else',
+    '$name is told all settings of the service, its tables and its secret, and nothing else',
     (definition) => {
       const deployed = resourcesOf(synthesise(changed), 'AWS::Lambda::Function');
       const variables = lambdaOf(definition, deployed).Environment?.Variables ?? {};
@@ -189,6 +193,17 @@ describe('The functions', () => {
       expect(Object.fromEntries(environment)).toEqual(environmentOf(definition, told));
     },
   );
+
+  it('have variables of less than half of the 4,096 bytes that Lambda allows', () => {
+    const longest = { ...changed, resetUrl: longUrl, verifyUrl: longUrl };
+    const deployed = resourcesOf(synthesise(longest), 'AWS::Lambda::Function');
+
+    const bytes = [...deployed.values()].map(
+      ({ Properties }) => JSON.stringify(Properties.Environment.Variables, asDeployed).length,
+    );
+
+    expect(Math.max(...bytes)).toBeLessThan(2048);
+  });
 
   describe.each(functionsOf())('$name', (definition) => {
     it('has no permission from anywhere else', () => {
@@ -219,11 +234,10 @@ describe('The functions', () => {
       expect(properties.Timeout).toBeLessThanOrEqual(25);
     });
 
-    it('has a whole processor and the cost of a hash where it hashes passwords, and only there', () => {
+    it('has a whole processor where it hashes passwords, and only there', () => {
       const hashes = definition.routes.some(({ hashesPasswords }) => hashesPasswords);
 
       expect(lambdaOf(definition).MemorySize).toBe(hashes ? 1769 : 512);
-      expect(definition.variables.includes('BCRYPT_COST')).toBe(hashes);
     });
 
     it('logs to a group of its own', () => {
@@ -349,35 +363,11 @@ const actionsOf = (code: string): string[] => {
   return [...new Set([...commands, ...items])].sort();
 };
 
-const { auditSeal, auditRetentionDays } = settings;
-
-/** The variables of the settings that code reads. */
-const variablesOf = (code: string): string[] => {
-  const read = [...code.matchAll(/\b(?:config|settings)\d*\.(\w+)/g)].map(([, name = '']) => name);
-  // What is given all settings takes some of them out of its parameter.
-  const taken = [...code.matchAll(/\(\{\s([\w,:\s]+)\s\}\) =>/g)].flatMap(([, list = '']) =>
-    list
-      .trim()
-      .split(/,\s+/)
-      .map((each) => each.replace(/:.*/, '')),
-  );
-  const names = new Set([...read, ...taken]);
-  return Object.entries({ ...serviceSettings, auditSeal, auditRetentionDays })
-    .filter(([name]) => names.has(name))
-    .map(([, { variable }]) => variable)
-    .sort();
-};
-
 describe('The code of a function', () => {
   it.each(functions)('$name does what its role allows, and nothing else', async (definition) => {
     const allowed = definition.permissions.flatMap(({ actions }) => actions);
 
     const asked = actionsOf(await codeOf(definition.entry));
     expect(asked, 'its permissions in infra/routes.ts').toEqual([...new Set(allowed)].sort());
-  });
-
-  it.each(functions)('$name reads the settings that it is given, and no others', async (each) => {
-    const read = variablesOf(await codeOf(each.entry));
-    expect(read, 'its variables in infra/routes.ts').toEqual([...each.variables].sort());
   });
 });
