@@ -1,56 +1,159 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { expect, it } from 'vitest';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
 
-/** A file, a module that it must not import, and one that it may. */
-const floors = [
-  ['functions/users/get.ts', '../../infra/routes.ts', '../../lib/users/store.ts'],
-  ['functions/users/list.ts', '../../lib/seal/header.ts', '../../lib/audit/store.ts'],
-  ['functions/audit-seal/get.ts', '../../infra/routes.ts', '../../lib/seal/header.ts'],
-  ['functions/background/seal-audit.ts', '../../infra/routes.ts', '../../lib/seal/check.ts'],
-  ['lib/http/access.ts', '../../functions/users/get.ts', '../contract/users.ts'],
-  ['lib/http/response.ts', '../seal/header.ts', '../errors.ts'],
-  ['lib/contract/users.ts', '../http/endpoint.ts', '../users/user.ts'],
-  ['lib/reset/reset.ts', '../contract/users.ts', '../auth/own-change.ts'],
-  ['lib/auth/log-in.ts', '../reset/reset.ts', '../second-factor/factor.ts'],
-  ['lib/second-factor/factor.ts', '../auth/token.ts', '../users/store.ts'],
-  ['lib/users/store.ts', '../second-factor/factor.ts', '../dynamodb/client.ts'],
-  ['lib/audit/record.ts', '../users/store.ts', '../dynamodb/client.ts'],
-  ['lib/audit/store.ts', '../seal/header.ts', '../dynamodb/page.ts'],
-  ['lib/mail/hand-over.ts', '../auth/token.ts', '../limits/counters.ts'],
-  ['lib/limits/counters.ts', '../mail/send.ts', '../users/items.ts'],
-  ['lib/seal/table.ts', '../users/store.ts', '../audit/store.ts'],
-  ['lib/dynamodb/client.ts', '../audit/store.ts', '../errors.ts'],
-  ['lib/time.ts', './dynamodb/client.ts', './errors.ts'],
-  ['infra/stack/table.ts', '../../lib/users/store.ts', '../../lib/dynamodb/tables.ts'],
-  ['infra/stack/audit-seal.ts', '../../lib/seal/header.ts', '../../lib/settings.ts'],
-  ['infra/local/start.ts', 'aws-cdk-lib', '../../lib/users/store.ts'],
-  ['infra/local/sealing.ts', 'aws-cdk-lib', '../../lib/seal/folder.ts'],
+/** The rooms of lib from the ground up: each may import those before it. `lib` has only its files. */
+const lib = [
+  'lib',
+  'lib/dynamodb',
+  'lib/audit',
+  'lib/users',
+  'lib/limits',
+  'lib/mail',
+  'lib/second-factor',
+  'lib/auth',
+  'lib/reset',
+  'lib/contract',
+  'lib/http',
+];
+/** The stack reads definitions and calls nothing. */
+const definitions = [
+  'lib/contract/operations.ts',
+  'lib/dynamodb/tables.ts',
+  'lib/log.ts',
+  'lib/settings.ts',
+];
+
+/** What each room may import besides its own files: rooms, or single files. */
+const floors: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
+  'lib/seal': ['lib', 'lib/dynamodb', 'lib/audit'],
+  functions: lib,
+  'functions/audit-seal': [...lib, 'lib/seal'],
+  'functions/background': [...lib, 'lib/seal'],
+  'functions/console/web': ['functions/console/page-data.ts'],
+  infra: ['infra/stack', 'cdk.json', ...definitions],
+  'infra/stack': ['infra', ...definitions],
+  'infra/local': ['infra', ...lib, 'lib/seal'],
+  'infra/operator': ['infra', 'infra/local', ...lib, 'lib/seal'],
+};
+
+/** Packages that only these rooms import. */
+const packages = [
+  [/^node:/, (room: string) => room !== 'functions/console/web'],
+  [/^(aws-cdk-lib|constructs)/, (room: string) => room === 'infra' || room === 'infra/stack'],
 ] as const;
 
-/** Lints files with these imports, the forbidden one on line 1. @returns what the linter says */
-const lint = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'floors-'));
-  try {
-    for (const name of ['.biome.jsonc', '.gitignore']) cpSync(name, join(folder, name));
-    for (const [file, above, below] of floors) {
-      mkdirSync(dirname(join(folder, file)), { recursive: true });
-      const imports = `import { a } from '${above}';\nimport { b } from '${below}';\n`;
-      writeFileSync(join(folder, file), `${imports}\nexport const c = [a, b];\n`);
-    }
-    const args = ['lint', '--only=style/noRestrictedImports', '--max-diagnostics=none', '.'];
-    const options = { cwd: folder, encoding: 'utf8' } as const;
-    const { stdout, stderr } = spawnSync(resolve('node_modules/.bin/biome'), args, options);
-    return stdout + stderr;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+/** The room whose path is the longest that a file's begins with. */
+const roomOf = (file: string): string => {
+  const folder = dirname(file);
+  return Object.hasOwn(floors, folder) || folder === '.' ? folder : roomOf(folder);
 };
-const said = lint();
 
-it.each(floors)('The linter forbids %s to import %s, and allows %s', (file) => {
-  expect(said).toContain(`${file}:1:`);
-  expect(said).not.toContain(`${file}:2:`);
+interface Import {
+  readonly names: string;
+  /** A path within the repository, or a package. */
+  readonly path: string;
+}
+
+/** What a file imports or exports on, at once or later, as values or as types. */
+const importsOf = (file: string, source = readFileSync(file, 'utf8')): readonly Import[] => {
+  const statements = /(?:^(?:im|ex)port\s+(?:([^;']*?)from\s+)?|\bimport\(\s*)'([^']+)'/gm;
+  return [...source.matchAll(statements)].map(([, names = '', path = '']) => ({
+    names,
+    path: path.startsWith('.') ? join(dirname(file), path) : path,
+  }));
+};
+
+const isAllowed = (file: string, imported: string): boolean => {
+  const room = roomOf(file);
+  const limited = packages.find(([names]) => names.test(imported));
+  if (limited) return limited[1](room);
+  if (!/\.\w+$/.test(imported)) return true;
+  const other = roomOf(imported);
+  return other === room || [other, imported].some((name) => floors[room]?.includes(name));
+};
+
+/** The imports of a file that lead up. */
+const forbidden = (file: string, source?: string): readonly string[] =>
+  importsOf(file, source).flatMap(({ path }) => (isAllowed(file, path) ? [] : [path]));
+
+describe('Imports lead only down', () => {
+  const files = globSync('{functions,infra,lib}/**/*.{js,ts,tsx}');
+
+  it.each(Object.keys(floors))('in %s', (room) => {
+    const here = files.filter((file) => roomOf(file) === room);
+
+    expect(here).not.toEqual([]);
+    expect(here.flatMap((file) => forbidden(file).map((path) => [file, path]))).toEqual([]);
+  });
+
+  it.each([
+    ['functions/users/get.ts', '../../infra/routes.ts', '../../lib/users/store.ts'],
+    ['functions/users/get.ts', '../../test/support/client.ts', './list.ts'],
+    ['functions/users/list.ts', '../../lib/seal/header.ts', '../../lib/audit/store.ts'],
+    ['functions/users/list.ts', 'aws-cdk-lib/aws-s3', 'node:crypto'],
+    ['functions/audit-seal/get.ts', '../../infra/routes.ts', '../../lib/seal/header.ts'],
+    ['functions/background/seal-audit.ts', '../../infra/routes.ts', '../../lib/seal/check.ts'],
+    ['functions/console/web/main.tsx', '../../../lib/settings.ts', './session.ts'],
+    ['functions/console/web/screens/user.tsx', '../../page.ts', '../../page-data.ts'],
+    ['functions/console/web/main.tsx', 'node:fs', 'preact'],
+    ['lib/http/access.ts', '../../functions/users/get.ts', '../contract/users.ts'],
+    ['lib/http/response.ts', '../seal/header.ts', '../errors.ts'],
+    ['lib/contract/users.ts', '../http/endpoint.ts', '../users/user.ts'],
+    ['lib/reset/reset.ts', '../contract/users.ts', '../auth/own-change.ts'],
+    ['lib/auth/log-in.ts', '../reset/reset.ts', '../second-factor/factor.ts'],
+    ['lib/second-factor/factor.ts', '../auth/token.ts', '../users/store.ts'],
+    ['lib/mail/hand-over.ts', '../auth/token.ts', '../limits/counters.ts'],
+    ['lib/limits/counters.ts', '../mail/send.ts', '../users/items.ts'],
+    ['lib/users/store.ts', '../second-factor/factor.ts', '../dynamodb/client.ts'],
+    ['lib/audit/record.ts', '../users/store.ts', '../dynamodb/client.ts'],
+    ['lib/audit/store.ts', '../seal/header.ts', '../dynamodb/page.ts'],
+    ['lib/seal/table.ts', '../users/store.ts', '../audit/store.ts'],
+    ['lib/dynamodb/client.ts', '../audit/store.ts', '../errors.ts'],
+    ['lib/time.ts', './dynamodb/client.ts', './errors.ts'],
+    ['infra/stack/table.ts', '../../lib/users/store.ts', '../../lib/dynamodb/tables.ts'],
+    ['infra/stack/audit-seal.ts', '../../lib/seal/header.ts', '../../lib/settings.ts'],
+    ['infra/app.ts', './local/start.ts', './stack/service-stack.ts'],
+    ['infra/local/start.ts', 'aws-cdk-lib', '../../lib/users/store.ts'],
+    ['infra/local/start.ts', '../operator/main.ts', '../../lib/seal/folder.ts'],
+  ])('%s may not import %s, and may import %s', (file, above, below) => {
+    expect(forbidden(file, `import { a } from '${below}';`)).toEqual([]);
+    expect(forbidden(file, `import { a } from '${above}';`)).toHaveLength(1);
+  });
+
+  it.each([
+    "import type { A } from '../../infra/routes.ts';",
+    "import {\n  a,\n  b as c,\n} from '../../infra/routes.ts';",
+    "import * as a from '../../infra/routes.ts';",
+    "import '../../infra/routes.ts';",
+    "export { a } from '../../infra/routes.ts';",
+    "export * from '../../infra/routes.ts';",
+    "const { a } = await import('../../infra/routes.ts');",
+    "const a: import('../../infra/routes.ts').A = 1;",
+  ])('also where a file has %j', (statement) => {
+    expect(forbidden('functions/users/get.ts', `${statement}\n`)).toEqual(['infra/routes.ts']);
+  });
+});
+
+/** The files of the project that are loaded with one of them. An import of types loads nothing. */
+const loadedWith = (file: string): ReadonlySet<string> => {
+  const loaded = new Set([file]);
+  const isValue = ({ names, path }: Import) =>
+    path.endsWith('.ts') && /^(?!type )(?:[^{]|.*[{,]\s*(?!type\b)\w)/s.test(names);
+  // The set grows while it is walked.
+  for (const each of loaded) {
+    for (const { path } of importsOf(each).filter(isValue)) loaded.add(path);
+  }
+  return loaded;
+};
+
+it.each([
+  ['a login', 'functions/auth/login.ts', 40],
+  ['a change of a user', 'functions/users/update.ts', 44],
+])('A reader who follows %s (%s) opens at most %i files', (_, file, most) => {
+  const loaded = loadedWith(file);
+
+  expect(loaded).toContain('lib/http/endpoint.ts');
+  expect([...loaded].length).toBeLessThanOrEqual(most);
 });
