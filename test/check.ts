@@ -1,7 +1,7 @@
 /**
  * `npm run check`: the whole gate, whose outcome is the same at each run; on the second engine it
- * runs what an engine decides. `npm run check:long` runs all tests on both engines with seeds of its
- * own, generated clients, the rotation in the rehearsal, and the soak: what time or chance decides too.
+ * runs what an engine decides. `npm run check -- long` runs all tests on both engines with seeds of
+ * its own, generated clients, the rotation in the rehearsal, and the soak: what time or chance decides too.
  * Mutation testing takes hours and stays a command of its own, `npm run mutate`.
  *
  * Goes on after a failure, and closes with the sum of the test reports.
@@ -33,35 +33,26 @@ const storageTests = [
 const engines = ['dynoxide', 'dynamodb-local'] as const;
 type EngineName = (typeof engines)[number];
 
-const service = (ENGINE: EngineName): Step => ({
-  command: 'test',
-  env: { ENGINE },
-  report: `tests-${ENGINE}`,
-});
-/** The tests of what an engine decides: what is stored, and what a request stores and reads. */
-const storage = (ENGINE: EngineName): Step => ({
-  ...service(ENGINE),
-  command: `test -- ${storageTests.join(' ')}`,
-});
-/** The tests of a folder on an engine. */
-const testsOf =
-  (name: string) =>
-  (ENGINE: EngineName): Step => ({
-    command: `run test:${name}`,
+/** Parts of the tests that no engine changes. */
+const parts = (...names: string[]): readonly Step[] =>
+  names.map((name) => ({ command: `test -- ${name}`, report: name }));
+const partsOn = (ENGINE: EngineName, ...names: string[]): readonly Step[] =>
+  names.map((name) => ({
+    command: `test -- ${name}`,
     env: { ENGINE },
     report: `${name}-${ENGINE}`,
-  });
-const settings = testsOf('settings');
-const machine = testsOf('machine');
-const properties = testsOf('properties');
-const long = testsOf('long');
-const contract: Step = { command: 'run test:contract', report: 'tests-contract' };
+  }));
+/** The tests of what an engine decides: what is stored, and what a request stores and reads. */
+const storage: Step = {
+  command: `test -- ${storageTests.join(' ')}`,
+  env: { ENGINE: 'dynamodb-local' },
+  report: 'storage-dynamodb-local',
+};
 
 const code: readonly Step[] = [
   { command: 'run lint' },
   { command: 'run types' },
-  { command: 'run test:stack', report: 'tests-stack' },
-  { command: 'run test:browser', report: 'browser' },
+  ...parts('stack', 'browser'),
 ];
 /**
  * Begins with what `npm run synth` does. Compares what the deployed service passes with what `npm
@@ -69,31 +60,25 @@ const code: readonly Step[] = [
  */
 const rehearsal: Step = {
   command: 'run rehearse',
-  env: { LOCAL_REPORT: 'tests-dynoxide' },
+  env: { LOCAL_REPORT: 'service-dynoxide' },
   report: 'tests-deployed',
 };
 
 const gate: readonly Step[] = [
-  service('dynoxide'),
+  ...partsOn('dynoxide', 'service'),
   ...code,
-  settings('dynoxide'),
-  machine('dynoxide'),
-  properties('dynoxide'),
-  storage('dynamodb-local'),
-  contract,
+  ...partsOn('dynoxide', 'settings', 'machine', 'properties'),
+  storage,
+  ...parts('contract'),
   rehearsal,
 ];
 const everything: readonly Step[] = [
   ...code,
-  ...engines.flatMap((engine) => [
-    service(engine),
-    settings(engine),
-    machine(engine),
-    properties(engine),
-    long(engine),
-  ]),
-  { ...contract, env: { EXAMPLES: '100' } },
-  { command: 'run test:generated', report: 'generated' },
+  ...engines.flatMap((engine) =>
+    partsOn(engine, 'service', 'settings', 'machine', 'properties', 'long'),
+  ),
+  ...parts('contract').map((step) => ({ ...step, env: { EXAMPLES: '100' } })),
+  ...parts('generated'),
   { ...rehearsal, command: 'run rehearse -- long' },
   { command: 'run soak', env: { SOAK_SECONDS: '120' } },
 ];
@@ -123,7 +108,10 @@ const run = ({ command, env = {}, report }: Step): Count => {
   console.log(`\n== ${title}`);
   const begun = performance.now();
   if (report) rmSync(reportFile(report), { force: true });
-  const options = { stdio: 'inherit', env: { ...process.env, ...env } } as const;
+  const options = {
+    stdio: 'inherit',
+    env: { ...process.env, ...env, ...(report && { REPORT: report }) },
+  } as const;
   const { status } = spawnSync('npm', command.split(' '), options);
   const count = report ? countIn(report) : { passed: 0, failed: 0 };
   const failed = status === 0 ? count.failed : Math.max(count.failed, 1);

@@ -4,7 +4,7 @@ import { chosenEngine } from './support/engine.ts';
 
 /**
  * Which folder means what. The gate (`npm run check`) is for tests whose outcome is the same at
- * each run, on a machine that stands still for seconds too; `npm run check:long` runs all.
+ * each run, on a machine that stands still for seconds too; `npm run check -- long` runs all.
  */
 const folders = {
   /** What settings change, each by a service of its own. */

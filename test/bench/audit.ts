@@ -1,8 +1,8 @@
 /**
- * `npm run bench:audit`: whether ids stay distinct when 10,000 audit entries are written at once;
+ * `npm run bench -- audit`: whether ids stay distinct when 10,000 audit entries are written at once;
  * what it costs to write one; then what a page of 100 entries costs at 1,000, 10,000 and 100,000
  * entries, by filters, and how it grows. On dynoxide, in memory; takes minutes, most of them to
- * write. `npm run bench:audit -- 1000 10000` takes these sizes instead.
+ * write. `npm run bench -- audit 1000 10000` takes these sizes instead.
  */
 import { DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createTables } from '../../infra/local/create-tables.ts';

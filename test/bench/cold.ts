@@ -1,6 +1,6 @@
 /**
  * How long functions take to load and to answer their first request, in a fresh process:
- * `npm run bench:cold`, or `npm run bench:cold -- 40` for 40 runs of each.
+ * `npm run bench -- cold`, or `npm run bench -- cold 40` for 40 runs of each.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir } from 'node:os';

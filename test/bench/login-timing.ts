@@ -1,5 +1,5 @@
 /**
- * `npm run bench:login`: whether the time of a refused login tells a known address, or one that was
+ * `npm run bench -- login-timing`: whether the time of a refused login tells a known address, or one that was
  * imported with a hash of a lower cost, from an unknown one while LOGIN_ANSWERS is uniform, what
  * each asks of the engine, and for how long the event loop is held up while 20 logins hash at once;
  * and whether the time of a registration, or of a change of one's own address, tells a taken address

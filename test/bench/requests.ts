@@ -1,7 +1,7 @@
 /**
- * What requests cost beside the least that they could do: `npm run bench:requests`. The functions
+ * What requests cost beside the least that they could do: `npm run bench -- requests`. The functions
  * as they are deployed, the bare calls bundled in the same way, all in one process, on one engine
- * (ENGINE); ROUNDS (3000) of each. `npm run bench:requests -- profile` measures only what is so
+ * (ENGINE); ROUNDS (3000) of each. `npm run bench -- requests profile` measures only what is so
  * called. Elapsed time includes the engine's; processor time is of this process alone.
  */
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:seal`: what the first sealing of a table of 10,000, 100,000 and 1,000,000 entries
+ * `npm run bench -- seal`: what the first sealing of a table of 10,000, 100,000 and 1,000,000 entries
  * takes, and a verification after it: time, memory and temporary files. On dynoxide, in memory; takes
- * minutes, most of them to write. `npm run bench:seal -- 10000 100000` takes these sizes instead.
+ * minutes, most of them to write. `npm run bench -- seal 10000 100000` takes these sizes instead.
  * Fails where one grows more than is allowed.
  *
  * Live memory is what is in use after garbage collection. Resident memory has a limit, and is not

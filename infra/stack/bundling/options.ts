@@ -4,7 +4,7 @@ import type { FunctionDefinition } from '../../routes.ts';
 import { staticFilesFolder } from '../../static-files.ts';
 
 /**
- * How esbuild bundles a function and its imports into one file. `npm run bench:cold` compares the
+ * How esbuild bundles a function and its imports into one file. `npm run bench -- cold` compares the
  * result with NodejsFunction's defaults, and measured the milliseconds below.
  * test/infra/stack/bundles.test.ts runs every bundle and checks its content.
  *
