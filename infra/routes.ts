@@ -277,7 +277,7 @@ export const functions: readonly FunctionDefinition[] = [
       // A lookup by address reads the address's item and the user's.
       { table: 'users', actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem'] },
       notesUse,
-      { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name] },
+      { table: 'users', actions: ['dynamodb:Query'], indexes: [byCreatedAt.name, byAdmin.name] },
     ],
     signingSecret: true,
   },

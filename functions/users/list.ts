@@ -7,38 +7,44 @@ import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
 import { toUserFor } from '../../lib/users/items.ts';
 import { findUserByEmail, listUsers } from '../../lib/users/store.ts';
-import { emailKey } from '../../lib/users/user.ts';
+import { emailKey, type User } from '../../lib/users/user.ts';
 
-/** What cursors are signed for: each order is a list of its own. */
-const scopes = { asc: 'users', desc: 'users?order=desc' } as const;
+interface Filter {
+  readonly email?: string | undefined;
+  readonly role?: 'admin' | undefined;
+}
 
-const onlyTheCaller = async (request: AuthenticatedRequest, email: string | undefined) => {
-  const user = await findUserFor(request, request.claims.id);
-  const isShown = user && (email === undefined || emailKey(email) === emailKey(user.email));
+/** A list of one user, if there is one and the filter shows it. */
+const only = (user: User | undefined, { email = user?.email ?? '', role }: Filter) => {
+  const isShown =
+    user && emailKey(email) === emailKey(user.email) && user.role === (role ?? user.role);
   return { statusCode: 200, body: isShown ? [user] : [] };
 };
 
-const onlyTheHolder = async ({ claims }: AuthenticatedRequest, email: string) => {
+const findHolder = async ({ claims }: AuthenticatedRequest, email: string) => {
   const { user } = await findUserByEmail(email);
-  return { statusCode: 200, body: user ? [toUserFor(claims)({ ...user })] : [] };
+  return user && toUserFor(claims)({ ...user });
 };
 
 /** GET /api/users */
 export const handler = endpoint(contract.listUsers, authenticated, async (request) => {
   const query = parseQuery(contract.listUsers, request.queryStringParameters);
-  const { email, limit, order = 'asc' } = query;
+  const { email, limit, order = 'asc', role } = query;
   if (email !== undefined && query.cursor !== undefined) {
     throw invalidParameter('cursor', 'must not be given with email');
   }
-  const { after } = await pageOf(query, scopes[order]);
+  // Cursors are signed for it: each order is a list of its own, and so are the admins.
+  const scope = JSON.stringify(['users', order, role]);
+  const { after } = await pageOf(query, scope);
   if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
-    return onlyTheCaller(request, email);
+    return only(await findUserFor(request, request.claims.id), query);
   }
-  if (email !== undefined) return onlyTheHolder(request, email);
-  const { users, next } = await listUsers({ limit, order, after }, toUserFor(request.claims));
+  if (email !== undefined) return only(await findHolder(request, email), query);
+  const page = { limit, order, role, after };
+  const { users, next } = await listUsers(page, toUserFor(request.claims));
   return {
     statusCode: 200,
-    headers: await nextPageLink(request, scopes[order], next),
+    headers: await nextPageLink(request, scope, next),
     body: users,
   };
 });

@@ -71,6 +71,7 @@ export const listUsers = {
         v.metadata({ default: 'asc' }),
       ),
     ),
+    role: v.optional(v.pipe(oneOf(['admin']), v.description('Only the admins.'))),
     email: v.optional(
       v.pipe(
         email,

@@ -40,6 +40,18 @@ export const createdAtKey = ({ id, created_at }: { id: number; created_at: strin
 export const isCreatedAtKey = (key: string): boolean =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{16}$/.test(key);
 
+/** The attributes of a user that lists show. */
+const listed = [
+  'id',
+  'name',
+  'email',
+  'role',
+  'created_at',
+  'email_verified',
+  'pending_email',
+  'pending_until',
+] as const;
+
 /**
  * The items of users: themselves, their addresses, sessions and links; the counter of ids; counts of
  * attempts; and marks of audit queries. The prefix of `pk` distinguishes them.
@@ -54,23 +66,14 @@ export const usersTable = {
       name: 'by_created_at',
       partitionKey: { name: 'listing', type: 'S' },
       sortKey: createdAtAndId,
-      include: [
-        'id',
-        'name',
-        'email',
-        'role',
-        'created_at',
-        'email_verified',
-        'pending_email',
-        'pending_until',
-      ],
+      include: listed,
     },
     // Only admins have its partition key, so that they are found without reading everyone.
     {
       name: 'admins',
       partitionKey: { name: 'admin_listing', type: 'S' },
       sortKey: createdAtAndId,
-      include: ['id', 'name', 'email', 'role', 'created_at'],
+      include: listed,
     },
   ],
   timeToLive: 'expires_at',

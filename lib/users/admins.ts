@@ -1,38 +1,21 @@
 import { transact } from '../dynamodb/client.ts';
-import { readPage } from '../dynamodb/page.ts';
-import { usersTable } from '../dynamodb/tables.ts';
 import { adminMade, logWarning } from '../log.ts';
 import { config } from '../settings.ts';
-import { adminListing, toUser, userKey } from './items.ts';
+import { userKey } from './items.ts';
 import { endingSessions } from './sessions.ts';
+import { listUsers } from './store.ts';
 import type { User } from './user.ts';
-
-/** Admins that one request reads. */
-const pageSize = 100;
-
-const [, adminIndex] = usersTable.indexes;
-
-/** An admin as the index has it, which does not tell whether the address is verified. */
-type ListedAdmin = Omit<User, 'email_verified'>;
 
 /**
  * All admins, oldest account first, from an index that may be a second behind.
  * @throws {DomainError} STORAGE_FAULT
  */
-export const listAdmins = async (): Promise<readonly ListedAdmin[]> => {
-  const admins: ListedAdmin[] = [];
+export const listAdmins = async (): Promise<readonly User[]> => {
+  const admins: User[] = [];
   let after: string | undefined;
   do {
-    const { entries, next } = await readPage({
-      table: config.usersTable,
-      index: adminIndex,
-      partitions: [adminListing],
-      order: 'oldest first',
-      attributes: adminIndex.include,
-      limit: pageSize,
-      after,
-    });
-    admins.push(...entries.map(toUser));
+    const { users, next } = await listUsers({ role: 'admin', after });
+    admins.push(...users);
     after = next;
   } while (after !== undefined);
   return admins;

@@ -26,7 +26,7 @@ import { emailKey, type Role, type User } from './user.ts';
 
 const counterKey = { pk: 'counter' };
 
-const [byCreatedAt] = usersTable.indexes;
+const [byCreatedAt, admins] = usersTable.indexes;
 
 const addToCounter = async (count: number): Promise<number> => {
   const { Attributes } = await send(
@@ -172,7 +172,7 @@ export const findUserByEmail = async (
 };
 
 /**
- * One page of users, oldest first unless the order says otherwise. One request reads it: 1 MB at
+ * One page of all users, or of the admins, oldest first unless the order says otherwise. One request reads it: 1 MB at
  * most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a Lambda
  * response may have.
  * @param limit users at most; absent: as many as the request reads
@@ -183,18 +183,21 @@ export const findUserByEmail = async (
 export const listUsers = async (
   {
     order = 'asc',
+    role,
     ...request
   }: {
     limit?: number | undefined;
     order?: 'asc' | 'desc' | undefined;
+    role?: 'admin' | undefined;
     after?: string | undefined;
   },
   show: (item: Readonly<Record<string, unknown>>) => User = toUser,
 ): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
   const { entries, ...rest } = await readPage({
     table: config.usersTable,
-    index: byCreatedAt,
-    partitions: [listing],
+    ...(role
+      ? { index: admins, partitions: [adminListing] }
+      : { index: byCreatedAt, partitions: [listing] }),
     order: order === 'asc' ? 'oldest first' : 'newest first',
     attributes: byCreatedAt.include,
     mostRequests: 1,

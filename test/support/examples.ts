@@ -283,6 +283,13 @@ const examples: Readonly<Record<string, Example>> = {
     operations: ['read'],
     storageFault: ['Error listing users', 'err'],
   },
+  'GET /api/users, of the admins': {
+    caller: 'user',
+    query: 'role=admin',
+    status: 200,
+    operations: ['read'],
+    storageFault: ['Error listing users', 'err'],
+  },
   'GET /api/users/{id}': {
     caller: 'user',
     status: 200,

@@ -126,8 +126,36 @@ describe('GET /api/users', () => {
     ['email=', 'email must be a valid email address'],
     ['email=ada@example.org&cursor=x', 'cursor must not be given with email'],
     ['order=up', 'order must be one of asc, desc'],
+    ['role=user', 'role must be one of admin'],
   ])('answers 400 to ?%s', async (query, message) => {
     expect(outcome(await get(`?${query}`))).toEqual(refusal(400, message));
+  });
+
+  it('lists only the admins with role=admin, as it shows them to all', async () => {
+    const all = await listUsers(api, first.token);
+
+    const pages = await readPages(api, '/api/users?role=admin&limit=1', { token: first.token });
+
+    const admins = pages.flatMap(({ answer }) => answer.body);
+    expect(admins).toEqual(all.filter(({ role }) => role === 'admin'));
+    expect(admins.map(({ email }) => email)).toContain(service.admin.email);
+  });
+
+  it('answers no user with role=admin to the address of a user without the role', async () => {
+    const query = (email: string) => `?role=admin&email=${encodeURIComponent(email)}`;
+
+    expect(outcome(await get(query(second.email)))).toEqual([200, []]);
+    expect(idsOf((await get(query(service.admin.email))).body)).toHaveLength(1);
+  });
+
+  it('answers 400 to a cursor of the list of admins in the list of all', async () => {
+    await api('POST', '/api/users', {
+      token: adminToken,
+      json: { name: 'Second', email: uniqueEmail(), password: 'password', role: 'admin' },
+    });
+    const cursor = /cursor=[^&]+/.exec(nextPage(await get('?role=admin&limit=1')) ?? '')?.[0];
+
+    expect(outcome(await get(`?limit=1&${cursor}`))).toEqual(refusal(400, 'cursor is invalid'));
   });
 
   it('answers 400 to a cursor of the audit trail', async () => {
@@ -138,7 +166,7 @@ describe('GET /api/users', () => {
   });
 
   it('ignores parameters that it does not know', async () => {
-    const { status } = await get('?role=admin&offset=1&__proto__=1&constructor=1');
+    const { status } = await get('?rol=admin&offset=1&__proto__=1&constructor=1');
 
     expect(status).toBe(200);
   });
