@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import { checkOwnRequestWithCode } from '../../lib/auth/factor-changes.ts';
 import * as contract from '../../lib/contract/account-deletions.ts';
 import { authenticated } from '../../lib/http/access.ts';
@@ -16,12 +16,11 @@ export const handler = endpoint(contract.deleteAccount, authenticated, async (re
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
   const { currentPassword, code } = body;
   const own = { id, currentPassword, code, sourceIp: source.ip_address };
-  const deleted = await recordingFaults(deletion, async () =>
-    deleteSelf(await checkOwnRequestWithCode(own, caller)),
-  );
-  await Promise.all([
-    record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) }),
-    notifyOfDeletion(deleted, source),
-  ]);
+  const deleted = await audited(deletion, async (entry) => {
+    const user = await deleteSelf(await checkOwnRequestWithCode(own, caller));
+    entry.details = deletionDetails(user);
+    return user;
+  });
+  await notifyOfDeletion(deleted, source);
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import * as contract from '../../lib/contract/sessions.ts';
 import { authenticatedEvenIfDeleted } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
@@ -17,11 +17,9 @@ export const handler = endpoint(contract.logOut, authenticatedEvenIfDeleted, asy
     resource_id: claims.id,
     ...(scope ? { details: { scope } } : {}),
   } as const;
-  // A deleted user has no sessions to end.
-  if (caller) {
-    const end = () => (scope ? endSessions(caller.id) : endSession(caller.id, caller.session));
-    await recordingFaults(logout, async () => void (await end()));
-  }
-  await record({ ...logout, result: 'SUCCESS' });
+  await audited(logout, async () => {
+    // A deleted user has no sessions to end.
+    if (caller) await (scope ? endSessions(caller.id) : endSession(caller.id, caller.session));
+  });
   return { statusCode: 204 };
 });

@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import { prepareFirstSession } from '../../lib/auth/new-session.ts';
 import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
@@ -17,28 +17,34 @@ const insert = async (...user: Parameters<typeof insertUser>): Promise<boolean> 
   return true;
 };
 
+/** The entry of a registration that is refused unseen. */
+const refusal = {
+  user_id: undefined,
+  resource_id: undefined,
+  result: 'FAILURE',
+  details: { reason: 'email_registered' },
+};
+
 /** POST /api/auth/register */
 export const handler = endpoint(contract.register, anyone, async (request) => {
   const newUser = parseNewUser(request.body);
   const source = sourceOf(request);
   await countRegistration(source.ip_address);
 
-  const attempt = { ...source, action: 'CREATE' } as const;
-  const user = await recordingFaults(attempt, () =>
-    prepareUser(newUser, 'user', { isVerified: false }),
-  );
-  // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
-  const { tokens, writes } =
-    config.emailVerification === 'required'
-      ? { tokens: {}, writes: [] }
-      : await prepareFirstSession(user, source);
-  const details = creationDetails(user);
-  const creation = { ...attempt, user_id: user.id, resource_id: user.id, details };
-  if (await recordingFaults(creation, () => insert(user, writes))) {
-    await Promise.all([record({ ...creation, result: 'SUCCESS' }), remindToVerify(user, source)]);
-  } else {
-    const refusal = { result: 'FAILURE', details: { reason: 'email_registered' } } as const;
-    await Promise.all([record({ ...attempt, ...refusal }), tellHolder(user.email, source)]);
-  }
+  const creation = { ...source, action: 'CREATE' } as const;
+  const { user, tokens, isFree } = await audited(creation, async (entry) => {
+    const made = await prepareUser(newUser, 'user', { isVerified: false });
+    // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
+    const { tokens, writes } =
+      config.emailVerification === 'required'
+        ? { tokens: {}, writes: [] }
+        : await prepareFirstSession(made, source);
+    const known = { user_id: made.id, resource_id: made.id, details: creationDetails(made) };
+    Object.assign(entry, known);
+    const isFree = await insert(made, writes);
+    if (!isFree) Object.assign(entry, refusal);
+    return { user: made, tokens, isFree };
+  });
+  await (isFree ? remindToVerify(user, source) : tellHolder(user.email, source));
   return { statusCode: 201, body: { message: 'User registered successfully', ...tokens } };
 });

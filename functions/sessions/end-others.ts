@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import * as contract from '../../lib/contract/sessions.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { selfOrAdmin, storedCaller } from '../../lib/http/access.ts';
@@ -19,10 +19,9 @@ export const handler = endpoint(contract.endOtherSessions, selfOrAdmin, async (r
     resource_id: id,
     details: { scope: 'others' },
   } as const;
-  await recordingFaults(logout, async () => {
+  await audited(logout, async () => {
     if (id === caller.id) return endOtherSessions(caller);
     if (!(await endSessions(id))) throw new DomainError('USER_NOT_FOUND');
   });
-  await record({ ...logout, result: 'SUCCESS' });
   return { statusCode: 204 };
 });

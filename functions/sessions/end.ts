@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import * as contract from '../../lib/contract/sessions.ts';
 import { selfOrAdmin } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
@@ -18,7 +18,6 @@ export const handler = endpoint(contract.endSession, selfOrAdmin, async (request
     resource_id: id,
     ...(isSessionId(session) ? { details: { session } } : {}),
   } as const;
-  await recordingFaults(logout, () => endOpenSession(id, session));
-  await record({ ...logout, result: 'SUCCESS' });
+  await audited(logout, () => endOpenSession(id, session));
   return { statusCode: 204 };
 });

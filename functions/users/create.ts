@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { usersMayCreate } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
@@ -14,15 +14,15 @@ export const handler = endpoint(contract.createUser, usersMayCreate, async (requ
   const { body, claims } = request;
   const { role, ...newUser } = parseNewUserBy(claims.role, body);
   const source = sourceOf(request);
-  const attempt = { ...source, action: 'CREATE', user_id: claims.id } as const;
-  const user = await recordingFaults(attempt, () =>
-    prepareUser(newUser, role, { isVerified: claims.role === 'admin' }),
-  );
-  const creation = { ...attempt, resource_id: user.id, details: creationDetails(user) };
-  const required = role === 'admin' ? [requireAdmin(claims.id)] : [];
-  const made = role === 'admin' ? user : { ...user, made_by: claims.id };
-  await recordingFaults(creation, () => insertUser(made, required));
+  const creation = { ...source, action: 'CREATE', user_id: claims.id } as const;
+  const user = await audited(creation, async (entry) => {
+    const made = await prepareUser(newUser, role, { isVerified: claims.role === 'admin' });
+    entry.resource_id = made.id;
+    entry.details = creationDetails(made);
+    if (role === 'admin') await insertUser(made, [requireAdmin(claims.id)]);
+    else await insertUser({ ...made, made_by: claims.id });
+    return made;
+  });
   if (role === 'admin') logAdminMade(user.id, { by: claims.id, requestId: source.request_id });
-  await record({ ...creation, result: 'SUCCESS' });
   return { statusCode: 201, body: toUser({ ...user }) };
 });

@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
@@ -18,10 +18,11 @@ export const handler = endpoint(contract.deleteUser, adminOnly, async (request) 
     user_id: request.claims.id,
     resource_id: id,
   } as const;
-  const deleted = await recordingFaults(deletion, () => deleteUser(id));
-  await Promise.all([
-    record({ ...deletion, result: 'SUCCESS', details: deletionDetails(deleted) }),
-    notifyOfDeletion(deleted, source),
-  ]);
+  const deleted = await audited(deletion, async (entry) => {
+    const user = await deleteUser(id);
+    entry.details = deletionDetails(user);
+    return user;
+  });
+  await notifyOfDeletion(deleted, source);
   return { statusCode: 204 };
 });

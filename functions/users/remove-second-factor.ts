@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import { removeFactor } from '../../lib/auth/factor-changes.ts';
 import * as contract from '../../lib/contract/second-factor.ts';
 import { DomainError } from '../../lib/errors.ts';
@@ -24,7 +24,7 @@ export const handler = endpoint(contract.removeFactor, adminOnly, async (request
     resource_id: id,
     details: factorRemoved,
   } as const;
-  const user = await recordingFaults(removal, () => removeFactor(id));
-  await Promise.all([record({ ...removal, result: 'SUCCESS' }), notifyOfFactor(user, source)]);
+  const user = await audited(removal, () => removeFactor(id));
+  await notifyOfFactor(user, source);
   return { statusCode: 204 };
 });

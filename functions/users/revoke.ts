@@ -1,4 +1,4 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import * as contract from '../../lib/contract/sessions.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { adminOnly } from '../../lib/http/access.ts';
@@ -17,8 +17,8 @@ export const handler = endpoint(contract.revokeSessions, adminOnly, async (reque
     resource_id: id,
     details: { scope: 'all' },
   } as const;
-  const isThere = await recordingFaults(revocation, () => endSessions(id));
-  if (!isThere) throw new DomainError('USER_NOT_FOUND');
-  await record({ ...revocation, result: 'SUCCESS' });
+  await audited(revocation, async () => {
+    if (!(await endSessions(id))) throw new DomainError('USER_NOT_FOUND');
+  });
   return { statusCode: 204 };
 });

@@ -1,8 +1,8 @@
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import { checkMaker, checkOwnChange } from '../../lib/auth/own-change.ts';
 import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { lacksFactor, selfOrAdminOr } from '../../lib/http/access.ts';
+import { isSelf, lacksFactor, usersMayChange } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { type AuthenticatedRequest, sourceOf } from '../../lib/http/request.ts';
 import { notifyOfChange } from '../../lib/mail/hand-over.ts';
@@ -16,28 +16,9 @@ import { hashPassword } from '../../lib/users/password.ts';
 import { parseUserChanges, type UserChanges } from '../../lib/users/schema.ts';
 import { parseUserId } from '../../lib/users/user.ts';
 
-const changeBy = (request: AuthenticatedRequest) =>
-  ({
-    ...sourceOf(request),
-    action: 'UPDATE',
-    user_id: request.claims.id,
-    resource_id: parseUserId(request.pathParameters?.id),
-  }) as const;
-
-/**
- * Users may change themselves, admins everybody, and others, while the directory is open, those
- * whom they created.
- */
-const access = selfOrAdminOr(async (request) => {
-  if (config.userDirectory === 'closed') throw new DomainError('FORBIDDEN');
-  const change = changeBy(request);
-  return recordingFaults(change, () => checkMaker(change.resource_id, change.user_id));
-});
-
 /** Admins who lack the second factor that their role requires may not send a role of their own. */
 const requireFactorForRole = (request: AuthenticatedRequest): void => {
-  const isOwn = request.permission === undefined;
-  if (isOwn && request.body.role !== undefined && lacksFactor(request)) {
+  if (isSelf(request) && request.body.role !== undefined && lacksFactor(request)) {
     throw new DomainError('SECOND_FACTOR_REQUIRED');
   }
 };
@@ -55,43 +36,43 @@ const checkOwn = async (request: AuthenticatedRequest, changes: UserChanges) => 
   return { permission, ...(await postponeMove(claims.id, changes, permission)) };
 };
 
+/** Whether and how the caller may change the user: as itself, as an admin, or as its maker. */
+const check = async (request: AuthenticatedRequest, id: number, changes: UserChanges) => {
+  const { claims } = request;
+  if (claims.id === id) return checkOwn(request, changes);
+  const permission = claims.role === 'admin' ? undefined : await checkMaker(id, claims.id);
+  return { permission, atOnce: changes, waiting: {} };
+};
+
 /** PUT /api/users/{id} */
-export const handler = endpoint(contract.updateUser, access, async (request) => {
+export const handler = endpoint(contract.updateUser, usersMayChange, async (request) => {
   const { body, claims } = request;
   requireFactorForRole(request);
   const changes = parseUserChanges(body, claims.role);
+  const id = parseUserId(request.pathParameters?.id);
   const source = sourceOf(request);
-  const change = changeBy(request);
-  const { resource_id: id, user_id: callerId } = change;
-  const { permission, atOnce, waiting } =
-    id === callerId
-      ? await recordingFaults(change, () => checkOwn(request, changes))
-      : { permission: request.permission, atOnce: changes, waiting: {} };
-  const { password, ...rest } = atOnce;
-  const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
-  const context = {
-    callerId,
-    permission,
-    mailsLinks: config.mailFunctionUrl !== '',
-    ...(config.emailVerification === 'off' ? {} : { provesAddress: claims.role === 'admin' }),
-  };
-  const { before, after } = await recordingFaults(change, () =>
-    updateUser(id, { ...rest, ...hashed, ...waiting }, context),
-  );
+  const change = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
+  const { before, after, atOnce, waiting, permission } = await audited(change, async (entry) => {
+    const checked = await check(request, id, changes);
+    const { password, ...rest } = checked.atOnce;
+    const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) };
+    const context = {
+      callerId: claims.id,
+      permission: checked.permission,
+      mailsLinks: config.mailFunctionUrl !== '',
+      ...(config.emailVerification === 'off' ? {} : { provesAddress: claims.role === 'admin' }),
+    };
+    const changed = await updateUser(id, { ...rest, ...hashed, ...checked.waiting }, context);
+    entry.details = {
+      ...changeDetails(changed.before, checked.atOnce),
+      ...(checked.atOnce === changes ? {} : { requested: ['email'] }),
+    };
+    return { ...changed, ...checked };
+  });
   if (changes.role === 'admin' && before.role !== 'admin') {
-    logAdminMade(id, { by: callerId, requestId: change.request_id });
+    logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
-  await Promise.all([
-    record({
-      ...change,
-      result: 'SUCCESS',
-      details: {
-        ...changeDetails(before, atOnce),
-        ...(atOnce === changes ? {} : { requested: ['email'] }),
-      },
-    }),
-    notifyOfChange(before, atOnce, source),
-    mailWaiting(id, waiting, { permission, source }),
-  ]);
+  await notifyOfChange(before, atOnce, source);
+  await mailWaiting(id, waiting, { permission, source });
   return { statusCode: 200, body: toUserFor(claims)({ ...after }) };
 });

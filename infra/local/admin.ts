@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { record, recordingFaults } from '../../lib/audit/record.ts';
+import { audited } from '../../lib/audit/record.ts';
 import { config } from '../../lib/settings.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
@@ -30,8 +30,7 @@ const recorded = async (
     user_agent: 'npm start',
     details: { ...details, operator: localAccount() },
   };
-  await recordingFaults(entry, change);
-  await record({ ...entry, result: 'SUCCESS' });
+  await audited(entry, change);
 };
 
 const create = async (email: string, password: string): Promise<void> => {

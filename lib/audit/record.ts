@@ -90,23 +90,37 @@ export const faultDetails = (
   ...(mayHaveHappened ? { outcome: 'unknown' } : {}),
 });
 
+/** The entry of a change, to be completed while that is made. */
+type Entry = Omit<RecordedAction, 'result' | 'details'> & {
+  user_id?: number | undefined;
+  resource_id?: string | number | undefined;
+  /** Default: SUCCESS. */
+  result?: RecordedAction['result'];
+  details?: object | undefined;
+};
+
+/** Whether the store has failed, or a change may have been made despite an error. */
+const isRecorded = (error: unknown): boolean =>
+  error instanceof DomainError && (error.code === 'STORAGE_FAULT' || error.mayHaveHappened);
+
 /**
- * Runs an operation. If the store fails, or the change may have been made despite an error, records
- * a FAILURE and throws the error.
- * @param action the action of the recorded failure
+ * Makes a change and records it. If the store fails, or the change may have been made despite an error,
+ * the entry is a FAILURE; a refusal leaves none.
+ * @param work completes the entry by what it learns; returns false when it has changed nothing, which
+ *   is not recorded
+ * @returns what the work returns
+ * @throws what the work throws
  */
-export const recordingFaults = async <T>(
-  action: Omit<AuditedAction, 'resource' | 'result' | 'details'> & {
-    readonly details?: object | undefined;
-  },
-  operation: () => Promise<T>,
-): Promise<T> => {
+export const audited = async <T>(change: Entry, work: (entry: Entry) => Promise<T>): Promise<T> => {
+  const entry = { ...change };
   try {
-    return await operation();
+    const done = await work(entry);
+    if (done !== false) await record({ result: 'SUCCESS', ...entry });
+    return done;
   } catch (error) {
-    if (error instanceof DomainError && (error.code === 'STORAGE_FAULT' || error.mayHaveHappened)) {
-      const details = { ...faultDetails(error, error), ...action.details };
-      await record({ ...action, result: 'FAILURE', details });
+    if (isRecorded(error)) {
+      const details = { ...faultDetails(error, error as DomainError), ...entry.details };
+      await record({ ...entry, result: 'FAILURE', details });
     }
     throw error;
   }

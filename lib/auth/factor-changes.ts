@@ -1,6 +1,6 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
 
-import { record, recordingFaults } from '../audit/record.ts';
+import { audited } from '../audit/record.ts';
 import { updateOnce } from '../dynamodb/client.ts';
 import { DomainError, missingField } from '../errors.ts';
 import { countAttempt, requireNoWaitNow } from '../limits/counters.ts';
@@ -153,12 +153,8 @@ const recording = async <T>(
 ): Promise<T> => {
   const { id } = caller;
   const entry = { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
-  const result = await recordingFaults(entry, change);
-  const isBegun = details.second_factor === 'begun';
-  await Promise.all([
-    record({ ...entry, result: 'SUCCESS' }),
-    isBegun ? undefined : notifyOfFactor(caller, source),
-  ]);
+  const result = await audited(entry, change);
+  if (details.second_factor !== 'begun') await notifyOfFactor(caller, source);
   return result;
 };
 

@@ -1,6 +1,6 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
-import { record, recordingFaults } from '../audit/record.ts';
+import { audited } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
 import { logWarning, refreshTokenReused } from '../log.ts';
 import type { Source } from '../source.ts';
@@ -29,11 +29,11 @@ const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): P
     action: 'LOGIN',
     user_id: userId,
     resource_id: userId,
+    result: 'FAILURE',
     details: { reason: 'refresh_token_reused' },
   } as const;
-  if (!(await recordingFaults(reuse, () => endReusedSession(userId, sessionId)))) return;
-  logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
-  await record({ ...reuse, result: 'FAILURE' });
+  const isEnded = await audited(reuse, () => endReusedSession(userId, sessionId));
+  if (isEnded) logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 };
 
 /** The user and the sessions as read for a refresh. */

@@ -9,7 +9,6 @@ import { config, hidesAccounts } from '../settings.ts';
 import { findBearer } from '../users/bearer.ts';
 import { roleInForce, toUserFor } from '../users/items.ts';
 import { findStoredUser } from '../users/store.ts';
-import type { Permission } from '../users/update.ts';
 import type { User } from '../users/user.ts';
 import type { Access } from './endpoint.ts';
 import type { AuthenticatedRequest, IncomingEvent, Middleware } from './request.ts';
@@ -108,29 +107,13 @@ const authorize = (allows: (request: AuthenticatedRequest) => boolean): Middlewa
 };
 
 const isAdmin = ({ claims }: AuthenticatedRequest) => claims.role === 'admin';
-const isSelf = ({ claims, pathParameters }: AuthenticatedRequest) =>
+/** Whether a request is about the caller. */
+export const isSelf = ({ claims, pathParameters }: AuthenticatedRequest) =>
   pathParameters?.id === String(claims.id);
 const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAdmin(request);
 const mayCreate = (request: AuthenticatedRequest) => !hidesAccounts(config) || isAdmin(request);
 const mayRead = (request: AuthenticatedRequest) =>
   config.userDirectory === 'open' || isSelfOrAdmin(request);
-
-/** Finds the permission for a request, or throws. */
-type Permit = (request: AuthenticatedRequest) => Promise<Permission>;
-
-/**
- * Lets admins and the user of the path pass, and puts the permission of others at
- * `event.permission`. Rejects with what the rule throws.
- */
-// @__NO_SIDE_EFFECTS__
-const authorizeOthers = (permit: Permit): Middleware => {
-  const authorizeOthersBefore: NonNullable<Middleware['before']> = async ({ event }) => {
-    const request = event as AuthenticatedRequest;
-    if (!isSelfOrAdmin(request)) Object.assign(event, { permission: await permit(request) });
-  };
-
-  return { before: authorizeOthersBefore };
-};
 
 /**
  * The stored user who calls, for endpoints that exist only where sessions are revocable.
@@ -177,18 +160,16 @@ export const usersMayCreate = {
   checks: [authenticate(), authorize(mayCreate)],
 } as const satisfies Access;
 
-/** The user of the path, an admin, or another caller whom the rule permits. */
-// @__NO_SIDE_EFFECTS__
-export const selfOrAdminOr = (permit: Permit) =>
-  ({
-    caller: 'maker',
-    checks: [authenticate(), authorizeOthers(permit)],
-  }) as const satisfies Access;
-
 /**
  * Any valid token; while the directory is closed, only that of the user of the path or of an admin.
  */
 export const userDirectory = {
   caller: 'directory',
+  checks: [authenticate(), authorize(mayRead)],
+} as const satisfies Access;
+
+/** The same, where a change then requires that the caller is the user, an admin, or made the user. */
+export const usersMayChange = {
+  caller: 'maker',
   checks: [authenticate(), authorize(mayRead)],
 } as const satisfies Access;

@@ -5,7 +5,6 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type { Claims } from '../auth/token.ts';
 import type { Source } from '../source.ts';
 import type { Bearer } from '../users/bearer.ts';
-import type { Permission } from '../users/update.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -14,7 +13,6 @@ export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   body?: unknown;
   claims?: Claims;
   caller?: Bearer;
-  permission?: Permission;
 };
 
 export type Middleware = MiddlewareObj<IncomingEvent>;
@@ -33,8 +31,6 @@ export type AuthenticatedRequest = ApiRequest & {
   readonly claims: Claims;
   /** The caller as stored, with its session, where sessions are revocable: authentication has read it. */
   readonly caller?: Bearer;
-  /** The permission for the request, where neither the path's id nor the role gives it. */
-  readonly permission?: Permission;
 };
 
 /**

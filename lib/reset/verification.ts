@@ -1,6 +1,6 @@
 /** The verification of addresses by mailed links (functions/README.md, Verified addresses). */
 
-import { record, recordingFaults } from '../audit/record.ts';
+import { audited } from '../audit/record.ts';
 import { requirePassword } from '../auth/own-change.ts';
 import { retryWrite } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
@@ -60,6 +60,28 @@ export const mailWaiting = async (
 const maxAttempts = 3;
 
 /**
+ * One attempt at verifying an address.
+ * @returns undefined when others changed the user meanwhile, and false for a repetition
+ */
+const tryToVerify = async (
+  { token, password }: { token: string; password: string },
+  source: Source,
+  entry: object,
+) => {
+  const link = await findLink('verification', token);
+  if (!link) throw new DomainError('VERIFICATION_TOKEN_INVALID');
+  const { user, email, isUsed: isRepeated } = link;
+  const { id } = user;
+  const moved = email === user.email ? {} : { email };
+  const { fields, ...values } = changeDetails(user, moved);
+  const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
+  Object.assign(entry, { user_id: id, resource_id: id, details });
+  await requirePassword(user, { id, currentPassword: password, sourceIp: source.ip_address });
+  if (isRepeated) return false;
+  return (await useVerification(link)) ? { user, moved } : undefined;
+};
+
+/**
  * Marks an address as verified by a token, which is valid once, and the password of the account:
  * whoever opens the link of an account that somebody else made with the address verifies nothing. A
  * repetition of what was done needs the password too, and changes, records and mails nothing.
@@ -67,29 +89,12 @@ const maxAttempts = 3;
  *   EMAIL_REGISTERED, STORAGE_FAULT
  */
 export const verifyEmail = async (
-  { token, password }: { token: string; password: string },
+  link: { token: string; password: string },
   source: Source,
 ): Promise<void> => {
-  const attempt = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
-  const tryToUse = async () => {
-    const link = await recordingFaults(attempt, () => findLink('verification', token));
-    if (!link) throw new DomainError('VERIFICATION_TOKEN_INVALID');
-    const { user, email, isUsed: isRepeated } = link;
-    const { id } = user;
-    const moved = email === user.email ? {} : { email };
-    const { fields, ...values } = changeDetails(user, moved);
-    const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
-    const change = { ...attempt, user_id: id, resource_id: id, details };
-    const isUsed = await recordingFaults(change, async () => {
-      await requirePassword(user, { id, currentPassword: password, sourceIp: source.ip_address });
-      return isRepeated || useVerification(link);
-    });
-    return isUsed ? { user, moved, change, isRepeated } : undefined;
-  };
-  const { user, moved, change, isRepeated } = await retryWrite(tryToUse, { attempts: maxAttempts });
-  if (isRepeated) return;
-  await Promise.all([
-    record({ ...change, result: 'SUCCESS' }),
-    notifyOfChange(user, moved, source),
-  ]);
+  const change = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
+  const verified = await audited(change, (entry) =>
+    retryWrite(() => tryToVerify(link, source, entry), { attempts: maxAttempts }),
+  );
+  if (verified) await notifyOfChange(verified.user, verified.moved, source);
 };

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
-import { newWrite, record, recordingFaults, writeEntry } from '../../../lib/audit/record.ts';
+import { audited, newWrite, record, writeEntry } from '../../../lib/audit/record.ts';
 import { DomainError } from '../../../lib/errors.ts';
 import { isoTimestamp } from '../../support/acceptance.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
@@ -131,40 +131,52 @@ describe('newWrite', () => {
   });
 });
 
-describe('An operation that is recorded when a fault ends it', () => {
+describe('audited', () => {
+  const entries = async () =>
+    (await stored()).map(({ resource_id, result, details }) => [resource_id, result, details]);
   const cause = Object.assign(new Error('injected'), { name: 'ThrottlingException' });
-  const fail = async (error: unknown, details?: object) => {
-    const operation = () => Promise.reject(error);
-    const action = { action: 'UPDATE', resource_id: 7, ...(details ? { details } : {}) } as const;
-    await expect(recordingFaults(action, operation)).rejects.toBe(error);
-    return (await stored()).map((item) => [item.action, item.result, item.details]);
-  };
 
-  it('returns its result, and leaves no further entry', async () => {
-    expect(await recordingFaults({ action: 'UPDATE' }, async () => 'done')).toBe('done');
-    expect(await stored()).toEqual([]);
+  it('records a change as its work completes it, and returns what the work returns', async () => {
+    const done = await audited({ action: 'CREATE' }, async (entry) => {
+      Object.assign(entry, { resource_id: 7, details: { role: 'admin' } });
+      return 'done';
+    });
+
+    expect(done).toBe('done');
+    expect(await entries()).toEqual([['7', 'SUCCESS', '{"role":"admin"}']]);
   });
 
-  it('leaves an entry of a fault of the store, with its own details', async () => {
-    const error = new DomainError('STORAGE_FAULT', { cause });
-
-    expect(await fail(error, { fields: ['name'] })).toEqual([
-      ['UPDATE', 'FAILURE', '{"error":"ThrottlingException","fields":["name"]}'],
-    ]);
+  it('records nothing when the work returns false', async () => {
+    expect(await audited({ action: 'UPDATE' }, async () => false)).toBe(false);
+    expect(await entries()).toEqual([]);
   });
 
-  it('leaves an entry with an unknown outcome when it may have been done', async () => {
-    const error = new DomainError('USER_NOT_FOUND', { mayHaveHappened: true });
+  it.each([
+    [
+      'a fault of the store',
+      new DomainError('STORAGE_FAULT', { cause }),
+      '{"error":"ThrottlingException","fields":["name"]}',
+    ],
+    [
+      'a refusal of a change that an earlier attempt may have made',
+      new DomainError('USER_NOT_FOUND', { mayHaveHappened: true }),
+      '{"error":"USER_NOT_FOUND","outcome":"unknown","fields":["name"]}',
+    ],
+  ])('records %s as a failure, with what the work knew', async (_, error, details) => {
+    const change = audited({ action: 'UPDATE', details: { fields: ['name'] } }, async (entry) => {
+      entry.resource_id = 7;
+      throw error;
+    });
 
-    expect(await fail(error)).toEqual([
-      ['UPDATE', 'FAILURE', '{"error":"USER_NOT_FOUND","outcome":"unknown"}'],
-    ]);
+    await expect(change).rejects.toBe(error);
+    expect(await entries()).toEqual([['7', 'FAILURE', details]]);
   });
 
   it.each([new DomainError('USER_NOT_FOUND'), new Error('a bug')])(
-    'leaves no entry when it is refused, or fails otherwise: %s',
+    'records nothing when the change is refused, or the work fails otherwise: %s',
     async (error) => {
-      expect(await fail(error)).toEqual([]);
+      await expect(audited({ action: 'UPDATE' }, () => Promise.reject(error))).rejects.toBe(error);
+      expect(await entries()).toEqual([]);
     },
   );
 });

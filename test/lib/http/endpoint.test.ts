@@ -12,7 +12,7 @@ import {
 } from 'vitest';
 import { issueToken } from '../../../lib/auth/token.ts';
 import { DomainError, type ErrorCode } from '../../../lib/errors.ts';
-import { adminOnly, authenticated, selfOrAdminOr } from '../../../lib/http/access.ts';
+import { adminOnly, authenticated, selfOrAdmin } from '../../../lib/http/access.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { type TestOptions, testEndpoint } from '../../support/operation.ts';
 
@@ -34,10 +34,6 @@ const commonHeaders = {
   'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
   'X-Content-Type-Options': 'nosniff',
 };
-
-const selfOrAdmin = selfOrAdminOr(async () => {
-  throw new DomainError('FORBIDDEN');
-});
 
 const call = async (
   options: TestOptions,
