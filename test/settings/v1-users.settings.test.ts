@@ -11,8 +11,7 @@ const call = async (method: string, { id, json }: { id?: number; json?: object }
       path: id ? `/api/v1/users/${id}` : '/api/v1/users',
       route: id ? '/api/v1/users/{id}' : '/api/v1/users',
       ...(id ? { pathParameters: { id: String(id) } } : {}),
-      ...(json ? { headers: { 'content-type': 'application/json' } } : {}),
-      ...(json ? { body: JSON.stringify(json) } : {}),
+      json,
     }),
     {},
   );

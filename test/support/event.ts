@@ -8,7 +8,11 @@ interface EventFields {
   readonly pathParameters?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The caller's. */
+  readonly token?: string | undefined;
   readonly body?: string;
+  /** A body that is sent as JSON. */
+  readonly json?: object | undefined;
   readonly isBase64Encoded?: boolean;
   readonly sourceIp?: string | undefined;
   readonly userAgent?: string;
@@ -17,7 +21,7 @@ interface EventFields {
 /** The event with which the gateway would invoke a function, of which only some fields matter. */
 export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 => {
   const { method = 'POST', path = '/', route = path, query, headers = {}, ...others } = fields;
-  const { sourceIp = '192.0.2.1', userAgent = 'test', ...rest } = others;
+  const { sourceIp = '192.0.2.1', userAgent = 'test', token, json, ...rest } = others;
   const routeKey = `${method} ${route}`;
   return {
     version: '2.0',
@@ -25,7 +29,11 @@ export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 =
     rawPath: path,
     rawQueryString: new URLSearchParams(query).toString(),
     ...(query ? { queryStringParameters: query } : {}),
-    headers,
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(json ? { 'content-type': 'application/json' } : {}),
+      ...headers,
+    },
     requestContext: {
       accountId: 'test',
       apiId: 'test',
@@ -39,6 +47,7 @@ export const gatewayEvent = (fields: EventFields = {}): APIGatewayProxyEventV2 =
       timeEpoch: 1_795_251_900_000,
     },
     isBase64Encoded: false,
+    ...(json ? { body: JSON.stringify(json) } : {}),
     ...rest,
   };
 };

@@ -606,11 +606,8 @@ export const exampleEvent = (example: ExampleRequest, subject: Subject): APIGate
     ...(route.includes('{id}') ? { pathParameters: { id, ...session } } : {}),
     ...(file ? { pathParameters: { file: staticFiles[file] ?? '' } } : {}),
     query: query === undefined ? undefined : Object.fromEntries(new URLSearchParams(query)),
-    headers: {
-      ...headers,
-      ...(token ? { authorization: `Bearer ${token}` } : {}),
-      ...(json ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(json ? { body: JSON.stringify(json(subject)) } : {}),
+    ...(headers ? { headers } : {}),
+    token,
+    json: json?.(subject),
   });
 };

@@ -24,13 +24,7 @@ const people = [
  * @param token an administrator's
  */
 export const createPeople = (token: string) =>
-  people.map((json) =>
-    gatewayEvent({
-      path: '/api/users',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(json),
-    }),
-  );
+  people.map((json) => gatewayEvent({ path: '/api/users', token, json }));
 
 /**
  * The example of a function's first route.

@@ -4,7 +4,6 @@ import {
   BatchGetCommand,
   DynamoDBDocumentClient,
   GetCommand,
-  PutCommand,
   QueryCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
@@ -18,7 +17,6 @@ const makeClient = () => DynamoDBDocumentClient.from(new DynamoDBClient({}));
 const getting = makeClient();
 const batchGetting = makeClient();
 const querying = makeClient();
-const putting = makeClient();
 const updating = makeClient();
 
 export const getItem = (table: string, pk: string) =>
@@ -66,18 +64,5 @@ export const listUsers = (table: string) =>
       ExpressionAttributeValues: { ':users': 'users' },
     }),
   );
-
-/** A compare, and around it what a login calls: two reads before, one after, and the entry. */
-export const logIn = async (
-  tables: { users: string; audit: string },
-  { password, hash: stored }: { password: string; hash: string },
-) => {
-  const counters = ['attempts#account', 'attempts#address'];
-  await batchGetItem(tables.users, ['email#none', ...counters]);
-  await getItem(tables.users, 'user#1');
-  await compare(password, stored);
-  await batchGetItem(tables.users, counters);
-  await putting.send(new PutCommand({ TableName: tables.audit, Item: { id: 0 } }));
-};
 
 export { compare, hash };
