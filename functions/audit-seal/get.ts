@@ -9,7 +9,7 @@ import { dueBefore } from '../../lib/seal/finding.ts';
 import { publicKeyName } from '../../lib/seal/folder.ts';
 import { fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
-import { readShown } from '../../lib/seal/shown.ts';
+import { shownHeader } from '../../lib/seal/shown.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 import { callKms } from '../../lib/signed-request.ts';
 
@@ -26,7 +26,7 @@ let publicKey: KeyObject | undefined;
 /** The newest file, as its sealer left word of it, and the key by which that is signed. */
 const readNewest = async () => {
   publicKey ??= await readKey();
-  return { key: fingerprintOf(publicKey), newest: await readShown(publicKey) };
+  return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };
 };
 
 /** GET /api/admin/audit-seal */

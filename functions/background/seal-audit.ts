@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
-import { readShown, showHeader } from '../../lib/seal/shown.ts';
+import { shownHeader } from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 
@@ -12,8 +12,7 @@ const openSealing = async (): Promise<Sealing> => ({
   signer: await kmsSigner(sealerConfig.auditSealKey),
   interval: config.auditSealInterval,
   archiveDays: sealerConfig.auditArchiveDays,
-  show: showHeader,
-  shown: readShown,
+  shown: shownHeader,
 });
 
 /** Kept from run to run of this process. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import { folderArchive } from '../../lib/seal/folder.ts';
-import { readShown, showHeader } from '../../lib/seal/shown.ts';
+import { shownHeader } from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { archiveFolder, signerIn } from './sealing.ts';
 
@@ -10,8 +10,8 @@ const [folder = '', interval = ''] = process.argv.slice(2);
 const signer = signerIn(folder);
 if (!signer) process.exit(1);
 const archive = folderArchive(archiveFolder(folder));
-const word = { show: showHeader, shown: readShown };
-const sealing = { archive, source: auditEntries, signer, interval: Number(interval), ...word };
+const common = { source: auditEntries, shown: shownHeader };
+const sealing = { archive, signer, interval: Number(interval), ...common };
 await runSealer(sealing, new Date()).catch((error) => {
   if (existsSync(folder)) logFailure(error);
 });

@@ -1,5 +1,5 @@
 /** Prints the findings of a verification, and tells which of them are known. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import * as v from 'valibot';
 import { printable } from '../../lib/log.ts';
 import { type Finding, findingKinds } from '../../lib/seal/finding.ts';
@@ -85,7 +85,7 @@ export interface Findings {
   /** How many findings count, and how many do not because they are known. */
   readonly faults: number;
   readonly known: number;
-  tell(finding: Told | undefined): Promise<void>;
+  tell(finding: Told | undefined): void;
   /** Says how many were not printed, and completes the file of findings, if there is one. */
   end(): Promise<void>;
 }
@@ -115,12 +115,12 @@ export const openFindings = async (read: unknown, written: unknown): Promise<Fin
     get known() {
       return known;
     },
-    tell: async (finding) => {
+    tell: (finding) => {
       if (!finding) return;
       const { kind, subject, sha256 } = finding;
       const reason = reasons.get(identityOf(finding));
       const line = JSON.stringify({ kind, subject, sha256, reason: reason ?? '' });
-      await file?.handle.write(`${line}\n`);
+      if (file) writeSync(file.handle.fd, `${line}\n`);
       print(finding, reason);
       if (reason === undefined) faults += 1;
       else known += 1;

@@ -3,7 +3,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
 import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/store.ts';
 import type { Item } from '../../lib/seal/line.ts';
-import { openScratch } from '../../lib/seal/spool.ts';
+import { openScratch } from '../../lib/seal/scratch.ts';
 
 /** A function that tells whether an entry matches a filter. */
 const isWanted = (filter: AuditFilter) => {

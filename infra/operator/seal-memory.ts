@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { faultName } from '../../lib/errors.ts';
 import { readHeaderOf } from '../../lib/seal/archive.ts';
-import { fileName, fingerprintOf, isSigned, type SignedHeader } from '../../lib/seal/header.ts';
+import type { Verified } from '../../lib/seal/finding.ts';
+import { fileName, fingerprintOf, isSigned } from '../../lib/seal/header.ts';
 import { writePrivately } from '../local/folder.ts';
 import type { TimeRange } from './command.ts';
 import { explain, Failure } from './failure.ts';
@@ -22,7 +23,11 @@ const form = v.object({
     v.object({ number: v.number(), hash: v.string(), from: v.string(), until: v.string() }),
   ),
 });
-type Memory = v.InferOutput<typeof form>;
+
+interface Memory extends v.InferOutput<typeof form> {
+  /** Why it cannot be read, if it cannot. */
+  readonly fault?: Failure;
+}
 
 /** Outside every archive: whoever can write to an archive must not be able to change the memory. */
 const memoryFile = () => {
@@ -30,17 +35,15 @@ const memoryFile = () => {
   return join(states, 'accounts-service', 'verified.json');
 };
 
-/** @throws {Failure} when there is something that cannot be read */
 export const recall = (): Memory => {
   const path = memoryFile();
   try {
     return v.parse(form, JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return { keys: {}, files: {} };
-    throw new Failure(
-      `${path} cannot be read (${faultName(cause)}), which has what was verified before: put it right, or move it away.`,
-      { cause },
-    );
+    const memory = { keys: {}, files: {} };
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return memory;
+    const text = `${path} cannot be read (${faultName(cause)}), which has what was verified before: put it right, or move it away.`;
+    return { ...memory, fault: new Failure(text, { cause }) };
   }
 };
 
@@ -62,7 +65,7 @@ export const judgeKey = (
 export const judgeNewest = async (
   trail: OpenedTrail,
   { files }: Memory,
-  { left, until = '~' }: TimeRange & { left: string },
+  { left, until = '~' }: TimeRange & Pick<Verified, 'left'>,
 ): Promise<Told | undefined> => {
   const known = files[fingerprintOf(trail.publicKey)];
   // A copy may be older than what was verified last.
@@ -75,17 +78,22 @@ export const judgeNewest = async (
   return sha256 === known.hash ? undefined : { kind: 'different', subject, sha256 };
 };
 
-/** Remembers what was verified, unless it contradicts what was remembered. */
+/** Remembers what was verified, unless a finding says that it contradicts what was remembered. */
 export const remember = (
-  { place }: OpenedTrail,
-  { key, number, hash, from, until }: SignedHeader,
-  { keys, files }: Memory,
+  { place, publicKey }: OpenedTrail,
+  { newest }: Verified,
+  { keys, files, fault }: Memory,
   { otherKey, otherFile }: { otherKey: Told | undefined; otherFile: Told | undefined },
 ): void => {
-  const isLater = !otherFile && number > (files[key]?.number ?? 0);
-  const newest = isLater ? { [key]: { number, hash, from, until } } : {};
-  const own = !otherKey && place !== undefined ? { [place]: key } : {};
-  const memory: Memory = { keys: { ...keys, ...own }, files: { ...files, ...newest } };
+  const key = fingerprintOf(publicKey);
+  const known = files[key]?.number ?? 0;
+  if (fault || !newest) return;
+  const { number, hash, from, until } = newest;
+  const isLater = !otherFile && number > known;
+  const memory = {
+    keys: { ...keys, ...(otherKey || place === undefined ? {} : { [place]: key }) },
+    files: { ...files, ...(isLater ? { [key]: { number, hash, from, until } } : {}) },
+  };
   try {
     mkdirSync(dirname(memoryFile()), { recursive: true, mode: 0o700 });
     writePrivately(memoryFile(), `${JSON.stringify(memory, null, 2)}\n`);

@@ -5,11 +5,31 @@ import type { Trail } from '../../lib/seal/archive.ts';
 import { folderArchive, publicKeyName } from '../../lib/seal/folder.ts';
 import { fingerprintOf } from '../../lib/seal/header.ts';
 import { archiveFolder, signerIn } from '../local/sealing.ts';
-import type { Invocation } from './command.ts';
+import type { Command, Invocation } from './command.ts';
 import { Failure, UsageError } from './failure.ts';
 import { locate } from './files.ts';
 import type { Told } from './findings.ts';
 import type { SealedTrail } from './target.ts';
+
+/** The options of commands that read a sealed trail. */
+export const trailOptions = {
+  since: {
+    type: 'string',
+    value: 'TIME',
+    help: 'entries from this time on (RFC 3339, or a date)',
+  },
+  until: { type: 'string', value: 'TIME', help: 'entries before this time' },
+  archive: {
+    type: 'string',
+    value: 'FOLDER',
+    help: 'instead of a service: a copy of an archive, which has only sealed entries',
+  },
+  'public-key': {
+    type: 'string',
+    value: 'FILE',
+    help: 'the public key (PEM) that must have signed it, kept elsewhere',
+  },
+} as const satisfies Command['options'];
 
 /** A sealed trail that is opened for reading. */
 export interface OpenedTrail extends Trail {

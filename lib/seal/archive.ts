@@ -1,21 +1,21 @@
 /** The archive: files that are written once, each with a signed header and lines (lib/seal/README.md). */
 import type { KeyObject } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { crc32, createGunzip } from 'node:zlib';
 import {
   fileName,
   isSigned,
   maxHeader,
+  numberOf,
   type ReadHeader,
   readHeader,
   type SignedHeader,
+  type Tally,
+  tallyLine,
 } from './header.ts';
 import { type Item, readLine, sha256 } from './line.ts';
-import { type Spool, spool } from './spool.ts';
 
 /** A file in the list of an archive. */
-export interface ListedFile {
+interface ListedFile {
   readonly name: string;
   /** Whether the first version was overwritten or marked as deleted, or only a mark is there. */
   readonly altered?: boolean;
@@ -28,18 +28,11 @@ export interface Archive {
   /**
    * Reads a range of the first version of a file.
    * @param end exclusive; bytes that are not there are left out
-   * @returns undefined when there is no such file, or it has no byte of the range
+   * @returns undefined when there is no such file
    */
-  open(name: string, start: number, end: number): Promise<AsyncIterable<Uint8Array> | undefined>;
+  read(name: string, start: number, end: number): Promise<Buffer | undefined>;
   /** Writes a file whole or not at all. @returns false when there is one of that name */
-  create(name: string, content: Content): Promise<boolean>;
-}
-
-/** Bytes to write. */
-export interface Content {
-  readonly size: number;
-  /** All of them, from the beginning each time. */
-  read(): AsyncIterable<Uint8Array>;
+  create(name: string, content: Buffer): Promise<boolean>;
 }
 
 /** An archive, and the key that signs it. */
@@ -53,6 +46,14 @@ export class BrokenTrail extends Error {
   override readonly name = 'BrokenTrail';
 }
 
+/** Lists the files of an archive, newest first; other names do not matter. */
+export async function* listFiles({ archive }: Trail) {
+  for await (const { name, altered = false } of archive.list()) {
+    const number = numberOf(name);
+    if (number !== undefined) yield { number, altered };
+  }
+}
+
 /** Names and codes of errors that concern one file only, in a file system and in S3. */
 const ofFile =
   /^(EISDIR|ENOTDIR|ENXIO|ELOOP|EACCES|EPERM|EIO|ENODEV|EINVAL|InvalidObjectState|InvalidRequest)$/;
@@ -60,13 +61,14 @@ const ofFile =
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code);
 
 /** Reads a range of a file, which is empty when it cannot be read while the store can be reached. */
-async function* bytesOf(archive: Archive, name: string, start: number, end: number) {
+const readRange = async ({ archive }: Trail, file: number, start: number, end: number) => {
   try {
-    yield* (await archive.open(name, start, end)) ?? [];
+    return (await archive.read(fileName(file), start, end)) ?? Buffer.of();
   } catch (error) {
-    if (!ofFile.test(codeOf(error)) && !ofFile.test((error as Error).name)) throw error;
+    if (ofFile.test(codeOf(error)) || ofFile.test((error as Error).name)) return Buffer.of();
+    throw error;
   }
-}
+};
 
 /** The first bytes of the member of a header: gzip without a name or a time, and one stored block. */
 const memberStart = Buffer.from('1f8b08000000000000ff01', 'hex');
@@ -93,47 +95,23 @@ export interface ReadFile {
 }
 
 /** Reads the header of a file, which must be that of its number. */
-export const readHeaderOf = async (
-  { archive, publicKey }: Trail,
-  number: number,
-): Promise<ReadFile> => {
-  const most = sizeBefore + maxHeader + sizeAfter;
-  const content = await buffer(bytesOf(archive, fileName(number), 0, most));
+export const readHeaderOf = async (trail: Trail, number: number): Promise<ReadFile> => {
+  const content = await readRange(trail, number, 0, sizeBefore + maxHeader + sizeAfter);
   if (content.length === 0) return { number, header: { fault: 'foreign' } };
   const hash = sha256(content).toString('hex');
   const length = content.length < sizeBefore ? 0 : content.readUInt16LE(memberStart.length);
   const line = content.subarray(sizeBefore, sizeBefore + length);
   const member = memberOf(line);
   const isMember = member.equals(content.subarray(0, member.length));
-  const header = isMember ? readHeader(line, publicKey) : ({ fault: 'foreign' } as const);
+  const header: ReadHeader = isMember ? readHeader(line, trail.publicKey) : { fault: 'foreign' };
   const isInPlace = !isSigned(header) || header.number === number;
   return { number, header: isInPlace ? header : { fault: 'foreign' }, hash };
 };
 
-/**
- * Reads the lines of a file as they are compressed, and checks them before anything is unpacked.
- * @returns bytes that the caller closes; undefined when they are not those of the header
- */
-export const readContent = async (
-  { archive }: Trail,
-  { line, number, length, sha256: hash }: SignedHeader,
-): Promise<Spool | undefined> => {
+/** Reads the second part of a file, with one byte more if there are more. */
+export const readContent = (trail: Trail, { line, number, length }: SignedHeader) => {
   const start = memberOf(line).length;
-  // One byte too many is enough to see that there are more.
-  const content = await spool(bytesOf(archive, fileName(number), start, start + length + 1));
-  if (content.size === length && content.sha256.toString('hex') === hash) return content;
-  await content.close();
-  return undefined;
-};
-
-/** Pipes bytes or text into a stream, with their errors. @returns the stream */
-export const piped = <T extends NodeJS.ReadWriteStream & { destroy(error: Error): unknown }>(
-  source: AsyncIterable<string | Uint8Array>,
-  stream: T,
-): T => {
-  const readable = Readable.from(source);
-  readable.once('error', (error) => stream.destroy(error));
-  return readable.pipe(stream);
+  return readRange(trail, number, start, start + length + 1);
 };
 
 /** A line, and the item that it is of. */
@@ -142,44 +120,57 @@ export interface SealedLine {
   readonly item: Item;
 }
 
+/** Unpacks lines, some at a time. @throws SyntaxError and errors of zlib where there are no such lines */
+async function* unpack(content: Buffer): AsyncGenerator<readonly SealedLine[]> {
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+  const gunzip = createGunzip();
+  gunzip.end(content);
+  let rest = '';
+  for await (const part of gunzip) {
+    const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield lines.map((line) => ({ line, item: readLine(line) }));
+  }
+  if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
+  // Zeros after the gzip are skipped without an error.
+  if (gunzip.bytesWritten !== content.length) throw new SyntaxError('More follows the gzip');
+}
+
 /** Whether an error means that bytes are no gzip of lines. */
-export const isOfContent = (error: unknown): boolean =>
+const isOfContent = (error: unknown): boolean =>
   error instanceof SyntaxError || /^(Z_|ERR_ENCODING_)/.test(codeOf(error));
 
 /**
- * Reads the lines of a file, some at a time, with only these in memory; and closes it.
- * @throws an error that {@link isOfContent} where they are no gzip of lines to their end
+ * Reads the lines of a file, one after another, with only some of them in memory.
+ * @param content the second part, if it was read before
+ * @returns how they are not as they were sealed; undefined when they are
  */
-export async function* linesOf(content: Spool): AsyncGenerator<readonly SealedLine[]> {
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
-  const gunzip = createGunzip();
-  let rest = '';
-  try {
-    for await (const part of piped(content.read(), gunzip)) {
-      const lines = (rest + utf8.decode(part, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
-      yield lines.map((line) => ({ line, item: readLine(line) }));
-    }
-    if (rest + utf8.decode()) throw new SyntaxError('The last line is not ended');
-    // Zeros after the gzip are skipped without an error.
-    if (gunzip.bytesWritten !== content.size) throw new SyntaxError('More follows the gzip');
-  } finally {
-    await content.close();
-  }
-}
-
-/** Reads the lines of a file as far as it is as it was sealed, some at a time. */
-export async function* linesIn(
+export const readLines = async (
   trail: Trail,
   header: SignedHeader,
-): AsyncGenerator<readonly SealedLine[]> {
-  const content = await readContent(trail, header);
+  take: (sealed: SealedLine) => void,
+  content?: Buffer,
+): Promise<string | undefined> => {
+  const bytes = content ?? (await readContent(trail, header));
+  if (bytes.length !== header.length || sha256(bytes).toString('hex') !== header.sha256) {
+    return 'Its lines are not those of its header';
+  }
+  const tally: Tally = { count: 0, oldest: null, newest: null };
+  const takeEach = (sealed: SealedLine) => {
+    tallyLine(tally, sealed.item);
+    take(sealed);
+  };
   try {
-    if (content) yield* linesOf(content);
+    for await (const lines of unpack(bytes)) lines.forEach(takeEach);
   } catch (error) {
     if (!isOfContent(error)) throw error;
+    return 'Its second part is no gzip of lines';
   }
-}
+  const wrong = (['count', 'oldest', 'newest'] as const).find(
+    (each) => tally[each] !== header[each],
+  );
+  return wrong && `${wrong} is ${tally[wrong]}, not ${header[wrong]}`;
+};
 
 /** How many files are read at once, because a remote store takes its time. */
 const readAhead = 16;

@@ -46,6 +46,8 @@ export class Chain {
   reached = 0;
   first: SignedHeader | undefined;
   last: SignedHeader | undefined;
+  /** The newest file of the archive. */
+  readonly newest: SignedHeader | undefined;
   /** Files that end until this time may have left. */
   left: string;
   private readonly faults: Fault[] = [];
@@ -62,6 +64,7 @@ export class Chain {
    */
   constructor(before: SignedHeader | undefined, newest: SignedHeader | undefined, now: number) {
     this.last = before;
+    this.newest = newest;
     this.left = newest ? leftBy(newest, new Date(now).toISOString()) : '';
   }
 

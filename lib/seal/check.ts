@@ -2,12 +2,11 @@
 import { namedError } from '../errors.ts';
 import { auditTrailBroken, describeFault, logError } from '../log.ts';
 import { dayInMilliseconds } from '../time.ts';
-import { BrokenTrail } from './archive.ts';
+import { BrokenTrail, listFiles, readHeaderOf } from './archive.ts';
 import type { Finding } from './finding.ts';
 import { type Check, fileName, isSigned, type SignedHeader, timeBefore } from './header.ts';
 import { type Sealed, type Sealing, seal } from './sealer.ts';
 import { verifyTrail } from './verify.ts';
-import { listFiles, walk } from './walk.ts';
 
 /** Days within which the whole archive is checked once. */
 const rotation = 30;
@@ -23,46 +22,36 @@ const logBroken = (faults: number, named: readonly Named[]): void =>
     findings: named.slice(0, maxNamed).map(({ kind, subject }) => ({ kind, subject })),
   });
 
-/** The first file of the last two days. */
-const firstRecent = async (sealing: Sealing, now: number): Promise<number> => {
-  const since = timeBefore(new Date(now).toISOString(), 2 * dayInMilliseconds);
-  let first = Number.POSITIVE_INFINITY;
-  for await (const { number, header } of walk(trailOf(sealing))) {
-    if (isSigned(header) && header.until <= since) break;
-    first = number;
-  }
-  return first;
-};
+const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
 
-/** The first and the last number of files one after another. */
-type Range = readonly [first: number, last: number];
+/** The numbers of the files of the last two days, and of those before, oldest first. */
+const splitFiles = async (sealing: Sealing, now: Date) => {
+  const since = timeBefore(now.toISOString(), 2 * dayInMilliseconds);
+  const [recent, older]: [number[], number[]] = [[], []];
+  const isRecent = async (number: number) => {
+    const { header } = await readHeaderOf(trailOf(sealing), number);
+    return !isSigned(header) || header.until > since;
+  };
+  for await (const { number } of listFiles(trailOf(sealing))) {
+    if (older.length === 0 && (await isRecent(number))) recent.push(number);
+    else older.push(number);
+  }
+  return { recent: recent.reverse(), older: older.reverse() };
+};
 
 /**
- * The next part of the rotation over the files before the last two days: a thirtieth of them, and as many
- * as a day adds, so that the end is reached although it moves; then it begins again.
+ * The next part of the files before the last two days: a thirtieth of them, and as many as a day adds. Where
+ * fewer are left it begins again, as those were among the last two days a short while ago.
  * @param last the number of the last file of the part before
  */
-const nextPart = async (
-  sealing: Sealing,
-  recent: number,
+const nextPart = (
+  { recent, older }: Awaited<ReturnType<typeof splitFiles>>,
   last: number,
-): Promise<readonly Range[]> => {
-  const older: number[] = [];
-  let added = 0;
-  for await (const { number } of listFiles(trailOf(sealing))) {
-    if (number < recent) older.push(number);
-    else added += 1;
-  }
-  older.reverse();
-  const count = Math.ceil(older.length / rotation + added / 2);
-  const behind = older.filter((number) => number > last).slice(0, count);
-  const again = older.filter((number) => number <= last).slice(0, count - behind.length);
-  return [behind, again].flatMap(([first, ...more]) =>
-    first === undefined ? [] : [[first, more.at(-1) ?? first] as const],
-  );
+): readonly number[] => {
+  const count = Math.ceil(older.length / rotation + recent.length / 2);
+  const behind = older.filter((number) => number > last);
+  return (behind.length < count ? older : behind).slice(0, count);
 };
-
-const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
 
 /**
  * Checks the last two days, and the next part of what is older.
@@ -85,17 +74,15 @@ const check = async (
       },
     );
   try {
-    const recent = await firstRecent(sealing, now.getTime());
-    await verify({ first: recent });
+    const files = await splitFiles(sealing, now);
+    await verify({ first: files.recent[0] ?? 1 });
     if (isOver()) throw namedError('OutOfTime');
-    const ranges = await nextPart(sealing, recent, before?.last ?? 0);
-    let { last, found } = before ?? { last: 0, found: null };
-    for (const [first, end] of ranges) {
-      if (!isOver()) ({ last } = await verify({ first, last: end }));
-    }
+    const [first = 1, ...more] = nextPart(files, before?.last ?? 0);
+    const { last } = await verify({ first, last: more.at(-1) ?? first });
+    let { found } = before ?? { found: null };
     const at = now.toISOString();
     if (findings > 0) found = at;
-    return { at, first: ranges[0]?.[0] ?? 1, last, findings, found };
+    return { at, first, last, findings, found };
   } finally {
     if (findings > 0) logBroken(findings, named);
   }
@@ -136,17 +123,17 @@ export const runSealer = async (
   { remaining = () => Number.POSITIVE_INFINITY }: { remaining?: () => number } = {},
 ): Promise<void> => {
   const isOver = () => remaining() < timeOfFile;
-  const remembered = await attempt(sealing.shown?.(sealing.signer.publicKey));
+  const remembered = await attempt(sealing.shown?.read(sealing.signer.publicKey));
   const sealed = await seal(sealing, now, { isOver });
   warn(sealed, remembered);
-  await attempt(sealing.show?.(sealed.newest.line));
+  await attempt(sealing.shown?.write(sealed.newest.line));
   const { newest: before } = sealed.end;
   const isDue =
     before && now.getTime() - Date.parse(before.check?.at ?? '1970-01-01') >= dayInMilliseconds;
   if (!isDue || !sealed.isCaughtUp || isOver()) return;
   const outcome = await check(sealing, now, { before: before.check, isOver });
   const { newest } = await seal(sealing, now, { check: outcome, isOver });
-  await attempt(sealing.show?.(newest.line));
+  await attempt(sealing.shown?.write(newest.line));
 };
 
 /** Logs why a run has failed. */

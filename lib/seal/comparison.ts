@@ -15,7 +15,7 @@ import {
   sha256,
   timeIn,
 } from './line.ts';
-import { openScratch } from './spool.ts';
+import { openScratch } from './scratch.ts';
 import type { EntrySource } from './table.ts';
 
 const tables = `
@@ -44,9 +44,8 @@ const statements = ({ change, has, rows }: ReturnType<typeof openScratch>) => ({
   dropFound: change('DELETE FROM found WHERE id = ?'),
   rest: rows('SELECT * FROM found ORDER BY id'),
   unmatch: change('INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?, ?)'),
-  hasUnmatched: has('unmatched WHERE key < ?'),
   times: rows(
-    'SELECT min(created_at) AS least, max(created_at) AS most FROM unmatched WHERE key < ?',
+    'SELECT min(created_at) AS since, max(created_at) AS until FROM unmatched WHERE key < ?',
   ),
   matchElsewhere: change('DELETE FROM unmatched WHERE id = ? AND line = ?'),
   differElsewhere: change(`INSERT OR IGNORE INTO found
@@ -96,7 +95,7 @@ export class Comparison {
   }
 
   /** Notes a line of a file. The first one of an id counts; another content later is a finding. */
-  seal(line: string, item: Item, { number, from }: SignedHeader): void {
+  seal({ line, item }: SealedLine, { number, from }: SignedHeader): void {
     const [id, digest] = [idText(item.id), hashOf(line)];
     if (keyOf(item) < from && this.early++ < maxNamed) this.earlyIds.push(id);
     if (this.sql.seal(id, digest, number, Number(hasLeft(item, this.now)))) this.entries += 1;
@@ -133,14 +132,12 @@ export class Comparison {
     return [...this.sql.numbers()].map(({ number }) => Number(number));
   }
 
-  /** What is found of entries by lines of a file, once. */
-  *found(lines: readonly SealedLine[], { number }: SignedHeader): Generator<Finding> {
-    for (const { line, item } of lines) {
-      const id = idText(item.id);
-      const [row] = this.sql.found(id, number);
-      if (row && this.sql.dropFound(id))
-        yield { ...findingOf(id, kindOf(row), row.after), before: line };
-    }
+  /** What is found of an entry by its line in a file, once. */
+  found({ line, item }: SealedLine, number: number): Finding | undefined {
+    const id = idText(item.id);
+    const [row] = this.sql.found(id, number);
+    if (!row || !this.sql.dropFound(id)) return undefined;
+    return { ...findingOf(id, kindOf(row), row.after), before: line };
   }
 
   /** What is found of entries whose lines cannot be read any more. */
@@ -148,25 +145,21 @@ export class Comparison {
     for (const row of this.sql.rest()) yield findingOf(row.id, kindOf(row), row.after);
   }
 
-  /** Whether there are entries of the table before a key that no file has had so far. */
-  hasUnmatched(key: string): boolean {
-    return this.sql.hasUnmatched(key);
+  /**
+   * The times of entries of the table with a key before another one that no file has had so far.
+   * @returns no limits where not all have a time; undefined when there are none
+   */
+  unmatchedBefore(key: string): { since?: string; until?: string } | undefined {
+    const [{ since, until } = {}] = this.sql.times(key);
+    if (since === null) return undefined;
+    return isTime(since) && isTime(until) ? { since, until: `${until}~` } : {};
   }
 
-  /** Whether a file may have one of these, by its times. */
-  mayHave({ oldest, newest }: SignedHeader, key: string): boolean {
-    const [{ least, most } = {}] = this.sql.times(key);
-    const areTimes = isTime(least) && isTime(most);
-    return !areTimes || ((oldest ?? '~') <= most && (newest ?? '') >= least);
-  }
-
-  /** Compares lines of another file with these. */
-  matchElsewhere(lines: readonly SealedLine[], { number }: SignedHeader): void {
+  /** Compares a line of another file with these. */
+  matchElsewhere({ line, item }: SealedLine, { number }: SignedHeader): void {
     const { matchElsewhere, differElsewhere, dropUnmatched } = this.sql;
-    for (const { line, item } of lines) {
-      const id = idText(item.id);
-      if (!matchElsewhere(id, line) && differElsewhere(number, id)) dropUnmatched(id);
-    }
+    const id = idText(item.id);
+    if (!matchElsewhere(id, line) && differElsewhere(number, id)) dropUnmatched(id);
   }
 
   /** Whether both times of an entry are such that a service may have written it by now. */

@@ -9,6 +9,7 @@ import {
 import { constants } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { Archive } from './archive.ts';
 import type { Signer } from './header.ts';
 
@@ -55,9 +56,9 @@ export const folderArchive = (folder: string): Archive => ({
     });
     for (const name of names.sort()) yield { name };
   },
-  open: async (name, start, end) => {
+  read: async (name, start, end) => {
     const handle = await openFile(join(folder, name));
-    return handle?.createReadStream({ start, end: end - 1 });
+    return handle && buffer(handle.createReadStream({ start, end: end - 1 }));
   },
   create: async (name, content) => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -65,7 +66,7 @@ export const folderArchive = (folder: string): Archive => ({
     const unfinished = join(folder, `${randomUUID()}${unfinishedEnd}`);
     const handle = await open(unfinished, 'wx', 0o600);
     try {
-      await handle.writeFile(content.read());
+      await handle.writeFile(content);
       await handle.sync();
       const isNew = await linkOnce(unfinished, join(folder, name));
       await sync(folder);

@@ -27,7 +27,7 @@ const form = v.object({
   count: number(),
   oldest: v.nullable(time),
   newest: v.nullable(time),
-  length: number(),
+  length: number(0, 2 ** 27),
   sha256: hash,
   archive_days: number(0, 36_500),
   check: v.nullable(

@@ -1,8 +1,10 @@
 /** Seals what no file has yet, file by file (lib/seal/README.md, Runs). */
 import type { KeyObject } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { namedError } from '../errors.ts';
-import { type Archive, type Content, linesIn, memberOf, piped, readHeaderOf } from './archive.ts';
+import { type Archive, memberOf, readHeaderOf, readLines } from './archive.ts';
 import {
   type Check,
   fileName,
@@ -15,8 +17,8 @@ import {
   type Tally,
   tallyLine,
 } from './header.ts';
-import { type Item, idText, keyOf, lineOf, replayedBy } from './line.ts';
-import { openScratch, type Spool, spool } from './spool.ts';
+import { type Item, idText, keyOf, lineOf, replayedBy, sha256 } from './line.ts';
+import { openScratch } from './scratch.ts';
 import type { EntrySource } from './table.ts';
 import { type End, findEnd } from './walk.ts';
 
@@ -31,15 +33,17 @@ export interface Sealing {
   readonly archiveDays?: number;
   /** Lines of a file at most; absent: 100,000. */
   readonly size?: number;
-  /** Puts the line of the newest header where it is shown, and reads it there. */
-  readonly show?: (line: string) => Promise<unknown>;
-  readonly shown?: (publicKey: KeyObject) => Promise<SignedHeader | undefined>;
+  /** Where the line of the newest header is shown. */
+  readonly shown?: {
+    write(line: string): Promise<unknown>;
+    read(publicKey: KeyObject): Promise<SignedHeader | undefined>;
+  };
 }
 
 const defaultSize = 100_000;
 
-/** Characters of a file's lines at most, so that long entries do not fill the disk. */
-const maxCharacters = 64_000_000;
+/** Bytes of a file's lines at most, because they are in memory while they are compressed. */
+const maxBytes = 64_000_000;
 
 /** Ids of entries that files have, on the disk. */
 const openNoted = () => {
@@ -98,9 +102,7 @@ const openRun = async (sealing: Sealing, now: Date): Promise<Run> => {
   const noted = openNoted();
   const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
   const passed = async (header: SignedHeader) => {
-    for await (const lines of linesIn(trail, header)) {
-      for (const { item } of lines) noted.add(idText(item.id));
-    }
+    await readLines(trail, header, ({ item }) => void noted.add(idText(item.id)));
   };
   try {
     const end = await findEnd(trail, now.getTime(), { interval: sealing.interval, passed });
@@ -123,8 +125,8 @@ const atOnce = 16_384;
 /** Writes lines of entries that no file has, until nothing is left to look at or the file is full. */
 async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
   const { size = defaultSize } = run.sealing;
-  let [text, characters] = ['', 0];
-  const isFull = () => draft.count >= size || characters > maxCharacters;
+  let [text, bytes] = ['', 0];
+  const isFull = () => draft.count >= size || bytes > maxBytes;
   run.next ??= await run.items.next();
   for (; !run.next.done && !isFull(); run.next = await run.items.next()) {
     const { item } = run.next.value;
@@ -132,7 +134,7 @@ async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
     tallyLine(draft, item);
     text += `${lineOf(item)}\n`;
     if (text.length < atOnce) continue;
-    characters += text.length;
+    bytes += Buffer.byteLength(text);
     yield text;
     text = '';
   }
@@ -140,23 +142,11 @@ async function* linesOfFile(run: Run, draft: Draft): AsyncGenerator<string> {
   yield text;
 }
 
-/** The bytes of a file. */
-const contentOf = ({ line }: SignedHeader, lines: Spool): Content => {
-  const member = memberOf(line);
-  return {
-    size: member.length + lines.size,
-    read: async function* () {
-      yield member;
-      yield* lines.read();
-    },
-  };
-};
-
 /** Signs the header of the file after another one. */
 const nextHeader = (
   { sealing, now, end }: Run,
   before: SignedHeader | undefined,
-  { draft, lines, check }: { draft: Draft; lines: Spool; check: Check | null },
+  { draft, lines, check }: { draft: Draft; lines: Buffer; check: Check | null },
 ): Promise<SignedHeader> => {
   const { signer, interval, archiveDays = 0 } = sealing;
   let number = (before?.number ?? 0) + 1;
@@ -173,8 +163,8 @@ const nextHeader = (
     count,
     oldest,
     newest,
-    length: lines.size,
-    sha256: lines.sha256.toString('hex'),
+    length: lines.length,
+    sha256: sha256(lines).toString('hex'),
     archive_days: archiveDays,
     check,
     key: fingerprintOf(signer.publicKey),
@@ -188,21 +178,19 @@ const sealNext = async (
   before: SignedHeader | undefined,
   check: Check | null,
 ): Promise<SignedHeader | undefined> => {
-  const { sealing, end } = run;
-  const from = before && before !== end.newest ? before.until : end.from;
-  const draft: Draft = { count: 0, oldest: null, newest: null, from, until: end.closed };
-  const lines = await spool(piped(linesOfFile(run, draft), createGzip()));
-  try {
-    const header = await nextHeader(run, before, { draft, lines, check });
-    const content = contentOf(header, lines);
-    if (await sealing.archive.create(fileName(header.number), content)) return header;
-    // The file that is there is our own when the response to the write was lost.
-    const trail = { archive: sealing.archive, publicKey: sealing.signer.publicKey };
-    const { header: there } = await readHeaderOf(trail, header.number);
-    return isSigned(there) && there.line === header.line ? header : undefined;
-  } finally {
-    await lines.close();
-  }
+  const { archive, signer } = run.sealing;
+  const from = before && before !== run.end.newest ? before.until : run.end.from;
+  const draft: Draft = { count: 0, oldest: null, newest: null, from, until: run.end.closed };
+  const lines = await pipeline(linesOfFile(run, draft), createGzip(), buffer);
+  const header = await nextHeader(run, before, { draft, lines, check });
+  const content = Buffer.concat([memberOf(header.line), lines]);
+  if (await archive.create(fileName(header.number), content)) return header;
+  // The file that is there is our own when the response to the write was lost.
+  const { header: there } = await readHeaderOf(
+    { archive, publicKey: signer.publicKey },
+    header.number,
+  );
+  return isSigned(there) && there.line === header.line ? header : undefined;
 };
 
 /** Options of a run. */

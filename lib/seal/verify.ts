@@ -1,27 +1,25 @@
 /** Verifies an archive by itself and with the table (lib/seal/README.md, Verification). */
 import {
   ahead,
-  isOfContent,
-  linesIn,
-  linesOf,
+  listFiles,
   type ReadFile,
   readContent,
   readHeaderOf,
+  readLines,
+  type SealedLine,
   type Trail,
 } from './archive.ts';
 import { Chain } from './chain.ts';
 import { Comparison } from './comparison.ts';
 import type { Finding, Verified } from './finding.ts';
-import { isSigned, type SignedHeader, type Tally, tallyLine } from './header.ts';
-import { maxInMemory, type Spool } from './spool.ts';
+import { isSigned, type SignedHeader } from './header.ts';
 import type { EntrySource } from './table.ts';
-import { findEnd, listFiles } from './walk.ts';
+import { findEnd } from './walk.ts';
 
 /** The part of a trail that is verified; absent limits: all of it. */
 interface Part {
-  /** The part with this time and all later. */
+  /** Only entries from this time on, and before another one: their files, and those between. */
   readonly since?: string | undefined;
-  /** Only the part before this time. */
   readonly until?: string | undefined;
   /** The numbers of the first and of the last file, instead of times. */
   readonly first?: number;
@@ -35,48 +33,43 @@ export interface Verification extends Trail, Part {
   readonly now?: number;
   /** Whether to end after the current file. */
   readonly isOver?: () => boolean;
+  /** Receives each line, with the number of its file. */
+  readonly seen?: (sealed: SealedLine, number: number) => void;
   /** @param fraction of the files; undefined while the table is read */
   readonly progress?: (fraction: number | undefined, entries: number) => void;
 }
 
-/** The files of an archive by their numbers, in order. */
-interface Listed {
-  readonly numbers: readonly number[];
-  /** Of files of which there is more than a first version. */
-  readonly altered: ReadonlySet<number>;
-}
-
-export const listAll = async (trail: Trail): Promise<Listed> => {
-  const numbers: number[] = [];
-  const altered = new Set<number>();
-  for await (const file of listFiles(trail)) {
-    numbers.push(file.number);
-    if (file.altered) altered.add(file.number);
-  }
-  return { numbers: numbers.reverse(), altered };
+/** Whether a file may have entries of a part. */
+const mayHave = (
+  { since = '', until }: Part,
+  { from, until: end, oldest, newest }: SignedHeader,
+): boolean => {
+  const isBefore = (time: string) => until === undefined || time < until;
+  const hasTime = oldest !== null && isBefore(oldest) && (newest ?? '') >= since;
+  return hasTime || (isBefore(from) && end > since);
 };
 
-/** The numbers of the files of a part: by times, from the first to the last one that has any of it. */
+/** The numbers of the files of a part. @param numbers those of the archive, in order */
 const numbersOf = async (
   verification: Verification,
-  { numbers }: Listed,
+  numbers: readonly number[],
 ): Promise<readonly number[]> => {
-  const { since = '', until, first = 0, last = Number.POSITIVE_INFINITY } = verification;
-  if (!since && until === undefined) return numbers.filter((each) => each >= first && each <= last);
+  const { since, until, first = 0, last = Number.POSITIVE_INFINITY } = verification;
+  if (since === undefined && until === undefined) {
+    return numbers.filter((each) => each >= first && each <= last);
+  }
   const found: number[] = [];
-  for await (const { number, header } of ahead(numbers, (each) =>
-    readHeaderOf(verification, each),
-  )) {
-    if (isSigned(header) && header.until > since && header.from < (until ?? '~'))
-      found.push(number);
+  const read = (number: number) => readHeaderOf(verification, number);
+  for await (const { number, header } of ahead(numbers, read)) {
+    if (isSigned(header) && mayHave(verification, header)) found.push(number);
   }
   const [from = Number.POSITIVE_INFINITY, to = 0] = [found[0], found.at(-1)];
   return numbers.filter((each) => each >= from && (each <= to || until === undefined));
 };
 
-/** The signed file before one of a number. */
-const findBefore = async (trail: Trail, { numbers }: Listed, number = 0) => {
-  for (const before of numbers.filter((each) => each < number).reverse()) {
+/** The signed file before the first one of a part. */
+const findBefore = async (trail: Trail, numbers: readonly number[], first = 0) => {
+  for (const before of numbers.filter((each) => each < first).reverse()) {
     const { header } = await readHeaderOf(trail, before);
     if (isSigned(header)) return header;
   }
@@ -86,61 +79,65 @@ const findBefore = async (trail: Trail, { numbers }: Listed, number = 0) => {
 /** The state of a verification. */
 interface State {
   readonly verification: Verification;
-  readonly listed: Listed;
-  /** The numbers of the files that are verified. */
+  /** The numbers of all files in order, and of those of which there is more than a first version. */
+  readonly numbers: readonly number[];
+  readonly altered: ReadonlySet<number>;
+  /** The numbers of the files that are verified, and of those whose lines were read. */
   readonly part: readonly number[];
+  readonly read: Set<number>;
   /** Where the next run looks from. */
   readonly look: string;
   readonly chain: Chain;
   readonly comparison: Comparison;
 }
 
-/** A file, and its lines where they are short: then they are read ahead. */
-interface OpenFile extends ReadFile {
-  readonly content?: Spool | undefined;
-}
-
-const openFile = async (trail: Trail, number: number): Promise<OpenFile> => {
-  const file = await readHeaderOf(trail, number);
-  const isShort = isSigned(file.header) && file.header.length < maxInMemory;
-  return isShort ? { ...file, content: await readContent(trail, file.header) } : file;
+const openState = async (verification: Verification, now: number): Promise<State> => {
+  const numbers: number[] = [];
+  const altered = new Set<number>();
+  for await (const file of listFiles(verification)) {
+    numbers.push(file.number);
+    if (file.altered) altered.add(file.number);
+  }
+  numbers.reverse();
+  const part = await numbersOf(verification, numbers);
+  const mostUnsigned = Number.POSITIVE_INFINITY;
+  const { newest, look } = await findEnd(verification, now, { mostUnsigned });
+  const chain = new Chain(await findBefore(verification, numbers, part[0]), newest, now);
+  const comparison = new Comparison(now);
+  return { verification, numbers, altered, part, read: new Set(), look, chain, comparison };
 };
 
-/** Notes the lines of a file. @returns how its header contradicts them; undefined when it does not */
-const noteLines = async (
-  { verification, comparison }: State,
-  header: SignedHeader,
-  read: Spool | undefined,
-): Promise<string | undefined> => {
-  const content = read ?? (await readContent(verification, header));
-  if (!content) return 'Its lines are not those of its header';
-  const tally: Tally = { count: 0, oldest: null, newest: null };
-  try {
-    for await (const lines of linesOf(content)) {
-      for (const { line, item } of lines) {
-        tallyLine(tally, item);
-        comparison.seal(line, item, header);
-      }
-    }
-  } catch (error) {
-    if (!isOfContent(error)) throw error;
-    return 'Its second part is no gzip of lines';
-  }
-  const wrong = (['count', 'oldest', 'newest'] as const).find(
-    (each) => tally[each] !== header[each],
-  );
-  return wrong && `${wrong} is ${tally[wrong]}, not ${header[wrong]}`;
+/** Bytes of a second part that is read ahead. */
+const maxAhead = 1_048_576;
+
+/** A file, and its second part if it is read ahead. */
+interface OpenFile extends ReadFile {
+  readonly content?: Buffer;
+}
+
+const openFile = async (verification: Verification, number: number): Promise<OpenFile> => {
+  const file = await readHeaderOf(verification, number);
+  const { header } = file;
+  const isAhead = isSigned(header) && mayHave(verification, header) && header.length < maxAhead;
+  return isAhead ? { ...file, content: await readContent(verification, header) } : file;
 };
 
 const readFiles = async (state: State): Promise<void> => {
-  const { verification, listed, part, chain, comparison } = state;
-  const { progress, isOver } = verification;
+  const { verification, altered, part, read, chain, comparison } = state;
+  const { seen, progress, isOver } = verification;
   let done = 0;
   for await (const file of ahead(part, (number) => openFile(verification, number))) {
     const { number, header, content } = file;
-    chain.step(file, listed.altered.has(number));
-    const wrong = isSigned(header) ? await noteLines(state, header, content) : undefined;
-    if (wrong && isSigned(header)) chain.alter(header, wrong);
+    chain.step(file, altered.has(number));
+    if (isSigned(header) && mayHave(verification, header)) {
+      const take = (sealed: SealedLine) => {
+        comparison.seal(sealed, header);
+        seen?.(sealed, number);
+      };
+      const wrong = await readLines(verification, header, take, content);
+      if (wrong) chain.alter(header, wrong);
+      read.add(number);
+    }
     done += 1;
     progress?.(done / part.length, comparison.entries);
     if (isOver?.()) return;
@@ -148,28 +145,28 @@ const readFiles = async (state: State): Promise<void> => {
 };
 
 /** The wanted entries of the table: all, or those of the part, by the index. */
-const itemsOf = ({ verification, chain, listed }: State, source: EntrySource) => {
+const itemsOf = ({ verification, chain, numbers }: State, source: EntrySource) => {
   const { since, until, first, last } = verification;
   if ([since, until, first, last].every((limit) => limit === undefined)) return source.all();
   const from = since ?? chain.first?.from ?? '';
-  const isToEnd = chain.reached === listed.numbers.at(-1);
+  const isToEnd = chain.reached === numbers.at(-1);
   const end = until ?? (isToEnd ? '~' : (chain.last?.until ?? ''));
   return from < end ? source.between(from, end) : [];
 };
 
 /** Looks in the other files of the archive for entries of the part that no file of it has. */
-const lookElsewhere = async ({ verification, listed, part, look, chain, comparison }: State) => {
-  const end = chain.reached;
-  const seen = new Set(part.filter((number) => number <= end));
-  const others = listed.numbers.filter((number) => !seen.has(number));
+const lookElsewhere = async ({ verification, numbers, read, look, chain, comparison }: State) => {
+  const others = numbers.filter((number) => !read.has(number));
+  const isBehind = (number: number) => number > chain.reached;
   // Most are in the files behind the part, because the index showed them late.
-  const inOrder = [...others.filter((each) => each > end), ...others.filter((each) => each < end)];
-  if (!comparison.hasUnmatched(look)) return;
+  const inOrder = [...others.filter(isBehind), ...others.filter((each) => !isBehind(each))];
+  let wanted = comparison.unmatchedBefore(look);
+  if (!wanted) return;
   for await (const { header } of ahead(inOrder, (each) => readHeaderOf(verification, each))) {
-    if (!isSigned(header) || !comparison.mayHave(header, look)) continue;
-    for await (const lines of linesIn(verification, header))
-      comparison.matchElsewhere(lines, header);
-    if (!comparison.hasUnmatched(look)) return;
+    if (!isSigned(header) || !mayHave(wanted, header)) continue;
+    await readLines(verification, header, (sealed) => comparison.matchElsewhere(sealed, header));
+    wanted = comparison.unmatchedBefore(look);
+    if (!wanted) return;
   }
 };
 
@@ -184,76 +181,59 @@ const compareTable = async (state: State, source: EntrySource): Promise<void> =>
   }
   await comparison.lookUp(source);
   await lookElsewhere(state);
-  if (!comparison.hasUnmatched('~')) return;
+  if (!comparison.unmatchedBefore('~')) return;
   for await (const item of source.between(look, '~')) comparison.list(item);
 };
 
+type Tell = (finding: Finding) => unknown;
+
 /** Tells of entries that were changed or deleted, with their lines as they were sealed. */
-async function* findSealed({ verification, comparison }: State): AsyncGenerator<Finding> {
+const tellSealed = async ({ verification, comparison }: State, tell: Tell): Promise<void> => {
   for (const number of comparison.foundIn()) {
     const { header } = await readHeaderOf(verification, number);
     if (!isSigned(header)) continue;
-    for await (const lines of linesIn(verification, header)) yield* comparison.found(lines, header);
+    await readLines(verification, header, (sealed) => {
+      const finding = comparison.found(sealed, number);
+      if (finding) tell(finding);
+    });
   }
-  yield* comparison.rest();
-}
-
-type Waiting = Pick<Verified, 'waiting' | 'waitingSince' | 'unproven'>;
+  for (const finding of comparison.rest()) tell(finding);
+};
 
 /** Judges entries of the table that no file has. */
-function* findUnmatched({ comparison, chain, look }: State): Generator<Finding, Waiting> {
-  const counts: { -readonly [K in keyof Waiting]: Waiting[K] } = {
-    waiting: 0,
-    waitingSince: undefined,
-    unproven: 0,
-  };
+const tellUnmatched = ({ comparison, chain, look }: State, tell: Tell) => {
+  let [waiting, unproven] = [0, 0];
+  let waitingSince: string | undefined;
   for (const { inserted, waits, place } of comparison.unmatched(look)) {
     if (waits) {
-      counts.waiting += 1;
-      counts.waitingSince = [waits, counts.waitingSince ?? waits].sort()[0];
-    } else if (place && chain.mayHold(place.key, place.created_at)) counts.unproven += 1;
-    else yield inserted;
+      waiting += 1;
+      waitingSince = [waits, waitingSince ?? waits].sort()[0];
+    } else if (place && chain.mayHold(place.key, place.created_at)) unproven += 1;
+    else tell(inserted);
   }
-  return counts;
-}
-
-async function* findAll(
-  state: State,
-): AsyncGenerator<Finding, Waiting & Pick<Verified, 'expired'>> {
-  const { source } = state.verification;
-  await readFiles(state);
-  if (source) await compareTable(state, source);
-  const expired = source ? state.comparison.finishSealed() : 0;
-  yield* state.chain.findings();
-  yield* findSealed(state);
-  return { expired, ...(yield* findUnmatched(state)) };
-}
+  return { waiting, waitingSince, unproven };
+};
 
 /**
  * Verifies an archive, or a part of it. Memory holds the numbers of files; the disk an id and a hash of
  * each entry.
  * @param tell receives the findings one after another, those of files first
- * @throws errors of archive, table and `tell`
+ * @throws errors of archive and table, and of `tell`, `seen` and `progress`
  */
-export const verifyTrail = async (
-  verification: Verification,
-  tell: (finding: Finding) => unknown,
-): Promise<Verified> => {
-  const { now = Date.now() } = verification;
-  const listed = await listAll(verification);
-  const part = await numbersOf(verification, listed);
-  const mostUnsigned = Number.POSITIVE_INFINITY;
-  const { newest, look } = await findEnd(verification, now, { mostUnsigned });
-  const before = await findBefore(verification, listed, part[0]);
-  const chain = new Chain(before, newest, now);
-  const comparison = new Comparison(now);
+export const verifyTrail = async (verification: Verification, tell: Tell): Promise<Verified> => {
+  const { source, now = Date.now() } = verification;
+  const state = await openState(verification, now);
+  const { chain, comparison } = state;
   try {
-    const findings = findAll({ verification, listed, part, look, chain, comparison });
-    let step = await findings.next();
-    for (; !step.done; step = await findings.next()) await tell(step.value);
-    const { files, reached: last, left } = chain;
+    await readFiles(state);
+    if (source) await compareTable(state, source);
+    const expired = source ? comparison.finishSealed() : 0;
+    for (const finding of chain.findings()) tell(finding);
+    await tellSealed(state, tell);
+    const { files, reached: last, left, newest } = chain;
     const { entries, early, earlyIds } = comparison;
-    return { files, last, entries, early, earlyIds, ...step.value, newest, left };
+    const unmatched = tellUnmatched(state, tell);
+    return { files, last, entries, early, earlyIds, expired, ...unmatched, newest, left };
   } finally {
     comparison.close();
   }

@@ -1,25 +1,6 @@
-/** The files of an archive by their numbers, and where the next run of the sealer goes on. */
-import {
-  BrokenTrail,
-  type ListedFile,
-  type ReadFile,
-  readHeaderOf,
-  type Trail,
-} from './archive.ts';
-import { graceOf, isSigned, lookFrom, numberOf, type SignedHeader } from './header.ts';
-
-/** A file of an archive whose name has a number. */
-interface NumberedFile extends ListedFile {
-  readonly number: number;
-}
-
-/** Lists the files of an archive, newest first; other names do not matter. */
-export async function* listFiles({ archive }: Trail): AsyncGenerator<NumberedFile> {
-  for await (const file of archive.list()) {
-    const number = numberOf(file.name);
-    if (number !== undefined) yield { ...file, number };
-  }
-}
+/** The files of an archive from the newest one back, and where the next run of the sealer goes on. */
+import { BrokenTrail, listFiles, type ReadFile, readHeaderOf, type Trail } from './archive.ts';
+import { graceOf, isSigned, lookFrom, type SignedHeader } from './header.ts';
 
 /** Files that the key has not signed, one after another: more are no junk. */
 const maxUnsigned = 1000;

@@ -5,9 +5,15 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { folderArchive } from '../../lib/seal/folder.ts';
 import { numberOf } from '../../lib/seal/header.ts';
-import { readTrail } from '../../lib/seal/read.ts';
+import type { Verification } from '../../lib/seal/verify.ts';
 import { counted, holds } from '../support/runs.ts';
-import { copyOf, makeTrail, type Outcome, type TestTrail } from '../support/sealed-trail.ts';
+import {
+  copyOf,
+  makeTrail,
+  type Outcome,
+  type TestTrail,
+  verifyAll,
+} from '../support/sealed-trail.ts';
 import { type SealCase, sealCases, sound } from './seal-cases.ts';
 
 /** The archive of a trail in a folder. */
@@ -77,9 +83,10 @@ type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never;
 const filesOf = async (trail: TestTrail): Promise<ReadonlyMap<string, number>> => {
   const files = new Map<string, number>();
   const { archive, signer } = trail;
-  for await (const { number, item } of readTrail({ archive, publicKey: signer.publicKey })) {
+  const seen: Verification['seen'] = ({ item }, number) => {
     if (!files.has(String(item.id))) files.set(String(item.id), number);
-  }
+  };
+  await verifyAll({ archive, publicKey: signer.publicKey, seen });
   return files;
 };
 

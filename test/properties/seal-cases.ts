@@ -383,6 +383,9 @@ export const keyCases: readonly SealCase[] = [
   withKey('a wrong oldest', altered5, { header: { oldest: null } }),
   withKey('a wrong newest', altered5, { header: { newest: null } }),
   withKey('an interval of 10⁹', ['foreign file 5'], { header: { interval: 1e9 } }),
+  withKey('a second part of more than 134,217,728 bytes', ['foreign file 5'], {
+    header: { length: 2 ** 27 + 1 },
+  }),
   withKey('a format of before', ['foreign file 5'], { header: { format: 2 } }),
   withKey('a time that is none', ['foreign file 5'], {
     header: { at: '2026-02-30T00:00:00.000Z' },

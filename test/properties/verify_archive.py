@@ -178,7 +178,7 @@ def read_header(data, own, key, key_hash):
     need(millis(header['at']) is not None and number(header['interval'], 1, 86400))
     need(isinstance(header['from'], str) and isinstance(header['until'], str) and number(header['count']))
     need(time_or_null(header['oldest']) and time_or_null(header['newest']))
-    need(number(header['length']) and digits(header['sha256']) and number(header['archive_days'], 0, 36500))
+    need(number(header['length'], 0, 2 ** 27) and digits(header['sha256']) and number(header['archive_days'], 0, 36500))
     check = header['check']
     if check is not None:
         need(isinstance(check, dict) and list(check) == ['at', 'first', 'last', 'findings', 'found'])

@@ -1,6 +1,4 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { timeToLive, toItem } from '../../lib/audit/store.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
@@ -48,18 +46,13 @@ export const memoryArchive = (): Files => {
       const names = await perform(() => [...new Set([...files.keys(), ...altered])].sort());
       for (const name of names) yield { name, ...(altered.has(name) ? { altered: true } : {}) };
     },
-    open: async (name, start, end) => {
-      const content = await perform(() => files.get(name));
-      return content && Readable.from([content.subarray(start, end)]);
-    },
-    create: async (name, content) => {
-      const bytes = await buffer(content.read());
-      return perform(() => {
+    read: (name, start, end) => perform(() => files.get(name)?.subarray(start, end)),
+    create: (name, content) =>
+      perform(() => {
         if (files.has(name)) return false;
-        files.set(name, bytes);
+        files.set(name, content);
         return true;
-      });
-    },
+      }),
   };
 };
 

@@ -1,15 +1,16 @@
 import { actions, results } from '../../../lib/audit/entry.ts';
 import { exportFormats } from '../../../lib/audit/formats.ts';
 import type { AuditFilter } from '../../../lib/audit/store.ts';
-import { BrokenTrail } from '../../../lib/seal/archive.ts';
-import { readTrail } from '../../../lib/seal/read.ts';
+import type { SealedLine } from '../../../lib/seal/archive.ts';
+import { type Finding, findingKinds } from '../../../lib/seal/finding.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
+import { verifyTrail } from '../../../lib/seal/verify.ts';
 import { recordIntention } from '../audit.ts';
 import { type Command, type Invocation, parseTimeRange, type Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
 import { exportTo, type Write } from '../files.ts';
 import { exported, gatherEntries } from '../gathered-entries.ts';
-import { type OpenedTrail, openTrail } from '../sealed-trail.ts';
+import { type OpenedTrail, openTrail, trailOptions } from '../sealed-trail.ts';
 import { catchInterruption, type Interruption, type Progress, startProgress } from '../terminal.ts';
 
 type Options = Invocation['options'];
@@ -72,22 +73,27 @@ const advance = ({ entries, progress, interruption }: Work, fraction: number | u
   progress.show(fraction, `${entries.count.toLocaleString('en')} entries`);
 };
 
+/** Refuses an archive of which a file is not as it was sealed. */
+const refuse = ({ kind, subject, count }: Finding): void => {
+  if (count === undefined) return;
+  throw new Failure(
+    `${subject} ${findingKinds[kind]}: nothing was exported. Run verify-audit; --since and --until can leave a time out.`,
+  );
+};
+
 /** Collects sealed entries, which take precedence: those of the table may have been changed since. */
 const gatherSealed = async (
-  trail: OpenedTrail,
-  { since, until }: AuditFilter,
+  { archive, publicKey, folder, place }: OpenedTrail,
+  // What follows the last file of that time does not matter.
+  { since, until = '~' }: AuditFilter,
   work: Work,
 ): Promise<void> => {
-  let fraction = 0;
-  const progress = (read: number) => {
-    fraction = read;
-  };
-  for await (const { number, item } of readTrail({ ...trail, since, until, progress })) {
-    work.entries.add(exported(item, number));
-    advance(work, fraction);
-  }
-  if (fraction === 0 && trail.place === undefined) {
-    throw new Failure(`Nothing was exported: there is no file in ${trail.folder}.`);
+  const seen = ({ item }: SealedLine, file: number) => work.entries.add(exported(item, file));
+  const progress = (fraction: number | undefined) => advance(work, fraction);
+  const reading = { archive, publicKey, since, until, seen, progress };
+  const { newest } = await verifyTrail(reading, refuse);
+  if (!newest && place === undefined) {
+    throw new Failure(`Nothing was exported: there is no file in ${folder}.`);
   }
 };
 
@@ -121,14 +127,6 @@ const writeEntries = async ({ format }: Export, work: Work, write: Write): Promi
   await write(text);
 };
 
-const explainBroken = (error: unknown): never => {
-  if (!(error instanceof BrokenTrail)) throw error;
-  throw new Failure(
-    `${error.message}: nothing was exported. Run verify-audit; --since and --until can leave a time out.`,
-    { cause: error },
-  );
-};
-
 /** @returns how many entries were written */
 const exportEntries = async (
   invocation: Invocation,
@@ -141,7 +139,7 @@ const exportEntries = async (
   const work = { entries, progress, interruption };
   try {
     const trail = await openTrail(invocation);
-    if (trail) await gatherSealed(trail, filter, work).catch(explainBroken);
+    if (trail) await gatherSealed(trail, filter, work);
     if (invocation.options.archive === undefined) {
       await gatherStored(filter, work);
       const details = { format, filter, entries: entries.count };
@@ -170,12 +168,7 @@ export const exportAudit: Command = {
   summary: 'export audit entries of the table and the archive, for an auditor',
   operands: ['FILE'],
   options: {
-    since: {
-      type: 'string',
-      value: 'TIME',
-      help: 'entries from this time on (RFC 3339, or a date)',
-    },
-    until: { type: 'string', value: 'TIME', help: 'entries before this time' },
+    ...trailOptions,
     'user-id': { type: 'string', value: 'ID', help: 'actions of this user' },
     'resource-id': { type: 'string', value: 'ID', help: 'actions on this user' },
     action: { type: 'string', value: 'ACTION', help: `one of ${actions.join(', ')}` },
@@ -184,16 +177,6 @@ export const exportAudit: Command = {
       type: 'string',
       value: 'FORMAT',
       help: 'ndjson (default), or csv for spreadsheets',
-    },
-    archive: {
-      type: 'string',
-      value: 'FOLDER',
-      help: 'instead of a service: a copy of an archive, which has only sealed entries',
-    },
-    'public-key': {
-      type: 'string',
-      value: 'FILE',
-      help: 'the public key (PEM) of the key that signed the copy',
     },
   },
   help: `Entries are written oldest first, each once, including those that have left the table. They

@@ -1,16 +1,15 @@
-import { type AuditEntry, actions } from '../../../lib/audit/entry.ts';
+import * as v from 'valibot';
+import { type AuditEntry, actions, results } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
-import type { EntryWrite } from '../../../lib/audit/store.ts';
 import { entryNotWritten } from '../../../lib/log.ts';
+import { isTime } from '../../../lib/seal/line.ts';
 import { type Operator, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
 import { type Line, openInput, readLines } from '../files.ts';
 
 /** An entry that could not be written, in the form in which lib/audit/record.ts logs it. */
-interface UnwrittenEntry extends EntryWrite {
-  readonly entry: AuditEntry;
-}
+type UnwrittenEntry = v.InferOutput<typeof form>;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,37 +49,43 @@ const findObject = (line: string): Fields | undefined => {
   return undefined;
 };
 
-/** Bytes: many times the longest text of an entry. An item of the table holds at most 400 KB. */
-const maxText = 50_000;
-
-const isText = (value: unknown): value is string =>
-  typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= maxText;
-
-const isTextOrNull = (value: unknown) => value === null || value === '' || isText(value);
-
+/** At most, in bytes, many times the longest text of an entry: an item of the table holds 400 KB. */
+const text = v.pipe(v.string(), v.maxBytes(50_000));
+const name = v.pipe(text, v.nonEmpty());
 /** At most as long as lib writes it, because it is the key of an index. */
-const isIdOrNull = (value: unknown) =>
-  isTextOrNull(value) && (value === null || [...String(value)].length <= 100);
+const key = v.pipe(
+  text,
+  v.check((value) => [...value].length <= 100),
+);
+const positive = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
 
-const isTimestamp = (value: unknown) =>
-  typeof value === 'string' &&
-  /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(value) &&
-  !Number.isNaN(Date.parse(value));
+const form = v.object({
+  writeId: name,
+  requestId: v.fallback(v.optional(name), undefined),
+  expiresAt: v.fallback(v.optional(positive), undefined),
+  entry: v.object({
+    id: positive,
+    user_id: v.nullable(positive),
+    action: v.picklist(actions),
+    resource: name,
+    resource_id: v.nullable(key),
+    ip_address: v.nullable(text),
+    user_agent: v.nullable(text),
+    result: v.picklist(results),
+    details: v.nullable(text),
+    created_at: v.pipe(
+      v.string(),
+      v.check((value: string) => isTime(value)),
+    ),
+  } satisfies Record<keyof AuditEntry, v.GenericSchema>),
+});
 
-const isPositive = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0;
+/** Milliseconds within which an entry that is written now is sealed. */
+const sealingTime = 86_400_000;
 
-const rules: Readonly<Record<keyof AuditEntry, (value: unknown) => boolean>> = {
-  id: isPositive,
-  user_id: (value) => value === null || isPositive(value),
-  action: (value) => actions.some((action) => action === value),
-  resource: isText,
-  resource_id: isIdOrNull,
-  ip_address: isTextOrNull,
-  user_agent: isTextOrNull,
-  result: (value) => value === 'SUCCESS' || value === 'FAILURE',
-  details: isTextOrNull,
-  created_at: isTimestamp,
-};
+/** Whether DynamoDB would delete an entry soon, perhaps before it is sealed. */
+const isOver = (expiresAt = Number.POSITIVE_INFINITY): boolean =>
+  expiresAt * 1000 < Date.now() + sealingTime;
 
 /**
  * Parses a log line.
@@ -89,15 +94,17 @@ const rules: Readonly<Record<keyof AuditEntry, (value: unknown) => boolean>> = {
  */
 const parseUnwritten = (line: string): UnwrittenEntry | { readonly fault: string } | undefined => {
   if (!line.includes(entryNotWritten)) return undefined;
-  const { writeId, requestId, expiresAt, entry } = findObject(line) ?? {};
-  if (!isObject(entry)) return { fault: 'has no readable entry: the line may be cut short' };
-  if (!isText(writeId)) return { fault: 'has no writeId' };
-  const broken = Object.entries(rules).find(([name, holds]) => !holds(entry[name]));
-  if (broken) return { fault: `has an entry whose ${broken[0]} is not valid` };
-  const known = Object.keys(rules).map((name) => [name, entry[name]]);
-  const request = isText(requestId) ? { requestId } : {};
-  const expiry = isPositive(expiresAt) ? { expiresAt: Number(expiresAt) } : {};
-  return { writeId, ...request, ...expiry, entry: Object.fromEntries(known) };
+  const { success, issues, output } = v.safeParse(form, findObject(line) ?? {});
+  if (success)
+    return isOver(output.expiresAt) ? { fault: 'has an entry that has expired' } : output;
+  const paths = issues.map(({ path = [] }) => path.map(({ key: part }) => String(part)));
+  const ofEntry = paths.find(([first]) => first === 'entry');
+  if (!ofEntry) return { fault: 'has no writeId' };
+  return {
+    fault: ofEntry[1]
+      ? `has an entry whose ${ofEntry[1]} is not valid`
+      : 'has no readable entry: the line may be cut short',
+  };
 };
 
 /** Bytes: the longest event of CloudWatch Logs. */
@@ -154,23 +161,12 @@ const writeBlock = async (replay: Replay): Promise<void> => {
   }
 };
 
-/** Milliseconds within which an entry that is written now is sealed. */
-const sealingTime = 86_400_000;
-
-/** Whether DynamoDB would delete the entry soon, perhaps before it is sealed. */
-const isOver = ({ expiresAt = Number.POSITIVE_INFINITY }: EntryWrite): boolean =>
-  expiresAt * 1000 < Date.now() + sealingTime;
-
-const parse = (text: string): ReturnType<typeof parseUnwritten> => {
-  const found = parseUnwritten(text);
-  return found && 'entry' in found && isOver(found)
-    ? { fault: 'has an entry that has expired' }
-    : found;
-};
-
-const replayLine = async ({ number, text = '', fault }: Line, replay: Replay): Promise<void> => {
+const replayLine = async (
+  { number, text: line = '', fault }: Line,
+  replay: Replay,
+): Promise<void> => {
   const { tally, block } = replay;
-  const found = fault ? { fault } : parse(text);
+  const found = fault ? { fault } : parseUnwritten(line);
   if (!found) {
     tally.ignored += 1;
   } else if ('fault' in found) {

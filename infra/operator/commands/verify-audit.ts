@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { dueBefore, type Verified } from '../../../lib/seal/finding.ts';
+import { dueBefore, type Finding, type Verified } from '../../../lib/seal/finding.ts';
 import { fingerprintOf } from '../../../lib/seal/header.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { type Verification, verifyTrail } from '../../../lib/seal/verify.ts';
@@ -8,7 +8,13 @@ import { type Command, parseTimeRange, type Run, type TimeRange } from '../comma
 import { explain, Failure } from '../failure.ts';
 import { type Findings, openFindings } from '../findings.ts';
 import { judgeKey, judgeNewest, recall, remember } from '../seal-memory.ts';
-import { judgeShownKey, type OpenedTrail, openTrail, readPublicKey } from '../sealed-trail.ts';
+import {
+  judgeShownKey,
+  type OpenedTrail,
+  openTrail,
+  readPublicKey,
+  trailOptions,
+} from '../sealed-trail.ts';
 import { startProgress } from '../terminal.ts';
 
 const count = (number: number, one: string, several: string) =>
@@ -19,50 +25,40 @@ const verify = async (verification: Verification, findings: Findings): Promise<V
   const progress = startProgress(process.stderr);
   const show = (fraction: number | undefined, entries: number) =>
     progress.show(fraction, `${entries.toLocaleString('en')} entries`);
-  const verified = await verifyTrail({ ...verification, progress: show }, (finding) => {
+  const tell = (finding: Finding) => {
     progress.end();
-    return findings.tell(finding);
-  });
-  progress.end();
-  return verified;
+    findings.tell(finding);
+  };
+  return verifyTrail({ ...verification, progress: show }, tell).finally(progress.end);
 };
 
-/** The time that files must reach: what is later need not be sealed yet. */
-const wantedEnd = (until: string, due: string): string => (until < due ? until : due);
+/** The end that the newest file must have reached. @param due before which all is sealed */
+const wantedEnd = ({ until = '~' }: TimeRange, due: string): string => (until < due ? until : due);
+
+const reasons = {
+  live: 'Either sealing has stopped: see the log of the service.',
+  stopped:
+    'Either the service has not run since, or its seal is paused: have it sealed and verify again.',
+} as const;
 
 /** What cannot be told although nothing was found; undefined when everything can. */
 const openQuestion = (
   { isLive, interval = 0 }: OpenedTrail,
   { waiting, waitingSince = '~', newest }: Verified,
-  { until }: TimeRange,
+  range: TimeRange,
 ): string | undefined => {
   if (!newest) return undefined;
   const due = dueBefore(Math.max(interval, newest.interval), Date.now());
-  const isShort = newest.until < wantedEnd(until ?? (isLive ? due : ''), due);
+  const isShort = (isLive || range.until) && newest.until < wantedEnd(range, due);
   // After a stop nothing seals what waits, however short.
   const waitsLong = waiting > 0 && (!isLive || waitingSince < due);
   if (!isShort && !waitsLong) return undefined;
-  const waits = `${count(waiting, 'entry waits', 'entries wait')} since ${waitingSince}`;
-  const what = [
-    ...(isShort ? [`the newest file ends at ${newest.until.slice(0, 24)}`] : []),
-    ...(waiting > 0 ? [`${waits}, in no file`] : []),
-  ];
-  const why = isLive
-    ? 'Either sealing has stopped: see the log of the service.'
-    : 'Either the service has not run since, or its seal is paused: have it sealed and verify again.';
-  return `CANNOT TELL: ${what.join('; ')}. ${why} Or the newest files were taken away: compare with a copy of the archive.`;
+  const end = `the newest file ends at ${newest.until.slice(0, 24)}`;
+  const waits = `${count(waiting, 'entry waits', 'entries wait')} since ${waitingSince}, in no file`;
+  const what = [...(isShort ? [end] : []), ...(waiting > 0 ? [waits] : [])].join('; ');
+  const why = reasons[isLive ? 'live' : 'stopped'];
+  return `CANNOT TELL: ${what}. ${why} Or the newest files were taken away: compare with a copy of the archive.`;
 };
-
-/** The counts of the table, which do not apply to a copy. */
-const linesOfTable = ({ expired, unproven, waiting }: Verified): readonly string[] => [
-  ...(expired
-    ? [`Expired:  ${expired.toLocaleString('en')}, gone from the table when their time was over`]
-    : []),
-  ...(unproven
-    ? [`Unproven: ${unproven.toLocaleString('en')}, may be of files that left or cannot be read`]
-    : []),
-  `Waiting:  ${waiting.toLocaleString('en')}, too new to be sealed`,
-];
 
 const resultOf = ({ faults, known }: Findings, question: string | undefined): string => {
   const rest = known ? ` Known: ${count(known, 'finding', 'findings')}.` : '';
@@ -70,35 +66,26 @@ const resultOf = ({ faults, known }: Findings, question: string | undefined): st
   return question ?? `Intact.${rest}`;
 };
 
-interface Outcome {
-  readonly verified: Verified;
-  readonly question: string | undefined;
-}
+/** A line of the summary for what there is any of. */
+const counted = (label: string, number: number, text: string): string =>
+  number > 0 ? `${label.padEnd(10)}${number.toLocaleString('en')}, ${text}` : '';
 
-const summarise = (trail: OpenedTrail, { verified, question }: Outcome, findings: Findings) => {
-  const { files, entries, early, earlyIds, newest } = verified;
+/** The outcome in lines of text. */
+const summarise = ({ publicKey, place }: OpenedTrail, verified: Verified): readonly string[] => {
+  const { files, entries, early, earlyIds, expired, unproven, waiting, newest } = verified;
   const list = [...earlyIds, ...(early > earlyIds.length ? ['…'] : [])].join(', ');
-  const lines = [
-    `Key:      ${fingerprintOf(trail.publicKey)} (SHA-256)`,
-    `Verified: ${count(files, 'file', 'files')} with ${count(entries, 'entry', 'entries')}, until ${newest?.until.slice(0, 24) ?? 'nowhere'}`,
-    ...(early
-      ? [`Late:     ${early.toLocaleString('en')}, sealed later than others of their time: ${list}`]
-      : []),
-    ...(trail.place === undefined ? [] : linesOfTable(verified)),
-    resultOf(findings, question),
+  const all = `${count(files, 'file', 'files')} with ${count(entries, 'entry', 'entries')}`;
+  const ofTable = [
+    counted('Expired:', expired, 'gone from the table when their time was over'),
+    counted('Unproven:', unproven, 'may be of files that left or cannot be read'),
+    `Waiting:  ${waiting.toLocaleString('en')}, too new to be sealed`,
   ];
-  console.log(lines.join('\n'));
-  if (question) process.exitCode = 2;
-  if (findings.faults > 0) process.exitCode = 1;
-};
-
-/** What is remembered; an error of that ends the command only when nothing was found. */
-const tryToRecall = () => {
-  try {
-    return { memory: recall(), error: undefined };
-  } catch (error) {
-    return { memory: { keys: {}, files: {} }, error };
-  }
+  return [
+    `Key:      ${fingerprintOf(publicKey)} (SHA-256)`,
+    `Verified: ${all}, until ${newest?.until.slice(0, 24) ?? 'nowhere'}`,
+    counted('Late:', early, `sealed later than others of their time: ${list}`),
+    ...(place === undefined ? [] : ofTable),
+  ].filter(Boolean);
 };
 
 /** Verifies a trail, the key first, because another one explains everything after it. */
@@ -106,24 +93,23 @@ const verifyRange = async (
   trail: OpenedTrail,
   { range, pinned }: { range: TimeRange; pinned: KeyObject | undefined },
   findings: Findings,
-): Promise<Outcome> => {
+): Promise<Verified> => {
   const { archive, publicKey, place } = trail;
-  const { memory, error } = tryToRecall();
+  const memory = recall();
   const otherKey = judgeKey(trail, memory, pinned);
-  await findings.tell(otherKey);
+  findings.tell(otherKey);
   const source = place === undefined ? {} : { source: auditEntries };
   const verified = await verify({ archive, publicKey, ...source, ...range }, findings);
-  const { newest, files, left } = verified;
-  const otherFile = await judgeNewest(trail, memory, { ...range, left });
-  await findings.tell(otherFile);
-  if (error && findings.faults === 0) throw error;
-  if (files === 0 && findings.faults === 0) {
+  const otherFile = await judgeNewest(trail, memory, { ...range, left: verified.left });
+  findings.tell(otherFile);
+  if (findings.faults === 0 && memory.fault) throw memory.fault;
+  if (findings.faults === 0 && verified.files === 0) {
     throw new Failure('Nothing was verified: there is no file of that time in the archive.');
   }
-  await findings.tell(judgeShownKey(trail));
-  if (error) console.error(explain(error));
-  else if (newest) remember(trail, newest, memory, { otherKey, otherFile });
-  return { verified, question: openQuestion(trail, verified, range) };
+  findings.tell(judgeShownKey(trail));
+  if (memory.fault) console.error(explain(memory.fault));
+  remember(trail, verified, memory, { otherKey, otherFile });
+  return verified;
 };
 
 const run: Run = async (invocation) => {
@@ -137,39 +123,24 @@ const run: Run = async (invocation) => {
     );
   }
   const findings = await openFindings(options.known, options['write-known']);
-  const outcome = await verifyRange(trail, { range, pinned }, findings).finally(findings.end);
-  summarise(trail, outcome, findings);
+  const verified = await verifyRange(trail, { range, pinned }, findings).finally(findings.end);
+  const question = openQuestion(trail, verified, range);
+  console.log([...summarise(trail, verified), resultOf(findings, question)].join('\n'));
+  if (question) process.exitCode = 2;
+  if (findings.faults > 0) process.exitCode = 1;
   if (trail.place === undefined) return;
-  const recorded = recordOperation({
-    operator,
-    action: 'READ',
-    resource: 'audit-logs',
-    details: { files: outcome.verified.files, findings: findings.faults },
-  });
+  const details = { files: verified.files, findings: findings.faults };
   // The outcome stands even when its entry cannot be written.
-  await recorded.catch((error) => console.error(explain(error)));
+  await recordOperation({ operator, action: 'READ', resource: 'audit-logs', details }).catch(
+    (error) => console.error(explain(error)),
+  );
 };
 
 export const verifyAudit: Command = {
   summary: 'prove that nobody has changed, deleted or added audit entries since they were sealed',
   operands: [],
   options: {
-    since: {
-      type: 'string',
-      value: 'TIME',
-      help: 'entries from this time on (RFC 3339, or a date)',
-    },
-    until: { type: 'string', value: 'TIME', help: 'entries before this time' },
-    archive: {
-      type: 'string',
-      value: 'FOLDER',
-      help: 'instead of a service: a copy of an archive, compared with itself only',
-    },
-    'public-key': {
-      type: 'string',
-      value: 'FILE',
-      help: 'the public key (PEM) that must have signed it, kept elsewhere',
-    },
+    ...trailOptions,
     known: {
       type: 'string',
       value: 'FILE',

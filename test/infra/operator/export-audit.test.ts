@@ -265,7 +265,7 @@ describe('export-audit', () => {
     [
       'a file that was changed',
       (bytes: Buffer) => Buffer.concat([bytes, Buffer.of(0)]),
-      /^file 2 is not as it was sealed/,
+      /^file 2 \(\d{10}\.ndjson\.gz\) is not as it was sealed/,
     ],
   ])('writes nothing beside %s, and says so', async (_, tamper, message) => {
     const name = archive.files()[1]?.name ?? '';

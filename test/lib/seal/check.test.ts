@@ -168,15 +168,16 @@ describe('A run of the sealer', () => {
 
   it('tells at once that the newest file that was shown is gone, and goes on', async () => {
     let line = '';
-    const trail = Object.assign(makeTrail(), {
-      show: async (shown: string) => {
-        line = shown;
+    const shown = {
+      write: async (written: string) => {
+        line = written;
       },
-      shown: async (publicKey: KeyObject) => {
+      read: async (publicKey: KeyObject) => {
         const header = readHeader(Buffer.from(line), publicKey);
         return isSigned(header) ? header : undefined;
       },
-    });
+    };
+    const trail = Object.assign(makeTrail(), { shown });
     for (let run = 0; run < 3; run += 1) await runAfter(trail, 1);
     const newest = headersOf(trail).at(-1)?.number ?? 0;
     trail.archive.files.delete(fileName(newest));
@@ -191,16 +192,19 @@ describe('A run of the sealer', () => {
   });
 
   it('shows the newest header, and does not fail where it cannot be shown or read', async () => {
-    const shown: string[] = [];
+    const lines: string[] = [];
     const trail = makeTrail();
-
-    await runSealer({ ...trail, show: async (line) => shown.push(line) }, new Date(trail.now));
-    const show = async () => {
+    const read = async () => undefined;
+    const write = async (line: string) => lines.push(line);
+    const fail = async () => {
       throw new Error('The users table is down');
     };
-    await runSealer({ ...trail, show, shown: show }, new Date(trail.now + 1000));
 
-    expect(shown).toEqual([headersOf(trail)[0]?.line]);
+    await runSealer({ ...trail, shown: { read, write } }, new Date(trail.now));
+    const failing = { ...trail, shown: { read: fail, write: fail } };
+    await runSealer(failing, new Date(trail.now + 1000));
+
+    expect(lines).toEqual([headersOf(trail)[0]?.line]);
     expect(new Set(failures)).toEqual(new Set(['audit-seal-not-shown']));
   });
 

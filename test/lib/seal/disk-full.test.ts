@@ -11,7 +11,7 @@ import { makeKey } from '../../../lib/seal/folder.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { writeBatches } from '../../support/write-batches.ts';
 
-const entries = 1500;
+const entries = 600;
 const start = Date.UTC(2026, 0, 1);
 const now = new Date(start + entries * 100 + 600_000).toISOString();
 
@@ -44,25 +44,17 @@ const runIn = (folder: string, size: number) => {
   };
 };
 
-it.each([
-  ['the archive', 600],
-  ['temporary files', entries],
-])(
-  'A disk without room for %s ends sealing and verifying without a verdict, and nothing is lost',
-  (_, size) => {
-    const folder = mkdtempSync(join(tmpdir(), 'disk-full-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const run = runIn(folder, size);
+it('A disk without room for a file of the archive ends sealing, and nothing is lost', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'disk-full-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const run = runIn(folder, entries);
 
-    const full = run('seal', limit);
+  const full = run('seal', limit);
 
-    expect([full.status, full.outcome]).toEqual([1, undefined]);
-    expect(full.stderr).toContain('EFBIG');
-    expect(readdirSync(join(folder, 'archive'))).toEqual([]);
+  expect([full.status, full.outcome]).toEqual([1, undefined]);
+  expect(full.stderr).toContain('EFBIG');
+  expect(readdirSync(join(folder, 'archive'))).toEqual([]);
 
-    expect(run('seal').status).toBe(0);
-    // Only what is longer than a megabyte is not held in memory.
-    if (size === entries) expect(run('verify', limit)).toMatchObject({ status: 1 });
-    expect(run('verify')).toMatchObject({ outcome: { findings: [], entries, waiting: 0 } });
-  },
-);
+  expect(run('seal').status).toBe(0);
+  expect(run('verify')).toMatchObject({ outcome: { findings: [], entries, waiting: 0 } });
+});

@@ -12,9 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Content } from '../../../lib/seal/archive.ts';
 import { folderArchive, removeUnfinished } from '../../../lib/seal/folder.ts';
 import { fileName } from '../../../lib/seal/header.ts';
 import { seal } from '../../../lib/seal/sealer.ts';
@@ -32,13 +31,6 @@ const makeSparse = (path: string, size: number) => {
   writeFileSync(path, '');
   truncateSync(path, size);
 };
-
-const contentOf = (text: string): Content => ({
-  size: text.length,
-  read: async function* () {
-    yield Buffer.from(text);
-  },
-});
 
 describe('In a folder', () => {
   it.each([
@@ -65,7 +57,7 @@ describe('In a folder', () => {
     writeFileSync(join(folder, 'a-file'), 'content');
     symlinkSync(join(folder, 'a-file'), join(folder, 'a-link'));
 
-    await expect(folderArchive(folder).open('a-link', 0, 9)).rejects.toMatchObject({
+    await expect(folderArchive(folder).read('a-link', 0, 9)).rejects.toMatchObject({
       code: 'ELOOP',
     });
   });
@@ -73,7 +65,7 @@ describe('In a folder', () => {
   it('files lie that only the account of the service can read, under their names alone', async () => {
     const folder = join(makeFolder(), 'archive', 'of-audit');
 
-    await folderArchive(folder).create('a-file', contentOf('content'));
+    await folderArchive(folder).create('a-file', Buffer.from('content'));
 
     expect(readdirSync(folder)).toEqual(['a-file']);
     expect(readFileSync(join(folder, 'a-file'), 'utf8')).toBe('content');
@@ -84,9 +76,9 @@ describe('In a folder', () => {
   it('a file stays as it is when it is written again', async () => {
     const folder = makeFolder();
     const archive = folderArchive(folder);
-    await archive.create('a-file', contentOf('content'));
+    await archive.create('a-file', Buffer.from('content'));
 
-    expect(await archive.create('a-file', contentOf('other'))).toBe(false);
+    expect(await archive.create('a-file', Buffer.from('other'))).toBe(false);
 
     expect(readdirSync(folder)).toEqual(['a-file']);
     expect(readFileSync(join(folder, 'a-file'), 'utf8')).toBe('content');
@@ -95,7 +87,7 @@ describe('In a folder', () => {
   it('nothing is left of a file that cannot lie under its name', async () => {
     const folder = makeFolder();
 
-    const created = folderArchive(folder).create('no-folder/a-file', contentOf('content'));
+    const created = folderArchive(folder).create('no-folder/a-file', Buffer.from('content'));
 
     await expect(created).rejects.toMatchObject({ code: 'ENOENT' });
     expect(readdirSync(folder)).toEqual([]);
@@ -104,11 +96,10 @@ describe('In a folder', () => {
   it('names are listed in their order', async () => {
     const folder = makeFolder();
     for (const name of ['c', 'a', 'b']) writeFileSync(join(folder, name), '');
-    const names: string[] = [];
 
-    for await (const { name } of folderArchive(folder).list()) names.push(name);
+    const listed = await Readable.from(folderArchive(folder).list()).toArray();
 
-    expect(names).toEqual(['a', 'b', 'c']);
+    expect(listed.map(({ name }) => name)).toEqual(['a', 'b', 'c']);
   });
 
   it('a range of a file is read, as far as the file goes', async () => {
@@ -116,7 +107,7 @@ describe('In a folder', () => {
     writeFileSync(join(folder, 'a-file'), '0123456789');
 
     const read = async (start: number, end: number) =>
-      text((await folderArchive(folder).open('a-file', start, end)) ?? expect.unreachable());
+      String(await folderArchive(folder).read('a-file', start, end));
 
     expect(await read(2, 5)).toBe('234');
     expect(await read(8, 99)).toBe('89');
@@ -125,18 +116,15 @@ describe('In a folder', () => {
 
   it('is nothing as long as there is no folder, and a fault where that is something else', async () => {
     const path = join(makeFolder(), 'archive');
-    const list = async () => {
-      for await (const _ of folderArchive(path).list()) return false;
-      return true;
-    };
+    const list = () => Readable.from(folderArchive(path).list()).toArray();
 
-    expect(await list()).toBe(true);
-    expect(await folderArchive(path).open('a-file', 0, 9)).toBeUndefined();
+    expect(await list()).toEqual([]);
+    expect(await folderArchive(path).read('a-file', 0, 9)).toBeUndefined();
     await removeUnfinished(path);
 
     writeFileSync(path, '');
     await expect(list()).rejects.toMatchObject({ code: 'ENOTDIR' });
-    await expect(folderArchive(path).open('a-file', 0, 9)).rejects.toMatchObject({
+    await expect(folderArchive(path).read('a-file', 0, 9)).rejects.toMatchObject({
       code: 'ENOTDIR',
     });
   });

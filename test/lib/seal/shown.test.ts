@@ -1,7 +1,7 @@
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, inject, it } from 'vitest';
 import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
-import { readShown, showHeader } from '../../../lib/seal/shown.ts';
+import { shownHeader } from '../../../lib/seal/shown.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { makeTrail } from '../../support/sealed-trail.ts';
 import { engineClient } from '../../support/stored-items.ts';
@@ -11,17 +11,17 @@ const trail = makeTrail();
 const { publicKey } = trail.signer;
 
 it('The newest header is shown as it was signed, and nothing that the key has not signed', async () => {
-  expect(await readShown(publicKey)).toBeUndefined();
+  expect(await shownHeader.read(publicKey)).toBeUndefined();
 
-  await showHeader((await trail.seal()).line);
+  await shownHeader.write((await trail.seal()).line);
   const newest = await trail.seal(60_000);
-  await showHeader(newest.line);
+  await shownHeader.write(newest.line);
 
-  expect(await readShown(publicKey)).toEqual(newest);
-  expect(await readShown(localSigner(makeKey()).publicKey)).toBeUndefined();
+  expect(await shownHeader.read(publicKey)).toEqual(newest);
+  expect(await shownHeader.read(localSigner(makeKey()).publicKey)).toBeUndefined();
   const header = newest.line.replace('"count":0', '"count":1');
   await engineClient(inject('engine')).send(
     new PutCommand({ TableName: users, Item: { pk: 'audit-seal', header } }),
   );
-  expect(await readShown(publicKey)).toBeUndefined();
+  expect(await shownHeader.read(publicKey)).toBeUndefined();
 });

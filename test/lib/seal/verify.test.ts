@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dueBefore } from '../../../lib/seal/finding.ts';
 import { fileName } from '../../../lib/seal/header.ts';
 import { seal } from '../../../lib/seal/sealer.ts';
+import type { Verification } from '../../../lib/seal/verify.ts';
 import {
   forge,
   headersOf,
@@ -121,6 +122,46 @@ describe('Verification', () => {
       },
       { kind: 'deleted', subject: String(deleted), before: expect.any(String), sha256: null },
     ]);
+  });
+});
+
+describe('Verification that hands out lines', () => {
+  const makeReplayed = async () => {
+    const { trail, ids } = await sealedTrail(6);
+    const [replayed] = trail.replay([trail.now - 9 * minute]);
+    await trail.seal(2 * minute);
+    const read = async (part: Parameters<TestTrail['verify']>[0]) => {
+      const lines: (readonly [number, unknown])[] = [];
+      const seen: Verification['seen'] = ({ item }, number) => lines.push([number, item.id]);
+      const { findings } = await trail.verify({ ...part, seen });
+      return { lines, findings };
+    };
+    return { trail, ids, replayed, read };
+  };
+  const at = (minutes: number) => iso(Date.UTC(2026, 10, 22, 12, minutes));
+
+  it('gives each with the number of its file', async () => {
+    const { ids, read } = await makeReplayed();
+
+    const { lines } = await read({});
+
+    expect(lines.slice(0, 6)).toEqual(ids.map((id, i) => [i + 1, id]));
+    expect(lines.slice(6).map(([number]) => number)).toEqual([7, 7]);
+  });
+
+  it('reads of a time the files that may have entries of it, late ones too, and checks those between', async () => {
+    const { trail, replayed, read } = await makeReplayed();
+    const part = { since: at(2), until: at(4) };
+
+    const { lines } = await read(part);
+    trail.archive.files.delete(fileName(5));
+    const { findings } = await read(part);
+    const elsewhere = await read({ until: at(1) });
+
+    expect(lines.map(([number]) => number)).toEqual([2, 3, 7, 7]);
+    expect(lines.map(([, id]) => id)).toContain(replayed);
+    expect(findings.map(({ subject }) => subject)).toEqual([`file 5 (${fileName(5)})`]);
+    expect([elsewhere.findings, elsewhere.lines]).toEqual([[], [[1, expect.any(Number)]]]);
   });
 });
 
