@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type Route, routeKey } from '../routes.ts';
+import type { Route } from '../uses.ts';
 
 /** Media types whose bodies API Gateway passes on as text; all others are passed as base64. */
 const textMediaType =
@@ -72,7 +72,7 @@ export interface ReceivedRequest {
 export const toGatewayEvent = (received: ReceivedRequest): APIGatewayProxyEventV2 => {
   const { message, path, query, pathParameters, route, receivedAt } = received;
   const { cookie, ...headers } = joinHeaders(message.rawHeaders);
-  const key = routeKey(route);
+  const { key } = route;
   const host = headers.host ?? 'localhost';
   return {
     version: '2.0',

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Handler } from '../../lib/http/request.ts';
-import type { Route } from '../routes.ts';
+import type { Route } from '../uses.ts';
 import { drainable } from './draining.ts';
 import { makeRequestId, toGatewayEvent } from './event.ts';
 import {

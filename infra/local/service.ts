@@ -1,8 +1,8 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { config, settings as libSettings, operatorSettings } from '../../lib/settings.ts';
-import { functionsInForce, mailFunction } from '../routes.ts';
 import { staticFilesFolder } from '../static-files.ts';
+import { functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
 import { createTables } from './create-tables.ts';
 import { type Engine, startEngine } from './engine.ts';

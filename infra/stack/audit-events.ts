@@ -6,7 +6,7 @@ import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources'
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { eventSettings } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import { auditPublisher } from '../routes.ts';
+import { auditPublisher } from '../uses.ts';
 import { createUnsent, ServiceFunction, type SharedFunctionProps } from './function.ts';
 
 export interface AuditEvents {

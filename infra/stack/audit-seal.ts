@@ -13,7 +13,7 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import { settings as libSettings, sealerSettings } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import { auditSealer } from '../routes.ts';
+import { auditSealer } from '../uses.ts';
 import { backgroundBundling } from './bundling/options.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';
 
@@ -152,7 +152,6 @@ const createSealer = (
     ...shared,
     definition: auditSealer,
     scheduled: {
-      description: 'Seals the audit trail, on a schedule',
       timeout: Duration.minutes(15),
       bundling: backgroundBundling,
       environment: {
@@ -195,7 +194,7 @@ export const createAuditSeal = (
   const bucket = createArchive(stack, settings, { keep });
   const key = createKey(stack, { keep });
   const kept = { bucket, key };
-  for (const each of functions) if (each.definition.showsSeal) grantShowing(each, kept);
+  for (const each of functions) if (each.definition.uses.has('seal')) grantShowing(each, kept);
   const sealer = createSealer(stack, settings, { shared, kept });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {

@@ -11,7 +11,7 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import type { ServiceVariable } from '../../lib/settings.ts';
-import { type FunctionDefinition, memoryOf, routeKey } from '../routes.ts';
+import type { FunctionDefinition, Use } from '../uses.ts';
 import { bundlingOf } from './bundling/options.ts';
 import type { Tables } from './table.ts';
 
@@ -38,7 +38,6 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   readonly reservedConcurrency?: number | undefined;
   /** The differences of a function that runs on a schedule. */
   readonly scheduled?: {
-    readonly description: string;
     readonly timeout: Duration;
     readonly bundling: BundlingOptions;
     readonly environment: Readonly<Record<string, string>>;
@@ -56,9 +55,27 @@ const invocationUrl = ({ lambda }: ServiceFunction): string => {
 /** Where functions that have no client of KMS find it. */
 export const kmsUrl = ({ region, urlSuffix }: Stack) => `https://kms.${region}.${urlSuffix}/`;
 
+/**
+ * The megabytes of a function. Lambda gives processor time in proportion to them: 1,769 give one
+ * whole processor to functions that hash passwords. Less makes every login slower at the same
+ * price; more is not used, because bcrypt runs on one thread. The sealer needs its processor too, and
+ * little memory, however large the table is. All others wait for DynamoDB, and need the processor
+ * only to start, for TLS and for JSON.
+ */
+const memoryOf = ({ uses }: FunctionDefinition): number => {
+  if (uses.has('passwords')) return 1769;
+  return uses.has('audit.seal') ? 1024 : 512;
+};
+
+const factorActions = { 'factor.encrypt': 'kms:Encrypt', 'factor.decrypt': 'kms:Decrypt' } as const;
+
+/** The IAM actions for what a function does with the key of second factors. */
+const factorActionsOf = ({ uses }: FunctionDefinition) =>
+  Object.entries(factorActions).flatMap(([use, action]) => (uses.has(use as Use) ? [action] : []));
+
 /** Where a function finds the key of second factors, and KMS. */
 const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
-  if (!definition.factorKey || !factorKey) return {};
+  if (factorActionsOf(definition).length === 0 || !factorKey) return {};
   return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
 };
 
@@ -73,12 +90,12 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const ofSettings = Object.entries(variables).filter(([, value]) => value !== '');
   return {
     ...Object.fromEntries([...tableNames, ...ofSettings]),
-    ...(definition.signingSecret ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
+    ...(definition.uses.has('secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
     // Lambda runs a function in the folder of its code.
-    ...(definition.staticFiles ? { STATIC_FILES: 'static' } : {}),
+    ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
     ...factorVariables(props),
     ...props.scheduled?.environment,
-    ...(definition.handsOverMails && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
+    ...(definition.uses.has('mail') && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };
 };
 
@@ -119,17 +136,14 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
   const { definition, variables, mail, factorKey } = props;
   return [
     ...ofTables(props),
-    ...(definition.signingSecret ? [readingSecret(props)] : []),
-    ...(definition.handsOverMails && mail ? [invoking(mail)] : []),
-    ...(definition.factorKey && factorKey
-      ? [
-          new PolicyStatement({
-            actions: [definition.factorKey],
-            resources: [factorKey.keyArn],
-          }),
-        ]
+    ...(definition.uses.has('secret') ? [readingSecret(props)] : []),
+    ...(definition.uses.has('mail') && mail ? [invoking(mail)] : []),
+    ...(factorKey
+      ? factorActionsOf(definition).map(
+          (action) => new PolicyStatement({ actions: [action], resources: [factorKey.keyArn] }),
+        )
       : []),
-    ...(definition.sendsMails ? [sendingMail(stack, variables.MAIL_FROM)] : []),
+    ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM)] : []),
   ];
 };
 
@@ -155,9 +169,6 @@ const retrying = (unsent: Queue) => ({
   onFailure: new SqsDestination(unsent),
 });
 
-const describe = ({ routes, description }: FunctionDefinition): string =>
-  description ?? routes.map(routeKey).join(', ');
-
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
   readonly definition: FunctionDefinition;
@@ -175,9 +186,9 @@ export class ServiceFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
     this.logGroup.grantWrite(role);
-    this.unsent = definition.sendsMails ? createUnsent(this) : undefined;
+    this.unsent = definition.uses.has('mail.send') ? createUnsent(this) : undefined;
     this.lambda = new NodejsFunction(this, 'Function', {
-      description: scheduled?.description ?? describe(definition),
+      description: definition.routes.map(({ key }) => key).join(', ') || definition.name,
       entry: `${root}${definition.entry}`,
       projectRoot: root,
       depsLockFilePath: `${root}package-lock.json`,

@@ -16,8 +16,9 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { originsIn } from '../../lib/settings.ts';
+import { cors } from '../cors.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import { cors, type Route, routeKey } from '../routes.ts';
+import type { Route } from '../uses.ts';
 import type { ServiceFunction } from './function.ts';
 
 /**
@@ -74,21 +75,19 @@ const addRoutes = (api: HttpApi, { definition, lambda }: ServiceFunction) => {
   return definition.routes.flatMap((wanted) =>
     api
       .addRoutes({ path: gatewayPath(wanted), methods: [HttpMethod[wanted.method]], integration })
-      .map((route) => ({ route, definition: wanted })),
+      .map((route) => ({ route, key: wanted.key, uses: definition.uses })),
   );
 };
 
 /** Throttles some routes more than their stage, which must be created after them. */
 const throttleRoutes = (
   stage: HttpStage,
-  routes: readonly { route: HttpRoute; definition: Route }[],
+  routes: readonly { route: HttpRoute; key: string }[],
   { rateLimit, burstLimit }: { rateLimit: number; burstLimit: number },
 ): void => {
   const throttle = { ThrottlingRateLimit: rateLimit, ThrottlingBurstLimit: burstLimit };
   const resource = stage.node.defaultChild as CfnStage;
-  resource.routeSettings = Object.fromEntries(
-    routes.map(({ definition }) => [routeKey(definition), throttle]),
-  );
+  resource.routeSettings = Object.fromEntries(routes.map(({ key }) => [key, throttle]));
   for (const { route } of routes) stage.node.addDependency(route);
 };
 
@@ -136,7 +135,7 @@ export const createHttpApi = (
   });
   throttleRoutes(
     stage,
-    routes.filter(({ definition }) => definition.hashesPasswords),
+    routes.filter(({ uses }) => uses.has('passwords')),
     { rateLimit: settings.credentialsThrottleRate, burstLimit: settings.credentialsThrottleBurst },
   );
   if (domain) new ApiMapping(stack, 'DomainMapping', { api, domainName: domain, stage });

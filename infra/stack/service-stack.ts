@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 import { operatorSettings, outputOf } from '../../lib/settings.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
-import { functionsInForce } from '../routes.ts';
+import { functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
@@ -70,11 +70,12 @@ const createFunctions = (
 ) => {
   let mail: ServiceFunction | undefined;
   return functionsInForce(settings).map((definition) => {
-    const reserved = definition.inMemory && settings.v1ReservedConcurrency;
-    const reservedConcurrency = reserved === 'none' ? undefined : reserved;
+    const { v1ReservedConcurrency: reserved } = settings;
+    const isReserved = definition.uses.has('memory') && reserved !== 'none';
+    const reservedConcurrency = isReserved ? reserved : undefined;
     const props = { ...shared, definition, reservedConcurrency, mail };
     const made = new ServiceFunction(stack, pascalCase(definition.name), props);
-    if (definition.sendsMails) mail = made;
+    if (definition.uses.has('mail.send')) mail = made;
     return made;
   });
 };

@@ -10,8 +10,8 @@ import { LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { readDeploymentSettings } from '../../infra/deployment-settings.ts';
 import { startEngine } from '../../infra/local/engine.ts';
-import { functionsInForce } from '../../infra/routes.ts';
 import { bundlingOf } from '../../infra/stack/bundling/options.ts';
+import { functionsInForce } from '../../infra/uses.ts';
 import { type Bundle, bundle } from './cold/bundle.ts';
 import { type ColdStart, coldStart, type Environment } from './cold/cold-start.ts';
 import { deploy } from './cold/deployment.ts';
@@ -22,7 +22,7 @@ const runs = Number(process.argv[2] ?? 20);
 const nodeModules = fileURLToPath(new URL('../../node_modules', import.meta.url));
 
 const functions = functionsInForce(readDeploymentSettings({}));
-const profile = functions.find(({ name }) => name === 'profile');
+const profile = functions.find(({ name }) => name === 'profile-get');
 if (!profile) throw new Error('There is no function profile');
 
 /**
@@ -79,7 +79,7 @@ const print = (subjects: readonly Subject[]): void => {
   console.log('\nThe defaults are those of NodejsFunction with the SDK bundled (bundleAwsSDK).');
   console.log('Where passwords are hashed, the first call includes one hash.\n');
   const find = (wanted: string) => timesOf(subjects.find(({ name }) => name === wanted) as Subject);
-  const [own, others] = [find('profile'), find(byDefaults)];
+  const [own, others] = [find('profile-get'), find(byDefaults)];
   const judge = (name: string, ratio: number, target: number) =>
     console.log(row([name, ratio, `target ${target}`, ratio <= target ? 'met' : 'MISSED']));
   judge('import / bare client', own.load / find(bareClient).load, 0.55);

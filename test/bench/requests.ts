@@ -10,8 +10,8 @@ import { arch, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { startEngine } from '../../infra/local/engine.ts';
-import { functions } from '../../infra/routes.ts';
 import { bundling } from '../../infra/stack/bundling/options.ts';
+import { functions } from '../../infra/uses.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { chosenEngine } from '../support/engine.ts';
 import { gatewayEvent } from '../support/event.ts';
@@ -43,7 +43,14 @@ const comparisons = {
 };
 
 const measured = functions.filter(({ name }) =>
-  ['users-create', 'users-list', 'profile', 'audit-logs-list', 'login', 'refresh'].includes(name),
+  [
+    'users-create',
+    'users-list',
+    'profile-get',
+    'audit-logs-list',
+    'auth-login',
+    'auth-refresh',
+  ].includes(name),
 );
 
 /** Bundles what is measured and loads it; functions read their settings as they load. */
@@ -138,10 +145,12 @@ const makePairs = async (
   const login = gatewayEvent({ path: '/api/login', json: person });
   const hash = await bare.hash(person.password, 10);
   const refreshTokenOf = (body = '{}'): string => JSON.parse(body).refreshToken;
-  let refreshToken = refreshTokenOf(await invokeWithSessions('login', 200)(structuredClone(login)));
+  let refreshToken = refreshTokenOf(
+    await invokeWithSessions('auth-login', 200)(structuredClone(login)),
+  );
   const refresh = async () => {
     const event = gatewayEvent({ path: '/api/refresh', json: { refreshToken } });
-    refreshToken = refreshTokenOf(await invokeWithSessions('refresh', 200)(event));
+    refreshToken = refreshTokenOf(await invokeWithSessions('auth-refresh', 200)(event));
   };
   const query = () => bare.query(audit, auditedUser, page);
   return [
@@ -150,14 +159,14 @@ const makePairs = async (
       target: 1.2,
       rounds,
       event: profile,
-      request: invoke('profile', 200),
+      request: invoke('profile-get', 200),
       bare: () => bare.getItem(users, 'user#1'),
     },
     {
       name: 'GET profile, with sessions / BatchGetItem',
       rounds,
       event: profile,
-      request: invokeWithSessions('profile', 200),
+      request: invokeWithSessions('profile-get', 200),
       bare: () => bare.batchGetItem(users, ['user#1', 'sessions#1']),
     },
     {
@@ -199,14 +208,14 @@ const makePairs = async (
       target: 1.06,
       rounds: slowRounds,
       event: login,
-      request: invoke('login', 200),
+      request: invoke('auth-login', 200),
       bare: () => bare.compare(person.password, hash),
     },
     {
       name: 'refused: a forged token / empty handler',
       rounds,
       event: get('/api/profile', { token: signToken(claimsWith({}), 'another secret') }),
-      request: invoke('profile', 401),
+      request: invoke('profile-get', 401),
       bare: invoke('empty', 204),
     },
   ];

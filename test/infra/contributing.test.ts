@@ -48,7 +48,8 @@ const followTheExample = (): void => {
   insert('lib/contract/users.ts', rest, 'export const operations = {');
   insert('lib/contract/users.ts', blockWith('Description],'), "  'POST /api/users': [");
   write('functions/users/list-audit-logs.ts', blockWith('export const handler'));
-  insert('infra/routes.ts', blockWith('routes: ['), "  {\n    name: 'audit-logs-list'");
+  insert('infra/uses.ts', blockWith("'audit.read'"), "  'audit-logs/list': ['caller'");
+  insert('infra/uses.ts', blockWith("': ['GET"), "  'audit-logs/list': ['GET");
   insert(
     'test/support/examples.ts',
     blockWith('status: 200,\n  operations'),
@@ -79,7 +80,7 @@ describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
       'functions/users/list-audit-logs',
       'settings/users/list-audit-logs.settings',
       'functions/every-endpoint',
-      'infra/routes',
+      'infra/uses',
     ];
     const paths = files.map((file) => `test/${file}.test.ts`);
 

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { functions, routeKey } from '../../infra/routes.ts';
+import { functions } from '../../infra/uses.ts';
 import { operations } from '../../lib/contract/operations.ts';
 
 const folders = ['functions', 'lib', 'infra', 'test'];
@@ -92,13 +92,11 @@ describe('README.md', () => {
 });
 
 describe('A route', () => {
-  const routes = functions.flatMap((definition) => definition.routes.map(routeKey));
+  const routes = functions.flatMap((definition) => definition.routes.map(({ key }) => key));
 
   it('has an operation in lib/contract, and every operation there has a route', () => {
     const named = Object.keys(operations).sort();
-    expect(named, 'operations of lib/contract, and routes of infra/routes.ts').toEqual(
-      routes.sort(),
-    );
+    expect(named, 'operations of lib/contract, and routes of infra/uses.ts').toEqual(routes.sort());
   });
 
   it('has a handler that has a test of its own, or one with all that a setting adds', () => {

@@ -89,12 +89,12 @@ describe('Imports lead only down', () => {
   });
 
   it.each([
-    ['functions/users/get.ts', '../../infra/routes.ts', '../../lib/users/store.ts'],
+    ['functions/users/get.ts', '../../infra/uses.ts', '../../lib/users/store.ts'],
     ['functions/users/get.ts', '../../test/support/client.ts', './list.ts'],
     ['functions/users/list.ts', '../../lib/seal/header.ts', '../../lib/audit/store.ts'],
     ['functions/users/list.ts', 'aws-cdk-lib/aws-s3', 'node:crypto'],
-    ['functions/audit-seal/get.ts', '../../infra/routes.ts', '../../lib/seal/header.ts'],
-    ['functions/background/seal-audit.ts', '../../infra/routes.ts', '../../lib/seal/check.ts'],
+    ['functions/audit-seal/get.ts', '../../infra/uses.ts', '../../lib/seal/header.ts'],
+    ['functions/background/seal-audit.ts', '../../infra/uses.ts', '../../lib/seal/check.ts'],
     ['functions/console/web/main.tsx', '../../../lib/settings.ts', './session.ts'],
     ['functions/console/web/screens/user.tsx', '../../page.ts', '../../page-data.ts'],
     ['functions/console/web/main.tsx', 'node:fs', 'preact'],
@@ -123,16 +123,16 @@ describe('Imports lead only down', () => {
   });
 
   it.each([
-    "import type { A } from '../../infra/routes.ts';",
-    "import {\n  a,\n  b as c,\n} from '../../infra/routes.ts';",
-    "import * as a from '../../infra/routes.ts';",
-    "import '../../infra/routes.ts';",
-    "export { a } from '../../infra/routes.ts';",
-    "export * from '../../infra/routes.ts';",
-    "const { a } = await import('../../infra/routes.ts');",
-    "const a: import('../../infra/routes.ts').A = 1;",
+    "import type { A } from '../../infra/uses.ts';",
+    "import {\n  a,\n  b as c,\n} from '../../infra/uses.ts';",
+    "import * as a from '../../infra/uses.ts';",
+    "import '../../infra/uses.ts';",
+    "export { a } from '../../infra/uses.ts';",
+    "export * from '../../infra/uses.ts';",
+    "const { a } = await import('../../infra/uses.ts');",
+    "const a: import('../../infra/uses.ts').A = 1;",
   ])('also where a file has %j', (statement) => {
-    expect(forbidden('functions/users/get.ts', `${statement}\n`)).toEqual(['infra/routes.ts']);
+    expect(forbidden('functions/users/get.ts', `${statement}\n`)).toEqual(['infra/uses.ts']);
   });
 });
 

@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
-import { type FunctionDefinition, functions, routeKey } from '../../infra/routes.ts';
+import { type FunctionDefinition, functions } from '../../infra/uses.ts';
 import { beginSession } from '../../lib/auth/new-session.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import * as ways from '../../lib/mail/hand-over.ts';
@@ -40,7 +40,7 @@ const newSource = () => {
   return `198.51.100.${lastSource}`;
 };
 
-const mailing: readonly FunctionDefinition[] = functions.filter((each) => each.handsOverMails);
+const mailing: readonly FunctionDefinition[] = functions.filter((each) => each.uses.has('mail'));
 
 interface Sent {
   readonly token?: string;
@@ -50,7 +50,7 @@ interface Sent {
 
 /** Invokes the function of a route. @returns the status of its response */
 const send = async (route: string, sourceIp: string, { token, json, id }: Sent) => {
-  const definition = mailing.find(({ routes }) => routes.some((one) => routeKey(one) === route));
+  const definition = mailing.find(({ routes }) => routes.some(({ key }) => key === route));
   const file = resolve(definition?.entry ?? route);
   const { handler }: { handler: Handler } = await import(file);
   const [method = '', path = ''] = route.split(' ');
@@ -308,7 +308,7 @@ const useUp = async (sourceIp: string): Promise<void> => {
 };
 
 it('There is a row for each way to have something mailed, and for each route that does so', () => {
-  const routes = mailing.flatMap((each) => each.routes.map(routeKey));
+  const routes = mailing.flatMap((each) => each.routes.map(({ key }) => key));
 
   expect(new Set(rows.map(({ way }) => way))).toEqual(new Set(Object.keys(ways)));
   expect(new Set(rows.map(({ route }) => route))).toEqual(new Set(routes));

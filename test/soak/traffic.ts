@@ -162,9 +162,9 @@ const subjectOf = (client: Client) => {
 };
 
 const reads = exampleRequests
-  .filter(({ definition, entry }) => !definition.inMemory && !entry)
+  .filter(({ definition, entry }) => !definition.uses.has('memory') && !entry)
   // The examples' service has its data in memory, and seals nothing; this one does.
-  .map((example) => (example.definition.showsSeal ? { ...example, status: 200 } : example));
+  .map((example) => (example.definition.uses.has('seal') ? { ...example, status: 200 } : example));
 
 const read = async (client: Client) => {
   const [subject, example] = [subjectOf(client), pick(reads)];
@@ -192,7 +192,7 @@ const beRefused = async (client: Client) => {
   expectStatus(findings, `${admins.name}, by no admin`, forbidden.status, 403);
 };
 
-const inMemory = endpoints.filter(({ definition }) => definition.inMemory);
+const inMemory = endpoints.filter(({ definition }) => definition.uses.has('memory'));
 const [creation] = inMemory.filter(({ status }) => status === 201);
 const others = inMemory.filter((example) => example !== creation);
 

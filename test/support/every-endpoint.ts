@@ -71,7 +71,7 @@ const entriesDue = (
   { account }: Subject,
   { token, response }: { token: string | null; response: ApiAnswer },
 ) => {
-  if (!entry || definition.inMemory) return [];
+  if (!entry || definition.uses.has('memory')) return [];
   const [action, result] = entry.split(' ');
   const by = caller === 'anyone' ? account.id : decodeJwt(token ?? '').id;
   const id = path.includes('{id}') ? account.id : idSeen(seenIn(response)) || by;

@@ -1,5 +1,5 @@
 /**
- * One example request of every route of infra/routes.ts, by `METHOD /path`: what is tested of
+ * One example request of every route of infra/uses.ts, by `METHOD /path`: what is tested of
  * every endpoint is tested with these. A further request of a route has a comma after the route,
  * and what is different. Importing this fails while a route has no example or operation, or an example no route.
  * What some settings add, routes or reads, is in the examples of a service that has them.
@@ -9,13 +9,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { decodeProtectedHeader } from 'jose';
+import { staticFilesFolder } from '../../infra/static-files.ts';
 import {
   type FunctionDefinition,
   functions,
   functionsInForce,
   type HttpMethod,
-} from '../../infra/routes.ts';
-import { staticFilesFolder } from '../../infra/static-files.ts';
+} from '../../infra/uses.ts';
 import { operations } from '../../lib/contract/operations.ts';
 import { configFrom } from '../../lib/settings.ts';
 import type { LinkKind } from '../../lib/users/items.ts';
@@ -489,7 +489,7 @@ if (withoutOperation.length > 0) {
   throw new Error(`No operation in lib/contract for the route: ${withoutOperation.join(', ')}`);
 }
 if (withoutRoute.length > 0) {
-  throw new Error(`No route in infra/routes.ts for the example: ${withoutRoute.join(', ')}`);
+  throw new Error(`No route in infra/uses.ts for the example: ${withoutRoute.join(', ')}`);
 }
 
 /** All examples of the default settings. */
@@ -510,7 +510,7 @@ export const fieldsOf = (route: string, subject: Subject): readonly string[] => 
 
 /** What fills the path's `{id}`. */
 export const idIn = ({ definition }: ExampleRequest, { account, memoryId }: Subject): string =>
-  String(definition.inMemory ? memoryId : account.id);
+  String(definition.uses.has('memory') ? memoryId : account.id);
 
 /** The names of the files of all pages, by the names of their sources. */
 const staticFiles: Readonly<Record<string, string>> = Object.assign(
@@ -587,7 +587,7 @@ export const prepareSubject = async (
     const linkToken = await plantLinkToken(environment, account.id, { kind: example.takesToken });
     return { account, admin, memoryId: 0, linkToken };
   }
-  if (example && !example.definition.inMemory) return { account, admin, memoryId: 0 };
+  if (example && !example.definition.uses.has('memory')) return { account, admin, memoryId: 0 };
   const { status, body } = await api('POST', '/api/v1/users', { json: nameAndEmail() });
   if (status !== 201) throw new Error(`Creation answered ${status} ${JSON.stringify(body)}`);
   return { account, admin, memoryId: body.id };

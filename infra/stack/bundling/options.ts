@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type BundlingOptions, LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
-import type { FunctionDefinition } from '../../routes.ts';
 import { staticFilesFolder } from '../../static-files.ts';
+import type { FunctionDefinition } from '../../uses.ts';
 
 /**
  * How esbuild bundles a function and its imports into one file. `npm run bench -- cold` compares the
@@ -40,8 +40,8 @@ export const backgroundBundling: BundlingOptions = {
 };
 
 /** The bundling of a function. The files of its page are put into a folder beside the code. */
-export const bundlingOf = ({ staticFiles: page }: FunctionDefinition): BundlingOptions => {
-  if (!page) return bundling;
+export const bundlingOf = ({ name: page, uses }: FunctionDefinition): BundlingOptions => {
+  if (!uses.has('files')) return bundling;
   const copyFiles = (folder: string) => [
     `mkdir "${folder}"`,
     `cp -R "${join(staticFilesFolder(), page)}" "${join(folder, page)}"`,

@@ -84,7 +84,7 @@ const functionAlarms = ({ functions, sealer, events }: Watched): AlarmDefinition
       threshold: 1,
     };
     // The in-memory variant is throttled by design when it has a reserved concurrency.
-    return definition.inMemory ? [errors] : [errors, throttles];
+    return definition.uses.has('memory') ? [errors] : [errors, throttles];
   });
 
 const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>

@@ -16,7 +16,6 @@ import {
   noticeNotHandedOver,
   refreshTokenReused,
 } from '../../../lib/log.ts';
-import { routeKey } from '../../routes.ts';
 import type { AuditEvents } from '../audit-events.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
@@ -98,12 +97,9 @@ export interface LogMetrics {
 const anyOf = (field: string, values: readonly string[]) =>
   FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
 
-const handsOver = ({ definition }: ServiceFunction) => definition.handsOverMails;
-const isLogin = ({ definition }: ServiceFunction) => definition.name === 'login';
-const writesAudit = ({ definition }: ServiceFunction) =>
-  definition.permissions.some(
-    ({ table, actions }) => table === 'audit' && actions.includes('dynamodb:PutItem'),
-  );
+const handsOver = ({ definition }: ServiceFunction) => definition.uses.has('mail');
+const isLogin = ({ definition }: ServiceFunction) => definition.name === 'auth-login';
+const writesAudit = ({ definition }: ServiceFunction) => definition.uses.has('audit.write');
 
 /**
  * Wrong password, unknown email, too many attempts. A 400 is a malformed request and does not count:
@@ -121,7 +117,10 @@ const linesOf = (event: string): IFilterPattern => FilterPattern.allTerms(event)
 /** The lines of the access log for responses of a function with some statuses. */
 const answered = ({ definition }: ServiceFunction, statuses: readonly string[]): IFilterPattern =>
   FilterPattern.all(
-    anyOf('$.routeKey', definition.routes.map(routeKey)),
+    anyOf(
+      '$.routeKey',
+      definition.routes.map(({ key }) => key),
+    ),
     anyOf('$.status', statuses),
   );
 
@@ -152,7 +151,7 @@ export const createLogMetrics = (
     count('LoginFilter', 'Logins', accessLogs, answered(login, outcomes));
     count('FailedLoginFilter', 'FailedLogins', accessLogs, answered(login, refusals));
   }
-  const refresh = functions.find(({ definition }) => definition.name === 'refresh');
+  const refresh = functions.find(({ definition }) => definition.name === 'auth-refresh');
   if (refresh) {
     count('RefreshFilter', 'Refreshes', accessLogs, answered(refresh, ['200']));
     const reused = linesOf(refreshTokenReused);
@@ -161,7 +160,9 @@ export const createLogMetrics = (
   for (const { node, logGroup } of functions.filter(writesAudit)) {
     count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, linesOf(entryNotWritten));
   }
-  for (const { node, logGroup } of functions.filter(({ definition }) => definition.makesAdmins)) {
+  for (const { node, logGroup } of functions.filter(({ definition }) =>
+    definition.uses.has('admins.make'),
+  )) {
     count(`${node.id}AdminFilter`, 'AdminsMade', logGroup, linesOf(adminMade));
   }
   const broken = linesOf(auditTrailBroken);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createTables } from '../../../infra/local/create-tables.ts';
-import type { FunctionDefinition } from '../../../infra/routes.ts';
 import { staticFilesFolder } from '../../../infra/static-files.ts';
+import type { FunctionDefinition } from '../../../infra/uses.ts';
 import { tables } from '../../../lib/dynamodb/tables.ts';
 import { claimsWith, signToken } from '../../support/tokens.ts';
 import { type Environment, lambdaEnvironment } from './cold-start.ts';
@@ -34,15 +34,15 @@ export const deploy = async (
   const secretsManager = await startSecretsManager({ AWSCURRENT: { value: secret, age: 1000 } });
 
   const environmentOf = (definition: FunctionDefinition) => {
-    const { permissions, signingSecret, staticFiles } = definition;
+    const { permissions, uses } = definition;
     const { STORAGE_PATIENCE } = process.env;
     const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
     return {
       AWS_ENDPOINT_URL_DYNAMODB: engine,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
       ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
-      ...(signingSecret ? { JWT_SECRET_ID: 'signing-secret' } : {}),
-      ...(staticFiles ? { STATIC_FILES: staticFilesFolder() } : {}),
+      ...(uses.has('secret') ? { JWT_SECRET_ID: 'signing-secret' } : {}),
+      ...(uses.has('files') ? { STATIC_FILES: staticFilesFolder() } : {}),
       // Tests set it, for machines that have other work; a benchmark does not.
       ...(STORAGE_PATIENCE ? { STORAGE_PATIENCE } : {}),
       ...(hashCost ? { BCRYPT_COST: String(hashCost) } : {}),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TablePermission } from '../../../infra/routes.ts';
+import type { TablePermission } from '../../../infra/uses.ts';
 import { auditTable, usersTable } from '../../../lib/dynamodb/tables.ts';
 import { functionsOf, idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
@@ -64,7 +64,9 @@ describe('An alarm', () => {
 
   it.each([
     ...functions.map((each) => ['Errors', each] as const),
-    ...functions.filter(({ inMemory }) => !inMemory).map((each) => ['Throttles', each] as const),
+    ...functions
+      .filter(({ uses }) => !uses.has('memory'))
+      .map((each) => ['Throttles', each] as const),
   ])('is raised by %s of $name', (metric, definition) => {
     const { Dimensions, ...alarm } = properties(`${idOf(definition)}${metric}`);
 
@@ -152,7 +154,7 @@ describe('An alarm', () => {
       'MAX([FILL(IF(failed >= 50, 100 * failed / logins, 0), 0), IF(FILL(reused, 0) > 0, 100, 0)])',
     );
     expect(filters('ReusedRefreshTokens', refreshing)).toEqual([
-      ['RefreshLogs', '"refresh-token-reused"'],
+      ['AuthRefreshLogs', '"refresh-token-reused"'],
     ]);
     expect(filters('Refreshes', refreshing)).toEqual([
       ['AccessLogs', '{ ($.routeKey = "POST /api/refresh") && ($.status = "200") }'],
@@ -238,8 +240,8 @@ describe('The alarms of a service that sends mails', () => {
 
   it('are raised by a mail that will not be sent again', () => {
     expect(watched('UnsentMails', mailing)).toEqual([
-      'ApproximateNumberOfMessagesVisible of MailUnsent',
-      'DestinationDeliveryFailures of MailFunction',
+      'ApproximateNumberOfMessagesVisible of SendMailUnsent',
+      'DestinationDeliveryFailures of SendMailFunction',
       'LostNotices of ',
     ]);
     expect(alarms().has('UnsentMailsAlarm')).toBe(false);
@@ -248,14 +250,14 @@ describe('The alarms of a service that sends mails', () => {
   it('count mails that were lost, in the logs of all functions that hand mails over', () => {
     expect(filters('LostNotices', mailing)).toEqual(
       functionsOf(mailing)
-        .filter(({ handsOverMails }) => handsOverMails)
+        .filter(({ uses }) => uses.has('mail'))
         .map((each) => [idOf(each, 'Logs'), '"mail-not-handed-over"']),
     );
   });
 
   it('are raised by errors and throttles of the function that mails', () => {
     expect([...alarms(mailing).keys()]).toEqual(
-      expect.arrayContaining(['MailErrorsAlarm', 'MailThrottlesAlarm']),
+      expect.arrayContaining(['SendMailErrorsAlarm', 'SendMailThrottlesAlarm']),
     );
   });
 });

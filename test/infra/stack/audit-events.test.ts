@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { auditPublisher } from '../../../infra/routes.ts';
+import { auditPublisher } from '../../../infra/uses.ts';
 import { idOf, production, resourcesOf, synthesise, target } from './template.ts';
 
 type Settings = Readonly<Record<string, unknown>>;

@@ -201,7 +201,7 @@ describe('The sealer', () => {
       find('AWS::Lambda::Function', id, days)?.Properties.Environment.Variables;
 
     expect(variablesOf('SealAuditFunction')).toMatchObject({ AUDIT_ARCHIVE_DAYS: '400' });
-    expect(variablesOf('LoginFunction')).toMatchObject({ AUDIT_RETENTION_DAYS: '30' });
+    expect(variablesOf('AuthLoginFunction')).toMatchObject({ AUDIT_RETENTION_DAYS: '30' });
   });
 
   it('and the function that shows the seal are the only ones that touch archive and key', () => {
@@ -211,7 +211,7 @@ describe('The sealer', () => {
     );
 
     expect(touching.map(([id]) => id)).toEqual([
-      'AuditSealShowRoleDefaultPolicy',
+      'AuditSealGetRoleDefaultPolicy',
       'SealAuditRoleDefaultPolicy',
     ]);
   });
@@ -239,11 +239,11 @@ describe('The sealer', () => {
 
 describe('The function that shows the seal', () => {
   it.each(['on', 'paused'])(
-    'may besides authenticating read the users table and get the key, where it is %s',
+    'may besides authenticating read one item and get the key, where it is %s',
     (auditSeal) => {
-      expect(permissions('AuditSealShow', { auditSeal, sessions: 'revocable' })).toEqual([
-        ['Allow logs:CreateLogStream on AuditSealShowLogs', undefined],
-        ['Allow logs:PutLogEvents on AuditSealShowLogs', undefined],
+      expect(permissions('AuditSealGet', { auditSeal, sessions: 'revocable' })).toEqual([
+        ['Allow logs:CreateLogStream on AuditSealGetLogs', undefined],
+        ['Allow logs:PutLogEvents on AuditSealGetLogs', undefined],
         ['Allow xray:PutTraceSegments on *', undefined],
         ['Allow xray:PutTelemetryRecords on *', undefined],
         ['Allow dynamodb:BatchGetItem on UsersTable', undefined],
@@ -251,7 +251,10 @@ describe('The function that shows the seal', () => {
           'Allow dynamodb:UpdateItem on UsersTable',
           { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['sessions#*'] } },
         ],
-        ['Allow dynamodb:GetItem on UsersTable', undefined],
+        [
+          'Allow dynamodb:GetItem on UsersTable',
+          { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['audit-seal'] } },
+        ],
         ['Allow secretsmanager:GetSecretValue on SigningSecret', undefined],
         ['Allow kms:GetPublicKey on AuditSealKey', undefined],
       ]);

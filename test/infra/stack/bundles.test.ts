@@ -2,13 +2,13 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { backgroundBundling, bundlingOf } from '../../../infra/stack/bundling/options.ts';
 import {
   auditPublisher,
   auditSealer,
   type FunctionDefinition,
   functions,
-} from '../../../infra/routes.ts';
-import { backgroundBundling, bundlingOf } from '../../../infra/stack/bundling/options.ts';
+} from '../../../infra/uses.ts';
 import { bundle } from '../../bench/cold/bundle.ts';
 import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
@@ -57,7 +57,7 @@ describe('a bundle, in a process like those of Lambda', () => {
 
       const { answer, moduleLoadList } = await invoke(name, event);
 
-      expect(answer.statusCode, 'with what infra/routes.ts gives it').toBe(example.status);
+      expect(answer.statusCode, 'with what infra/uses.ts gives it').toBe(example.status);
       expect(unused(moduleLoadList)).toEqual([]);
     },
   );
@@ -82,7 +82,7 @@ describe('a bundle, in a process like those of Lambda', () => {
     const asked = await start('password-resets-request', request('POST', { email }));
     const [message] = mailbox.messages;
     if (!message) throw new Error(`Nothing was handed over: ${JSON.stringify(asked.answer)}`);
-    const mailed = await start('mail', message);
+    const mailed = await start('send-mail', message);
     const [mail] = mailbox.mails;
     const json = { token: mail ? tokenIn(mail) : '', password: 'a new password' };
     const set = await start('password-resets-set', request('PUT', json));
@@ -107,7 +107,7 @@ describe('a bundle, in a process like those of Lambda', () => {
   it("signs with the role's session, which Lambda gives in the environment", async () => {
     const before = deployment.secretRequests.length;
 
-    await invoke('profile');
+    await invoke('profile-get');
 
     const [request] = deployment.secretRequests.slice(before);
     expect(request?.authorization).toContain(`Credential=${credentials.accessKeyId}/`);
@@ -134,7 +134,7 @@ describe('the bundles of the seal, in a process like those of Lambda', () => {
     await coldStart(sealer?.file ?? '', {} as never, environment);
 
     expect([...aws.objects.keys()]).toEqual(['audit-archive/9999999998.ndjson.gz']);
-    const { name } = find(functions, 'audit-seal-show');
+    const { name } = find(functions, 'audit-seal-get');
     const { answer, moduleLoadList } = await coldStart(
       find(bundles, name).file,
       firstCall(name, deployment.token).event,
@@ -181,10 +181,10 @@ describe('the bundle of the events, in a process like those of Lambda', () => {
 
 describe('the content of a bundle', () => {
   /** Kilobytes, of 1,000 bytes. */
-  const budgetOf = ({ permissions, inMemory }: FunctionDefinition) => {
+  const budgetOf = ({ permissions, uses }: FunctionDefinition) => {
     if (permissions.length > 0) return 295;
     // The document describes every setting.
-    return inMemory ? 22 : 95;
+    return uses.has('memory') ? 22 : 95;
   };
 
   it.each(functions)('stays within its limit: $name', (definition) => {
@@ -194,16 +194,16 @@ describe('the content of a bundle', () => {
     expect(bytes / 1000).toBeLessThanOrEqual(budgetOf(definition));
   });
 
-  it.each(
-    functions.flatMap(({ name, staticFiles }) => (staticFiles ? [{ name, staticFiles }] : [])),
-  )('has the files of its page beside it, within their limit: $name', ({ name, staticFiles }) => {
-    const files = join(dirname(find(bundles, name).file), 'static', staticFiles);
+  it.each([
+    ['docs', 550_000],
+    ['console', 60_000],
+  ] as const)('has the files of its page beside it, within their limit: %s', (name, limit) => {
+    const files = join(dirname(find(bundles, name).file), 'static', name);
     const sizeOf = (suffix: string) =>
       readdirSync(files)
         .filter((file) => file.endsWith(suffix))
         .reduce((sum, file) => sum + statSync(join(files, file)).size, 0);
 
-    const limit = { docs: 550_000, console: 60_000 }[staticFiles];
     for (const suffix of ['.br', '.gz']) {
       expect(sizeOf(suffix)).toBeGreaterThan(10_000);
       expect(sizeOf(suffix)).toBeLessThanOrEqual(limit);
@@ -222,27 +222,22 @@ describe('the content of a bundle', () => {
     [
       'bcryptjs/',
       // A code is confirmed by what also knows passwords.
-      namesOf(
-        ({ name, routes }) =>
-          name === 'second-factor-confirm' || routes.some(({ hashesPasswords }) => hashesPasswords),
-      ),
+      namesOf(({ name, uses }) => name === 'second-factor-confirm' || uses.has('passwords')),
     ],
     ['@aws-sdk/client-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     ['@aws-sdk/lib-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
-    ['@aws-sdk/client-secrets-manager/', namesOf(({ signingSecret }) => signingSecret)],
+    ['@aws-sdk/client-secrets-manager/', namesOf(({ uses }) => uses.has('secret'))],
     // Links sign and verify nothing: they need the secret for the key of a count.
     [
       'jose/',
       namesOf(
-        ({ name, signingSecret }) =>
-          signingSecret && !['password-resets-set', 'email-verifications-confirm'].includes(name),
+        ({ name, uses }) =>
+          uses.has('secret') &&
+          !['password-resets-set', 'email-verifications-confirm'].includes(name),
       ),
     ],
-    ['@aws-sdk/client-sesv2/', ['mail']],
-    [
-      '@smithy/',
-      namesOf(({ permissions, signingSecret }) => permissions.length > 0 || signingSecret),
-    ],
+    ['@aws-sdk/client-sesv2/', ['send-mail']],
+    ['@smithy/', namesOf(({ permissions, uses }) => permissions.length > 0 || uses.has('secret'))],
   ])('contains %s exactly where it is used', (module, users) => {
     expect(carriersOf(module)).toEqual(users);
   });

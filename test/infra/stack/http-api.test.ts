@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { routeKey } from '../../../infra/routes.ts';
 import {
   functionsOf,
   idOf,
@@ -34,7 +33,7 @@ describe('the HTTP API', () => {
     );
 
     const expected = functions.flatMap((definition) =>
-      definition.routes.map((route) => [deployed(routeKey(route)), idOf(definition, 'Function')]),
+      definition.routes.map((route) => [deployed(route.key), idOf(definition, 'Function')]),
     );
     expect(functionOf).toEqual(Object.fromEntries(expected));
   });
@@ -96,10 +95,10 @@ describe('the stage', () => {
       ThrottlingBurstLimit: burst,
     });
     const hashing = functions
-      .flatMap(({ routes }) => routes)
-      .filter(({ hashesPasswords }) => hashesPasswords);
+      .filter(({ uses }) => uses.has('passwords'))
+      .flatMap(({ routes }) => routes);
     const settingsOf = (limit: object) =>
-      Object.fromEntries(hashing.map((route) => [routeKey(route), limit]));
+      Object.fromEntries(hashing.map(({ key }) => [key, limit]));
     const context = {
       throttleRate: 40,
       throttleBurst: 80,

@@ -49,7 +49,7 @@ describe('the stack', () => {
     const mailing = { mailFrom: 'a@example.com', resetUrl: 'https://app.example.com/' };
     const { UnsentMailsQueueUrl, MailFrom, ResetUrl } = synthesise(mailing).findOutputs('*');
 
-    expect(target(UnsentMailsQueueUrl?.Value)).toBe('MailUnsent');
+    expect(target(UnsentMailsQueueUrl?.Value)).toBe('SendMailUnsent');
     expect([MailFrom?.Value, ResetUrl?.Value]).toEqual([mailing.mailFrom, mailing.resetUrl]);
   });
 

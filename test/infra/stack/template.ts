@@ -6,8 +6,8 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { afterAll } from 'vitest';
 import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
-import { type FunctionDefinition, functionsInForce } from '../../../infra/routes.ts';
 import { ServiceStack } from '../../../infra/stack/service-stack.ts';
+import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { functionsInForce, mailFunction, type TablePermission } from '../../infra/routes.ts';
+import { functionsInForce, mailFunction, type TablePermission } from '../../infra/uses.ts';
 import { configFrom } from '../../lib/settings.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import { everySetting } from '../support/every-setting.ts';
@@ -77,8 +77,8 @@ describe.each(modes)('%s,', async (_, settings) => {
   };
 
   it.each(functionsInForce(configFrom(environment)))(
-    'the function $name is allowed what its examples do, and no index beside',
-    async ({ name, permissions, handsOverMails }) => {
+    'the function $name is allowed what its examples do, and they query each list that it may query',
+    async ({ name, permissions, uses }) => {
       const own = exampleRequests.filter(({ definition }) => definition.name === name);
 
       const asked = await askedBy(own);
@@ -86,17 +86,17 @@ describe.each(modes)('%s,', async (_, settings) => {
       const allowing = allowed(permissions);
       // What it hands over is mailed at the same time.
       const besides = allowed(
-        (handsOverMails && mailFunction(configFrom(environment))?.permissions) || [],
+        (uses.has('mail') && mailFunction(configFrom(environment))?.permissions) || [],
       );
-      const where = `permissions of ${name} in infra/routes.ts`;
+      const unused = permissions
+        .filter((one) => one.indexes)
+        .filter((one) => !allowed([one]).some((query) => asked.includes(query)));
+      const where = `uses of ${name} in infra/uses.ts`;
       expect(
         asked.filter((one) => ![...allowing, ...besides].includes(one)),
         where,
       ).toEqual([]);
-      expect(
-        allowing.filter((one) => one.includes('/') && !asked.includes(one)),
-        where,
-      ).toEqual([]);
+      expect(unused, where).toEqual([]);
     },
   );
 
