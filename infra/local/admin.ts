@@ -1,15 +1,80 @@
+/** The admins that `npm start` and the operator's command `create-admin` make. */
 import { randomBytes } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import type { Action } from '../../lib/audit/entry.ts';
 import { audited } from '../../lib/audit/record.ts';
+import { send } from '../../lib/dynamodb/client.ts';
+import { removingFactor } from '../../lib/second-factor/factor.ts';
 import { config } from '../../lib/settings.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
-import { updateUser } from '../../lib/users/changes.ts';
-import type { StoredUser } from '../../lib/users/items.ts';
+import { adminListing, type StoredUser, userKey } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
-import { parseEmail, parseNewUser, parsePassword } from '../../lib/users/schema.ts';
+import { type NewUser, parseEmail, parsePassword } from '../../lib/users/schema.ts';
+import { endingSessions } from '../../lib/users/sessions.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
-import type { UserUpdate } from '../../lib/users/update.ts';
 import { localAccount } from './folder.ts';
+
+/** A change that makes an admin, and how the audit trail records it. */
+interface AdminChange {
+  readonly action: Action;
+  readonly resource_id: number;
+  readonly details: object | undefined;
+  make(): Promise<unknown>;
+}
+
+/** Makes a user an admin, on the condition that the user still has the address. */
+const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
+  send(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: userKey(id),
+      ConditionExpression: 'email = :email',
+      ExpressionAttributeNames: { '#role': 'role' },
+      ...endingSessions({
+        UpdateExpression: `SET #role = :admin, admin_listing = :listing, password_hash = :hash, email_verified = :true ${removingFactor}, made_by`,
+        ExpressionAttributeValues: {
+          ':admin': 'admin',
+          ':listing': adminListing,
+          ':hash': password_hash,
+          ':true': true,
+          ':email': email,
+        },
+      }),
+    }),
+  );
+
+const isUnverified = (user: StoredUser) =>
+  config.emailVerification !== 'off' && !user.email_verified;
+
+/**
+ * The change that makes an admin of an account: a new user; or the one who has the address, who is
+ * left with this password, a verified address, no second factor and no session.
+ * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
+ */
+export const adminChange = async (
+  account: NewUser,
+  user: StoredUser | undefined,
+): Promise<AdminChange> => {
+  if (!user) {
+    const admin = await prepareUser(account, 'admin', { isVerified: true });
+    const details = creationDetails(admin);
+    return { action: 'CREATE', resource_id: admin.id, details, make: () => insertUser(admin) };
+  }
+  const hash = await hashPassword(account.password);
+  const { id, role } = user;
+  const details = {
+    fields: [
+      'password',
+      ...(role === 'admin' ? [] : ['role']),
+      ...(isUnverified(user) ? ['email_verified'] : []),
+      ...(user.factor_secret ? ['second_factor'] : []),
+    ],
+    ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
+    ...(user.factor_secret ? { second_factor: 'removed' } : {}),
+  };
+  return { action: 'UPDATE', resource_id: id, details, make: () => reinstate(user, hash) };
+};
 
 export interface LocalAdmin {
   readonly email: string;
@@ -17,67 +82,33 @@ export interface LocalAdmin {
   readonly password?: string;
 }
 
-/** Makes a change and records it in the audit trail as a change by `npm start`. */
-const recorded = async (
-  action: 'CREATE' | 'UPDATE',
-  id: number,
-  details: object | undefined,
-  change: () => Promise<unknown>,
-): Promise<void> => {
-  const entry = {
-    action,
-    resource_id: id,
-    user_agent: 'npm start',
-    details: { ...details, operator: localAccount() },
-  };
-  await audited(entry, change);
+/** Makes an admin, and records it in the audit trail as a change by `npm start`. */
+const makeAdmin = async (account: NewUser, user?: StoredUser): Promise<void> => {
+  const { make, details, ...change } = await adminChange(account, user);
+  const operator = localAccount();
+  await audited({ ...change, user_agent: 'npm start', details: { ...details, operator } }, make);
 };
 
-const create = async (email: string, password: string): Promise<void> => {
-  const newUser = parseNewUser({ name: 'Administrator', email, password });
-  const admin = await prepareUser(newUser, 'admin', { isVerified: true });
-  await recorded('CREATE', admin.id, creationDetails(admin), () => insertUser(admin));
-};
-
-/** Gives a user the role admin and the password, in one update, unless the user has them. */
-const makeAdmin = async (user: StoredUser, password: string): Promise<void> => {
-  const isPassword = await verifyPassword(password, user.password_hash);
-  const isAdmin = user.role === 'admin';
-  const isUnverified = config.emailVerification !== 'off' && !user.email_verified;
-  if (isPassword && isAdmin && !isUnverified) return;
-  const update: UserUpdate = {
-    ...(isUnverified ? { email_verified: true } : {}),
-    ...(isPassword ? {} : { password_hash: await hashPassword(password) }),
-    ...(isAdmin ? {} : { role: 'admin' }),
-  };
-  const details = {
-    fields: [
-      ...(isPassword ? [] : ['password']),
-      ...(isAdmin ? [] : ['role']),
-      ...(isUnverified ? ['email_verified'] : []),
-    ],
-    ...(isAdmin ? {} : { role: { from: user.role, to: 'admin' } }),
-  };
-  await recorded('UPDATE', user.id, details, () => updateUser(user.id, update));
-};
+const name = 'Administrator';
 
 /** @throws {Error} naming the variable and the rule that it breaks */
-const check = (email: string, password: string): void => {
+const parse = ({ email, password }: Omit<NewUser, 'name'>): NewUser => {
   try {
-    parseEmail(email);
-    parsePassword(password);
+    return { name, email: parseEmail(email), password: parsePassword(password) };
   } catch (error) {
     const { message } = error as Error;
     throw new Error(message.replace(/^\w+/, (field) => `ADMIN_${field.toUpperCase()}`));
   }
 };
 
-/** Creates the configured admin, or makes the user who has that email address the admin. */
-const ensureConfigured = async (email: string, password: string): Promise<LocalAdmin> => {
-  check(email, password);
-  const { user } = await findUserByEmail(email);
-  await (user ? makeAdmin(user, password) : create(email, password));
-  return { email };
+/** Makes the configured admin, unless the user who has the address is one with that password. */
+const ensureConfigured = async (account: NewUser): Promise<void> => {
+  const { user } = await findUserByEmail(account.email);
+  const isDone =
+    user?.role === 'admin' &&
+    !isUnverified(user) &&
+    (await verifyPassword(account.password, user.password_hash));
+  if (!isDone) await makeAdmin(account, user);
 };
 
 /** The email address of an admin whom the settings do not name: one that no user has yet. */
@@ -92,13 +123,15 @@ const freeEmail = async (): Promise<string> => {
  * @throws {Error} when the configured email or password breaks a rule; DomainError STORAGE_FAULT, HASHING_FAULT
  */
 export const ensureAdmin = async (
-  configured: { readonly email: string; readonly password: string } | undefined,
+  configured: Omit<NewUser, 'name'> | undefined,
 ): Promise<LocalAdmin> => {
-  if (configured) return ensureConfigured(configured.email, configured.password);
+  if (configured) {
+    await ensureConfigured(parse(configured));
+    return { email: configured.email };
+  }
   const [admin] = await listAdmins();
   if (admin) return { email: admin.email };
-  const email = await freeEmail();
-  const password = randomBytes(16).toString('base64url');
-  await create(email, password);
+  const [email, password] = [await freeEmail(), randomBytes(16).toString('base64url')];
+  await makeAdmin({ name, email, password });
   return { email, password };
 };

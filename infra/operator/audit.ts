@@ -131,6 +131,3 @@ export const recordChange = async (
   }
   await recordOperation(operation);
 };
-
-/** How to find out whether a change of roles was made. */
-export const seeAdmins = 'Check with list-admins before you try again.';

@@ -15,21 +15,16 @@ export interface Invocation {
 /** Runs a command. @throws {Failure} */
 export type Run = (invocation: Invocation) => Promise<void>;
 
-export interface CommandOption {
-  readonly type: 'string' | 'boolean';
-  /** The name of a string's value in the help. */
-  readonly value?: string;
-  readonly help: string;
-}
-
 export interface Command {
   readonly summary: string;
   /** The names of its arguments, all of them required. */
-  readonly operands: readonly string[];
-  readonly options?: Readonly<Record<string, CommandOption>>;
+  readonly operands?: readonly string[];
+  /** What each option does, by its flags in the form of commander, such as `--ids <file>`. */
+  readonly options?: Readonly<Record<string, string>>;
+  /** Paragraphs, whose lines are broken anew for the terminal unless they are indented. */
   readonly help: string;
   /** Command lines without `npm run operator --`. */
-  readonly examples: readonly string[];
+  readonly examples?: readonly string[];
   /** Its exit statuses, where a failure is not 1. */
   readonly status?: { readonly failure: number; readonly help: string };
   readonly run: Run;

@@ -5,7 +5,7 @@ import { creationDetails } from '../../lib/users/audit-details.ts';
 import { emailItemKey, getItems, type StoredUser, userKey } from '../../lib/users/items.ts';
 import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
-import { mayHaveHappened, type Operator, recordChange, seeAdmins } from './audit.ts';
+import { mayHaveHappened, type Operator, recordChange } from './audit.ts';
 import { createPrivateFile } from './files.ts';
 import type { Candidate, Rejection } from './import-lines.ts';
 
@@ -149,7 +149,9 @@ const insertAdmin = (operator: Operator, admin: StoredUser, insert: () => Promis
   const { id: resource_id } = admin;
   const operation = { operator, action: 'CREATE', resource_id } as const;
   const details = creationDetails(admin);
-  return recordChange({ ...operation, details }, insert, { check: seeAdmins });
+  return recordChange({ ...operation, details }, insert, {
+    check: 'Run the import again: it says whether the user is there.',
+  });
 };
 
 const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {

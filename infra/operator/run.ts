@@ -1,33 +1,134 @@
-import { commands } from './commands.ts';
+/** The operator's command line: its commands, how it is parsed, and how a command is run. */
+import { CommanderError, Command as Program } from 'commander';
+import { localSettings } from '../local/settings.ts';
+import type { Command } from './command.ts';
+import { createAdmin } from './commands/create-admin.ts';
+import { exportAudit } from './commands/export-audit.ts';
+import { exportUsers } from './commands/export-users.ts';
+import { importUsers } from './commands/import-users.ts';
+import { replayAudit } from './commands/replay-audit.ts';
+import { resetPassword } from './commands/reset-password.ts';
+import { revoke, revokeAll } from './commands/revoke.ts';
+import { rotateSecret } from './commands/rotate-secret.ts';
+import { verifyAudit } from './commands/verify-audit.ts';
+import { verifyEmail } from './commands/verify-email.ts';
 import { explain, UsageError } from './failure.ts';
-import { commandHelp, overallHelp, parseRequest } from './request.ts';
-import { openTarget } from './target.ts';
+import { openTarget, type TargetName } from './target.ts';
+
+/** In the order of the help. */
+export const commands: Readonly<Record<string, Command>> = {
+  'create-admin': createAdmin,
+  revoke,
+  'revoke-all': revokeAll,
+  'reset-password': resetPassword,
+  'verify-email': verifyEmail,
+  'rotate-secret': rotateSecret,
+  'import-users': importUsers,
+  'export-users': exportUsers,
+  'replay-audit': replayAudit,
+  'export-audit': exportAudit,
+  'verify-audit': verifyAudit,
+};
 
 /** The exit status of a command that has failed. */
 export const failureStatus = ([name = '']: readonly string[]): number =>
   commands[name]?.status?.failure ?? 1;
 
-const run = async (args: readonly string[]): Promise<void> => {
-  const request = parseRequest(args);
-  const command = commands[request.name ?? ''];
-  if (request.help || !command) {
-    console.log(request.name && command ? commandHelp(request.name, command) : overallHelp());
-    return;
+type Options = Readonly<Record<string, string | boolean | undefined>>;
+
+/** @throws {UsageError} unless the command line names exactly one service, or files */
+const targetOf = ({ stack, local, archive }: Options): TargetName => {
+  const given = [stack, local, archive].filter((each) => each !== undefined);
+  if (given.length === 1 && given[0] !== '') {
+    if (archive !== undefined) return { offline: true };
+    return stack === undefined ? { folder: String(local) } : { stack: String(stack) };
   }
-  const target = await openTarget(request.target);
+  throw new UsageError(
+    'Name one service: --stack NAME for a deployed one, or --local for the one on this machine, after "npm run operator --" with its two dashes.',
+  );
+};
+
+const run = async (
+  name: string,
+  command: Command,
+  operands: readonly string[],
+  options: Options,
+): Promise<void> => {
+  const target = await openTarget(targetOf(options));
   try {
-    const operator = { command: request.name, identity: target.identity };
-    await command.run({ ...request, operator, target });
+    const operator = { command: name, identity: target.identity };
+    await command.run({ operator, operands, options, target });
   } finally {
     await target.close();
   }
 };
 
+/** Joins the lines of each paragraph, which commander breaks anew for the width of the terminal. */
+const unfold = (text: string): string => text.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+
+const addCommand = (program: Program, name: string, command: Command): void => {
+  const { summary, operands = [], options = {}, help, examples = [], status } = command;
+  const own = program.command(name).summary(summary);
+  own.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.\n\n${unfold(help)}`);
+  for (const operand of operands) own.argument(`<${operand}>`);
+  for (const [flags, description] of Object.entries(options)) own.option(flags, description);
+  own.option('--stack <name>', 'a deployed service, by its stack in AWS_PROFILE and AWS_REGION');
+  own.option(
+    '--local [folder]',
+    'the service on this machine, by its data folder (DATA_DIR or .local)',
+  );
+  const lines = examples.map((example) => `\n  npm run operator -- ${example}`);
+  own.addHelpText('after', lines.length > 0 ? `\nExamples:${lines.join('')}` : '');
+  own.addHelpText(
+    'after',
+    `\nExit status: ${status?.help ?? '0 success, 1 failure, 2 wrong usage'}.`,
+  );
+  own.action(() => {
+    const given = own.options.map((option) => [
+      option.name(),
+      own.getOptionValue(option.attributeName()),
+    ]);
+    return run(name, command, own.args, Object.fromEntries(given));
+  });
+};
+
+const makeProgram = (): Program => {
+  const program = new Program('npm run operator --');
+  program
+    .description(
+      'Commands for the engineer who runs the accounts service. Each is for one service, --stack or --local, and leaves an entry in its audit trail.',
+    )
+    .addHelpText('after', '\nExample:\n  npm run operator -- create-admin ada@example.com --local')
+    .exitOverride()
+    .showHelpAfterError('For help: add --help.');
+  for (const [name, command] of Object.entries(commands)) addCommand(program, name, command);
+  return program;
+};
+
+/** Arguments stay in the history of the shell, and are shown in the list of processes. */
+const refusePassword = (args: readonly string[]): void => {
+  if (!args.some((argument) => /^--?p(ass(word|wd)?)?(=|$)/i.test(argument))) return;
+  throw new UsageError(
+    'A password is never an argument: leave it out. It is asked for, or read from standard input.',
+  );
+};
+
+/** Gives --local its default. Its value is never the next argument. */
+const completeLocal = (argument: string): string =>
+  argument === '--local'
+    ? `--local=${process.env.DATA_DIR || localSettings.dataFolder.default}`
+    : argument;
+
 /** Runs a command line. If it fails, prints why, and sets the exit status of the process. */
 export const runCommand = async (args: readonly string[]): Promise<void> => {
   try {
-    await run(args);
+    refusePassword(args);
+    await makeProgram().parseAsync(args.map(completeLocal), { from: 'user' });
   } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : 2;
+      return;
+    }
     console.error(explain(error));
     process.exitCode = error instanceof UsageError ? 2 : failureStatus(args);
   }

@@ -13,22 +13,10 @@ import type { SealedTrail } from './target.ts';
 
 /** The options of commands that read a sealed trail. */
 export const trailOptions = {
-  since: {
-    type: 'string',
-    value: 'TIME',
-    help: 'entries from this time on (RFC 3339, or a date)',
-  },
-  until: { type: 'string', value: 'TIME', help: 'entries before this time' },
-  archive: {
-    type: 'string',
-    value: 'FOLDER',
-    help: 'instead of a service: a copy of an archive, which has only sealed entries',
-  },
-  'public-key': {
-    type: 'string',
-    value: 'FILE',
-    help: 'the public key (PEM) that must have signed it, kept elsewhere',
-  },
+  '--since <time>': 'entries from this time on (RFC 3339, or a date)',
+  '--until <time>': 'entries before this time',
+  '--archive <folder>': 'instead of a service: a copy of an archive, which has only sealed entries',
+  '--public-key <file>': 'the public key (PEM) that must have signed it, kept elsewhere',
 } as const satisfies Command['options'];
 
 /** A sealed trail that is opened for reading. */

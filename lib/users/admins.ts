@@ -1,8 +1,6 @@
-import { transact } from '../dynamodb/client.ts';
 import { adminMade, logWarning } from '../log.ts';
 import { config } from '../settings.ts';
 import { userKey } from './items.ts';
-import { endingSessions } from './sessions.ts';
 import { listUsers } from './store.ts';
 import type { User } from './user.ts';
 
@@ -58,30 +56,3 @@ export const logAdminMade = (
   id: number,
   { by, requestId }: { by: number; requestId: string },
 ): void => logWarning(adminMade, { requestId, user_id: id, by });
-
-/**
- * Takes the role admin from a user and ends the user's sessions, if another user is an admin at the
- * same instant: when two admins demote each other, one of them fails.
- * @returns undefined when either of the two is not an admin
- * @throws {DomainError} STORAGE_FAULT
- */
-export const demoteAdmin = async (
-  id: number,
-  { otherAdmin }: { otherAdmin: number },
-): Promise<true | undefined> => {
-  const failed = await transact([
-    {
-      Update: {
-        ...isAdmin,
-        TableName: config.usersTable,
-        Key: userKey(id),
-        ...endingSessions({
-          UpdateExpression: 'SET #role = :user REMOVE admin_listing',
-          ExpressionAttributeValues: { ':admin': 'admin', ':user': 'user' },
-        }),
-      },
-    },
-    requireAdmin(otherAdmin),
-  ]);
-  return failed.length === 0 || undefined;
-};

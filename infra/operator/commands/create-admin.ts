@@ -1,68 +1,41 @@
-import { DomainError } from '../../../lib/errors.ts';
 import { config } from '../../../lib/settings.ts';
-import { creationDetails } from '../../../lib/users/audit-details.ts';
-import type { StoredUser } from '../../../lib/users/items.ts';
 import { parseEmail, parseName, parsePassword } from '../../../lib/users/schema.ts';
-import { findUserByEmail, insertUser, prepareUser } from '../../../lib/users/store.ts';
-import { recordChange, seeAdmins } from '../audit.ts';
+import { findUserByEmail } from '../../../lib/users/store.ts';
+import { adminChange } from '../../local/admin.ts';
+import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
-import { Failure } from '../failure.ts';
 import { readNewPassword } from '../terminal.ts';
-import { brokenRule } from '../users.ts';
 
-const exists = () =>
-  new Failure(
-    'A user with this email address exists already: promote makes this user an admin, with the present password.',
-  );
-
-const failureOf = (error: unknown): unknown => {
-  if (error instanceof DomainError && error.code === 'EMAIL_REGISTERED') return exists();
-  const rule = brokenRule(error);
-  return rule === undefined ? error : new Failure(`The ${rule}.`);
-};
-
-/** The admin to store, with a new id. */
-const prepare = async (givenEmail: string, givenName: string): Promise<StoredUser> => {
-  const [email, name] = [parseEmail(givenEmail), parseName(givenName)];
+const run: Run = async ({ operator, operands: [givenEmail], options }) => {
+  const email = parseEmail(givenEmail);
+  const name = parseName(options.name ?? 'Administrator');
   const { user } = await findUserByEmail(email);
-  if (user) throw exists();
   const password = parsePassword(await readNewPassword());
-  return prepareUser({ name, email, password }, 'admin', { isVerified: true });
-};
-
-const run: Run = async ({ operator, operands: [email = ''], options }) => {
-  try {
-    const admin = await prepare(email, String(options.name ?? 'Administrator'));
-    const [{ id }, details] = [admin, creationDetails(admin)];
-    await recordChange(
-      { operator, action: 'CREATE', resource_id: id, details },
-      async () => {
-        await insertUser(admin);
-        console.log(`Created the admin with id ${id}.`);
-        if (config.secondFactor === 'admins') {
-          console.log(
-            'This admin must enrol a second factor first: at /console, under My account.',
-          );
-        }
-      },
-      { check: seeAdmins },
+  const { make, ...change } = await adminChange({ name, email, password }, user);
+  const report = () => {
+    const { action, resource_id: id } = change;
+    console.log(
+      action === 'CREATE'
+        ? `Created the admin with id ${id}.`
+        : `User ${id} is an admin, with this password.`,
     );
-  } catch (error) {
-    throw failureOf(error);
-  }
+    if (config.secondFactor === 'admins') {
+      console.log('This admin must enrol a second factor first: at /console, under My account.');
+    }
+  };
+  await recordChange({ operator, ...change }, () => make().then(report), {
+    check: 'Run the command again: the outcome is the same.',
+  });
 };
 
 export const createAdmin: Command = {
-  summary: 'create a user with the role admin',
-  operands: ['EMAIL'],
-  options: {
-    name: { type: 'string', value: 'NAME', help: "the admin's name (default: Administrator)" },
-  },
-  help: `The password is asked for twice and not shown; without a terminal, it is the only line of
-standard input. It is never an argument, because arguments stay in the history of the shell and
-are shown in the list of processes. Use promote for a user who exists already.`,
+  summary: 'create an admin, or make the user with this address one',
+  operands: ['email'],
+  options: { '--name <name>': 'the name of a new user (default: Administrator)' },
+  help: `This is the way back in. A user who has the address already becomes an admin with the new password, a verified address and no second factor, and all sessions of the user are ended.
+
+The password is asked for twice and not shown; without a terminal, it is the only line of standard input. It is never an argument, because arguments stay in the history of the shell and are shown in the list of processes.`,
   examples: [
-    'create-admin ada@example.com --stack accounts-production',
     'create-admin ada@example.com --name "Ada Lovelace" --local',
     'create-admin ada@example.com --stack accounts-production < password-file',
   ],

@@ -166,18 +166,14 @@ const run: Run = async (invocation) => {
 
 export const exportAudit: Command = {
   summary: 'export audit entries of the table and the archive, for an auditor',
-  operands: ['FILE'],
+  operands: ['file'],
   options: {
     ...trailOptions,
-    'user-id': { type: 'string', value: 'ID', help: 'actions of this user' },
-    'resource-id': { type: 'string', value: 'ID', help: 'actions on this user' },
-    action: { type: 'string', value: 'ACTION', help: `one of ${actions.join(', ')}` },
-    result: { type: 'string', value: 'RESULT', help: `one of ${results.join(', ')}` },
-    format: {
-      type: 'string',
-      value: 'FORMAT',
-      help: 'ndjson (default), or csv for spreadsheets',
-    },
+    '--user-id <id>': 'actions of this user',
+    '--resource-id <id>': 'actions on this user',
+    '--action <action>': `one of ${actions.join(', ')}`,
+    '--result <result>': `one of ${results.join(', ')}`,
+    '--format <format>': 'ndjson (default), or csv for spreadsheets',
   },
   help: `Entries are written oldest first, each once, including those that have left the table. They
 have the fields of the API, and also request_id, which the request's log line has, and file, the number

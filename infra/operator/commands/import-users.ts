@@ -125,14 +125,8 @@ const run: Run = async ({ operator, operands: [name = ''], options }) => {
 
 export const importUsers: Command = {
   summary: 'import users of another system, with their password hashes',
-  operands: ['FILE'],
-  options: {
-    ids: {
-      type: 'string',
-      value: 'NEW_FILE',
-      help: 'write old id, new id and email to this file',
-    },
-  },
+  operands: ['file'],
+  options: { '--ids <new file>': 'write old id, new id and email to this file' },
   help: `Each line is a JSON object with name, email, password_hash and, if known, role (user or
 admin), created_at, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC, and
 email_verified (default: true, where the service verifies addresses). Other fields are ignored; users

@@ -220,7 +220,7 @@ const run: Run = async ({ operator, operands: [name = ''] }) => {
 
 export const replayAudit: Command = {
   summary: 'write audit entries that could not be written before, from the log',
-  operands: ['FILE'],
+  operands: ['file'],
   help: `Reads log lines (FILE - is standard input) and writes the entry of each line with the event
 ${entryNotWritten}. Other lines are ignored. The command can be run again: entries that exist already
 are not changed.

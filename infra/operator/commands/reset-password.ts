@@ -33,13 +33,9 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
 
 export const resetPassword: Command = {
   summary: 'print a link by which a user sets a new password',
-  operands: ['EMAIL'],
+  operands: ['email'],
   help: `For a user whose mails do not arrive: send the link in a way that you trust, to this user
 alone. It is valid for 30 minutes, and only once; links that were mailed before become invalid. This
 needs a service that sends mails (mailFrom, resetUrl). Nothing is mailed until the link is used.`,
-  examples: [
-    'reset-password ada@example.com --stack accounts-production',
-    'reset-password ada@example.com --local',
-  ],
   run,
 };

@@ -57,23 +57,17 @@ const runForAll: Run = async ({ operator }) => {
 
 export const revoke: Command = {
   summary: 'end all sessions of a user',
-  operands: ['EMAIL'],
+  operands: ['email'],
   help: `The tokens of the user are refused from now on; the user can log in again, with the same
 password. Only revocable sessions can be ended so: stateless ones end when their tokens expire, or
 all at once by rotate-secret, after a leak of the secret.`,
-  examples: [
-    'revoke ada@example.com --stack accounts-production',
-    'revoke ada@example.com --local',
-  ],
   run,
 };
 
 export const revokeAll: Command = {
   summary: 'end all sessions of all users',
-  operands: [],
   help: `Everyone has to log in again: for instance after a table was restored, which brings back
 sessions that were ended since. If the command stops early, run it again. Stateless sessions cannot be
 ended so.`,
-  examples: ['revoke-all --stack accounts-production', 'revoke-all --local'],
   run: runForAll,
 };

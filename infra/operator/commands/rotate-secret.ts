@@ -74,18 +74,11 @@ const run: Run = async ({ operator, options, target: { signingSecret } }) => {
 
 export const rotateSecret: Command = {
   summary: 'replace the secret that signs tokens, without logging anyone out',
-  operands: [],
-  options: {
-    force: { type: 'boolean', help: 'rotate again within a day of the last rotation' },
-  },
+  options: { '--force': 'rotate again within a day of the last rotation' },
   help: `The new secret signs tokens from two minutes on, when all running functions have read it.
 Tokens of the old secret are accepted until they expire; only then can it be rotated again.
 
 After a leak, run this command twice, the second time with --force: within a minute tokens of both
 older secrets are refused. Everyone has to log in again, unless sessions can be refreshed.`,
-  examples: [
-    'rotate-secret --stack accounts-production',
-    'rotate-secret --stack accounts-production --force',
-  ],
   run,
 };

@@ -138,19 +138,10 @@ const run: Run = async (invocation) => {
 
 export const verifyAudit: Command = {
   summary: 'prove that nobody has changed, deleted or added audit entries since they were sealed',
-  operands: [],
   options: {
     ...trailOptions,
-    known: {
-      type: 'string',
-      value: 'FILE',
-      help: 'findings that are known, with their reasons: they do not count',
-    },
-    'write-known': {
-      type: 'string',
-      value: 'FILE',
-      help: 'a new file for what is found, to be given reasons and then as --known',
-    },
+    '--known <file>': 'findings that are known, with their reasons: they do not count',
+    '--write-known <file>': 'a new file for what is found, to be given reasons and then as --known',
   },
   help: `Names, by id, entries that are changed (with what was sealed and what is there), deleted or
 inserted, and files of the archive that are missing, altered, not signed by the key, or none of the

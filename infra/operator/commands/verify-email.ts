@@ -27,12 +27,8 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
 
 export const verifyEmail: Command = {
   summary: 'mark the address of a user as verified',
-  operands: ['EMAIL'],
+  operands: ['email'],
   help: `For a user whose mails do not arrive, and who has shown you otherwise that the address is
 theirs. This needs a service that verifies addresses (emailVerification).`,
-  examples: [
-    'verify-email ada@example.com --stack accounts-production',
-    'verify-email ada@example.com --local',
-  ],
   run,
 };

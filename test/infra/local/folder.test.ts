@@ -133,7 +133,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
     writeFileSync(file, JSON.stringify({ ...left, endpoint: inject('engine') }));
     const environment = { USERS_TABLE: left.usersTable, AUDIT_TABLE: left.auditTable };
 
-    const { status, stdout } = await operateApart(['list-admins', `--local=${data}`], {
+    const { status, stdout } = await operateApart(['export-users', '-', `--local=${data}`], {
       environment,
     });
 
@@ -146,7 +146,7 @@ describe('A data folder', { timeout: 180_000 }, () => {
 
     const [start, command] = await Promise.all([
       own.startInVain(),
-      operateApart(['list-admins', `--local=${data}`]),
+      operateApart(['export-users', '-', `--local=${data}`]),
     ]);
     unlock?.();
 

@@ -2,17 +2,15 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../../infra/operator/commands.ts';
+import { commands } from '../../../infra/operator/run.ts';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { type Account, register, uniqueEmail } from '../../support/client.ts';
 import { type Output, operatedServiceForThisFile } from '../../support/operator.ts';
-import { enrol } from '../../support/second-factor.ts';
 import { verificationSettings } from '../../support/verification.ts';
 import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
 
 const service = await operatedServiceForThisFile({
   SESSIONS: 'revocable',
-  SECOND_FACTOR: 'optional',
   AUDIT_SEAL_INTERVAL: '1',
   ...verificationSettings.on,
 });
@@ -23,13 +21,9 @@ const roleOf = async ({ id }: Account) =>
 
 const hash = `$2b$04$${'a'.repeat(21)}e${'a'.repeat(30)}e`;
 const [users, log] = [join(folder, 'users.ndjson'), join(folder, 'service.log')];
-let [plain, admin, secured]: readonly Account[] = [];
+let plain: Account | undefined;
 beforeAll(async () => {
-  [plain, admin] = [await register(api), await register(api)];
-  secured = await register(api);
-  await operate(['verify-email', secured.email]);
-  await enrol(api, secured);
-  await operate(['promote', admin?.email ?? '']);
+  plain = await register(api);
   const user = { name: 'N', email: uniqueEmail(), password_hash: hash };
   await writeFile(users, `${JSON.stringify(user)}\nno user\n`);
   const entry = makeEntry({ action: 'LOGIN', resource: 'users', result: 'SUCCESS' });
@@ -41,12 +35,8 @@ beforeAll(async () => {
 /** Each command, with something to do: its arguments, what it reads, the action that it leaves. */
 const runs: Readonly<Record<string, () => readonly [readonly string[], string, string?]>> = {
   'create-admin': () => [[uniqueEmail()], 'CREATE', 'a password'],
-  promote: () => [[plain?.email ?? ''], 'UPDATE'],
-  demote: () => [[admin?.email ?? ''], 'UPDATE'],
-  'list-admins': () => [[], 'READ'],
   revoke: () => [[plain?.email ?? ''], 'LOGOUT'],
   'revoke-all': () => [[], 'LOGOUT'],
-  'remove-second-factor': () => [[secured?.email ?? ''], 'UPDATE'],
   'reset-password': () => [[plain?.email ?? ''], 'UPDATE'],
   'verify-email': () => [[plain?.email ?? ''], 'UPDATE'],
   'rotate-secret': () => [[], 'UPDATE'],
@@ -79,7 +69,7 @@ describe('A command', () => {
     async (sink) => {
       const account = await register(api);
 
-      const { status, stderr } = await operate(['promote', account.email], '', {
+      const { status, stderr } = await operate(['create-admin', account.email], 'password', {
         output: [sink, 'pipe'],
       });
 
@@ -106,6 +96,6 @@ describe('A command', () => {
   it('ends with 2 after wrong usage when its output is a closed pipe', async () => {
     const output = ['closed pipe', 'closed pipe'] as const;
 
-    expect((await operate(['promote'], '', { output })).status).toBe(2);
+    expect((await operate(['create-admin'], '', { output })).status).toBe(2);
   });
 });

@@ -32,49 +32,29 @@ const userOf = async ({ users }: OperatedService, email: string) =>
   (await users()).find((user) => user.email === email);
 
 const lost = { error: 'ECONNRESET', outcome: 'unknown' };
-const fromTo = (from: string, to: string) => ({ fields: ['role'], role: { from, to } });
+const made = { fields: ['password', 'role'], role: { from: 'user', to: 'admin' } };
 
 const notKnown =
   /^It is not known whether the change was made \(ECONNRESET\); its audit entry says so\. /m;
 
 describe('A change by a command, whose response is lost,', () => {
-  it('leaves an entry with an unknown outcome: promote', async () => {
+  it('leaves an entry with an unknown outcome: create-admin, of a user', async () => {
     const { service, loseAnswers } = await proxied();
     const { id, email } = await register(service.api);
     loseAnswers('UpdateItem');
 
-    const { status, stderr } = await service.operate(['promote', email]);
+    const { status, stderr } = await service.operate(['create-admin', email], 'password');
 
     expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
     expect(await userOf(service, email)).toMatchObject({ role: 'admin' });
     expect(await service.entries()).toMatchObject([
-      operatorEntry('promote', {
+      operatorEntry('create-admin', {
         action: 'UPDATE',
         resource_id: String(id),
         result: 'FAILURE',
-        details: { ...lost, ...fromTo('user', 'admin') },
+        details: { ...lost, ...made },
       }),
     ]);
-  });
-
-  it('leaves an entry with an unknown outcome: demote', async () => {
-    const { service, loseAnswers } = await proxied();
-    const { id, email } = await register(service.api);
-    await service.operate(['promote', email]);
-    loseAnswers('TransactWriteItems');
-
-    const { status, stderr } = await service.operate(['demote', email]);
-
-    expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
-    expect(await userOf(service, email)).toMatchObject({ role: 'user' });
-    expect((await service.entries()).at(-1)).toMatchObject(
-      operatorEntry('demote', {
-        action: 'UPDATE',
-        resource_id: String(id),
-        result: 'FAILURE',
-        details: { ...lost, ...fromTo('admin', 'user') },
-      }),
-    );
   });
 
   it('leaves an entry with an unknown outcome and the new id: create-admin', async () => {
@@ -84,13 +64,13 @@ describe('A change by a command, whose response is lost,', () => {
 
     const { status, stderr } = await service.operate(['create-admin', email], 'p');
 
-    const made = await userOf(service, email);
+    const admin = await userOf(service, email);
     expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
-    expect(made).toMatchObject({ role: 'admin' });
+    expect(admin).toMatchObject({ role: 'admin' });
     expect(await service.entries()).toMatchObject([
       operatorEntry('create-admin', {
         action: 'CREATE',
-        resource_id: String(made?.id),
+        resource_id: String(admin?.id),
         result: 'FAILURE',
         details: { ...lost, role: 'admin' },
       }),
@@ -106,10 +86,10 @@ describe('A change by a command, whose response is lost,', () => {
 
     const { status, stderr } = await service.operate(['import-users', file]);
 
-    const made = await userOf(service, email);
-    const named = { action: 'CREATE', resource_id: String(made?.id) } as const;
+    const admin = await userOf(service, email);
+    const named = { action: 'CREATE', resource_id: String(admin?.id) } as const;
     expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
-    expect(made).toMatchObject({ role: 'admin' });
+    expect(admin).toMatchObject({ role: 'admin' });
     expect(await service.entries()).toMatchObject(
       [
         { action: 'CREATE' as const, details: { stage: 'begun' } },
@@ -132,7 +112,7 @@ describe('A change by a command, whose response is lost,', () => {
       { fault: faults.reset, table: audit },
     );
 
-    const { status, stderr } = await service.operate(['promote', email]);
+    const { status, stderr } = await service.operate(['create-admin', email], 'password');
 
     proxy.impose();
     const log = join(service.folder, `${randomUUID()}.log`);
@@ -141,11 +121,11 @@ describe('A change by a command, whose response is lost,', () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/could not be written.*replay-audit\.\nIt is not known whether/);
     expect((await service.entries())[0]).toMatchObject(
-      operatorEntry('promote', {
+      operatorEntry('create-admin', {
         action: 'UPDATE',
         resource_id: String(id),
         result: 'FAILURE',
-        details: { ...lost, ...fromTo('user', 'admin') },
+        details: { ...lost, ...made },
       }),
     );
   });
@@ -158,7 +138,7 @@ describe('A change that DynamoDB refuses', () => {
     const table = service.environment.USERS_TABLE ?? '';
     proxy.impose({ fault: faults.throughputExceeded, operation: 'UpdateItem', table });
 
-    const { status, stderr } = await service.operate(['promote', email]);
+    const { status, stderr } = await service.operate(['create-admin', email], 'password');
 
     expect([status, stderr]).toEqual([
       1,
@@ -166,11 +146,11 @@ describe('A change that DynamoDB refuses', () => {
     ]);
     expect(await userOf(service, email)).toMatchObject({ role: 'user' });
     expect(await service.entries()).toMatchObject([
-      operatorEntry('promote', {
+      operatorEntry('create-admin', {
         action: 'UPDATE',
         resource_id: String(id),
         result: 'FAILURE',
-        details: { error: 'ProvisionedThroughputExceededException', ...fromTo('user', 'admin') },
+        details: { error: 'ProvisionedThroughputExceededException', ...made },
       }),
     ]);
   });

@@ -223,7 +223,7 @@ describe('replay-audit', () => {
     await client.send(new DeleteTableCommand({ TableName: audit }));
     const { id, email } = await register(suffering.api);
 
-    const promoted = await suffering.operate(['promote', email]);
+    const promoted = await suffering.operate(['create-admin', email], 'password');
     const exported = await suffering.operate(['export-users', '-']);
     const log = [...suffering.output().split('\n'), ...promoted.stderr.split('\n')];
     for (const [name, value] of Object.entries(environmentDefaults)) vi.stubEnv(name, value);
@@ -240,7 +240,7 @@ describe('replay-audit', () => {
     const entries = [...(await scanAudit(endpoint, audit))].sort((a, b) => a.id - b.id);
     expect(entries).toMatchObject([
       { action: 'CREATE', resource_id: String(id), user_id: id },
-      { action: 'UPDATE', resource_id: String(id), user_agent: 'operator promote' },
+      { action: 'UPDATE', resource_id: String(id), user_agent: 'operator create-admin' },
       { resource: 'audit-logs', user_agent: 'operator replay-audit', resource_id: 'replay' },
       { action: 'CREATE', resource: 'audit-logs', user_agent: 'operator replay-audit' },
     ]);

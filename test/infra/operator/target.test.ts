@@ -51,7 +51,7 @@ afterAll(() => {
 });
 
 const onStack = (environment: Readonly<Record<string, string>>) =>
-  operate(['list-admins', '--stack', 'accounts'], {
+  operate(['export-users', '-', '--stack', 'accounts'], {
     environment: { HOME: parent, ...environment },
   });
 
@@ -136,7 +136,7 @@ describe('A command for the service on this machine', () => {
   it('refuses a folder without data and makes none', async () => {
     const folder = join(parent, 'nowhere');
 
-    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+    const { status, stderr } = await operate(['export-users', '-', `--local=${folder}`]);
 
     expect(status).toBe(1);
     expect(stderr).toContain(`There is no data in ${folder}: run npm start once`);
@@ -149,16 +149,16 @@ describe('A command for the service on this machine', () => {
     const target = `--local=${folder}`;
 
     const made = await operate(['create-admin', 'a@b.example', target], { input: 'p' });
-    const listed = await operate(['list-admins', target]);
+    const listed = await operate(['export-users', '-', target]);
 
     expect([made.stderr, made.status]).toEqual(['', 0]);
-    expect(listed.stdout).toMatch(/^\d\ta@b\.example\tAdministrator\t/);
+    expect(listed.stdout).toMatch(/^\{"id":1,"name":"Administrator","email":"a@b.example"/);
   });
 
   it('says what to do when the service has never run on the folder’s tables', async () => {
     const folder = await folderWithTables({ users: 'others-users', audit: 'others-audit' });
 
-    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+    const { status, stderr } = await operate(['revoke', 'a@b.example', `--local=${folder}`]);
 
     expect(status).toBe(1);
     expect(stderr).toMatch(/A table .* does not exist.*run npm start once/);
@@ -171,7 +171,7 @@ describe('A command for the service on this machine', () => {
     await service.stop();
     expect(existsSync(join(folder, 'service.json'))).toBe(true);
 
-    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+    const { status, stderr } = await operate(['export-users', '-', `--local=${folder}`]);
 
     expect(status).toBe(1);
     expect(stderr).toContain('There is no data in');
@@ -186,7 +186,7 @@ describe('A command for the service on this machine', () => {
     const unlock = lockFolder(folder);
     announceRunning(folder, { url: '', endpoint, ...tables, settings: {} });
 
-    const { status, stderr } = await operate(['list-admins', `--local=${folder}`]);
+    const { status, stderr } = await operate(['export-users', '-', `--local=${folder}`]);
     silent.close();
     unlock?.();
 

@@ -560,7 +560,7 @@ describe('verify-audit', () => {
     [
       'no copy beside a service',
       () => ['--archive=', `--local=${service.folder}`],
-      '--archive needs a folder',
+      'Name one service',
     ],
     [
       'a day that no calendar has',

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { demoteAdmin, listAdmins } from '../../../lib/users/admins.ts';
+import { listAdmins } from '../../../lib/users/admins.ts';
 import { updateUser } from '../../../lib/users/changes.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
-import { findUser, storedUser } from '../../support/stored-user.ts';
+import { storedUser } from '../../support/stored-user.ts';
 
 // In a process of its own, for its output.
 const { api, adminToken: token, output } = await serviceForThisFile({}, {});
@@ -39,34 +39,6 @@ describe('listAdmins', () => {
     await updateUser(905, { role: 'admin', name: 'Admin' });
 
     expect([await isListed(901), await isListed(905)]).toEqual([false, true]);
-  });
-});
-
-describe('demoteAdmin', () => {
-  const roles = async (...ids: readonly number[]) =>
-    Promise.all(ids.map(async (id) => (await findUser(id))?.role));
-
-  it('makes an admin a user, who is no longer listed among the admins', async () => {
-    await Promise.all([insert(1001), insert(1002)]);
-
-    expect(await demoteAdmin(1001, { otherAdmin: 1002 })).toBe(true);
-
-    expect(await roles(1001, 1002)).toEqual(['user', 'admin']);
-    const listed = (await listAdmins()).map(({ id }) => id);
-    expect([listed.includes(1001), listed.includes(1002)]).toEqual([false, true]);
-  });
-
-  it.each([
-    ['the other one is none', 1003, 1005],
-    ['this one is none', 1010, 1004],
-    ['the other one is gone', 1006, 999_999],
-  ])('changes nothing when %s', async (_, id, otherAdmin) => {
-    await Promise.all([id, otherAdmin].filter((each) => each < 2000).map(insert));
-    const before = await roles(id, otherAdmin);
-
-    expect(await demoteAdmin(id, { otherAdmin })).toBeUndefined();
-
-    expect(await roles(id, otherAdmin)).toEqual(before);
   });
 });
 
