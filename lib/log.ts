@@ -38,6 +38,19 @@ export const describeFault = (error: unknown): Record<string, unknown> => {
   };
 };
 
+/** Does work whose fault does not fail the request: it is logged. @returns undefined after a fault */
+export const loggingFaults = async <T>(
+  event: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> => {
+  try {
+    return await work();
+  } catch (error) {
+    logError(event, describeFault(error));
+    return undefined;
+  }
+};
+
 // The events of log lines that other modules name; alarms look for most of them.
 
 /** A mail could not be handed to the function that mails. */

@@ -1,6 +1,26 @@
+import { isIPv6 } from 'node:net';
+
 /** The id of a request, and where it comes from. */
 export interface Source {
   readonly request_id: string;
   readonly ip_address: string;
   readonly user_agent: string;
 }
+
+/** The eight groups of an IPv6 address, `::` filled in. */
+const groups = (address: string): string[] => {
+  const [head = '', tail] = address.split('::');
+  const [before, after] = [head, tail ?? ''].map((part) => part.split(':').filter(Boolean));
+  const missing = Math.max(0, 8 - (before?.length ?? 0) - (after?.length ?? 0));
+  return [...(before ?? []), ...Array<string>(missing).fill('0'), ...(after ?? [])];
+};
+
+/**
+ * The part of the address space that one party holds: an IPv4 address, or the /64 network of an
+ * IPv6 address, because each customer of a provider has 2^64 of those.
+ */
+export const networkOf = (address: string): string => {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const prefix = groups(address).slice(0, 4);
+  return `${prefix.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+};

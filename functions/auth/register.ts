@@ -1,9 +1,9 @@
 import { audited } from '../../lib/audit/record.ts';
+import { countRegistration } from '../../lib/auth/counters.ts';
 import { prepareFirstSession } from '../../lib/auth/new-session.ts';
 import * as contract from '../../lib/contract/accounts.ts';
 import { anyone, endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { countRegistration } from '../../lib/limits/counters.ts';
 import { remindToVerify, tellHolder } from '../../lib/mail/hand-over.ts';
 import { config, hidesAccounts } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';

@@ -22,7 +22,7 @@ const only = (user: User | undefined, { email = user?.email ?? '', role }: Filte
 };
 
 const findHolder = async ({ claims }: AuthenticatedRequest, email: string) => {
-  const { user } = await findUserByEmail(email);
+  const user = await findUserByEmail(email);
   return user && toUserFor(claims)({ ...user });
 };
 

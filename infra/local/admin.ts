@@ -103,7 +103,7 @@ const parse = ({ email, password }: Omit<NewUser, 'name'>): NewUser => {
 
 /** Makes the configured admin, unless the user who has the address is one with that password. */
 const ensureConfigured = async (account: NewUser): Promise<void> => {
-  const { user } = await findUserByEmail(account.email);
+  const user = await findUserByEmail(account.email);
   const isDone =
     user?.role === 'admin' &&
     !isUnverified(user) &&
@@ -113,7 +113,7 @@ const ensureConfigured = async (account: NewUser): Promise<void> => {
 
 /** The email address of an admin whom the settings do not name: one that no user has yet. */
 const freeEmail = async (): Promise<string> => {
-  const { user } = await findUserByEmail('admin@localhost');
+  const user = await findUserByEmail('admin@localhost');
   return user ? `admin-${randomBytes(4).toString('hex')}@localhost` : 'admin@localhost';
 };
 

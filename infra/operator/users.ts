@@ -5,7 +5,7 @@ import { Failure } from './failure.ts';
 
 /** @throws {Failure} when no user has the email address */
 export const requireUser = async (email: string): Promise<StoredUser> => {
-  const { user } = await findUserByEmail(email);
+  const user = await findUserByEmail(email);
   if (!user) throw new Failure('There is no user with this email address: check its spelling.');
   return user;
 };

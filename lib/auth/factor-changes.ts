@@ -3,7 +3,6 @@
 import { audited } from '../audit/record.ts';
 import { updateOnce } from '../dynamodb/client.ts';
 import { DomainError, missingField } from '../errors.ts';
-import { countAttempt, requireNoWaitNow } from '../limits/counters.ts';
 import { notifyOfFactor } from '../mail/hand-over.ts';
 import {
   type Code,
@@ -31,7 +30,7 @@ import { hasFactor, type StoredUser, userKey } from '../users/items.ts';
 import { endingSessions } from '../users/sessions.ts';
 import { readUser } from '../users/store.ts';
 import { type Permission, type Written, whileAsRead } from '../users/update.ts';
-import { loginCounters } from './login-protection.ts';
+import { countAttempt, loginCounters, requireNoWait } from './counters.ts';
 import {
   checkOwnRequest,
   type OwnRequest,
@@ -60,12 +59,12 @@ const requireRightCode = async <Found>(
   use: (found: Found) => Promise<boolean> = async () => true,
 ): Promise<Found> => {
   const counters = await loginCounters(user.email, sourceIp, user);
-  const seen = await requireNoWaitNow(counters);
+  const seen = await requireNoWait(counters);
   const found = await check();
-  const seenByNow = found === undefined ? seen : await requireNoWaitNow(counters);
+  const seenByNow = found === undefined ? seen : await requireNoWait(counters);
   if (found !== undefined && (await use(found))) return found;
-  await countAttempt(seenByNow);
-  throw new DomainError('CODE_WRONG');
+  const { refusal } = await countAttempt(seenByNow);
+  throw refusal ?? new DomainError('CODE_WRONG');
 };
 
 /** Requires a right code of a user, and uses it up, whatever comes of the request. */

@@ -1,26 +1,58 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
-import {
-  countAttempt,
-  countsOf,
-  markWaits,
-  requireNoWait,
-  requireNoWaitNow,
-  type SeenCounter,
-} from '../limits/counters.ts';
 import { remindToVerify } from '../mail/hand-over.ts';
-import { type Code, readCode } from '../second-factor/codes.ts';
-import { checkCode, type Proof, useCode } from '../second-factor/factor.ts';
+import { readCode } from '../second-factor/codes.ts';
+import { checkCode, useCode } from '../second-factor/factor.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
-import { hasFactor, type StoredUser } from '../users/items.ts';
+import { getItems, hasFactor, type StoredUser, wantedEmailKey } from '../users/items.ts';
 import { unmatchableHash, verifyPassword } from '../users/password.ts';
-import { findUserByEmail, refreshHash } from '../users/store.ts';
-import { forgetFailures, loginCounters } from './login-protection.ts';
+import { findHolder, rehash } from '../users/store.ts';
+import {
+  type Counter,
+  countAttempt,
+  forgetFailures,
+  loginCounters,
+  readCounts,
+  refusalByWait,
+  withCounts,
+} from './counters.ts';
 import { beginSession, type Tokens } from './new-session.ts';
 
-type SeenCounters = readonly SeenCounter[];
+/** What somebody sends to log in; the code may be anything. */
+interface Login {
+  readonly email: string;
+  readonly password: string;
+  readonly code?: unknown;
+}
+
+/** The user of the address, if there is one, and the counters of the login. */
+interface Found {
+  readonly user: StoredUser | undefined;
+  readonly counters: readonly Counter[];
+}
+
+/** Why a login is refused whose password was checked. */
+interface Refusal {
+  readonly error: unknown;
+  /** The reason in its audit entry; absent: it leaves none. */
+  readonly reason?: string;
+  /** The counters of the failure; absent: it is not counted. */
+  readonly counters?: readonly Counter[];
+}
+
+interface Success {
+  readonly user: StoredUser;
+  readonly counters: readonly Counter[];
+  readonly tokens: Tokens;
+}
+
+const find = async (email: string, { ip_address }: Source): Promise<Found> => {
+  const counters = await loginCounters(email, ip_address);
+  const [emailItem, ...counts] = await getItems([wantedEmailKey(email), ...counters]);
+  return { user: await findHolder(email, emailItem), counters: withCounts(counters, counts) };
+};
 
 /** Whether nobody may log in as a user before the address is verified. */
 const isUnverified = ({ email_verified }: StoredUser): boolean =>
@@ -28,13 +60,12 @@ const isUnverified = ({ email_verified }: StoredUser): boolean =>
 
 /** The user who logs in, or the reason why the login fails. */
 const checkPassword = async (user: StoredUser | undefined, password: string) => {
-  const known = user !== undefined;
   // Where responses must not reveal whether an account exists, their time must not either: a login
   // to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
   const raisesWork = config.loginAnswers === 'uniform';
   const hash = () => user?.password_hash ?? unmatchableHash();
-  const matches = (known || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
-  if (!known) return { reason: 'unknown_email' } as const;
+  const matches = (user || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
+  if (!user) return { reason: 'unknown_email' } as const;
   if (!matches) return { reason: 'wrong_password' } as const;
   // Whoever registers an address and logs in must not learn whether it was taken.
   const hides = hidesAccounts(config) && isUnverified(user);
@@ -48,95 +79,62 @@ const errorFor = (reason: string) =>
       : 'INVALID_CREDENTIALS',
   );
 
-/** The fields by which the entry of a failure differs. */
-const failure = (reason: string) => ({ result: 'FAILURE', details: { reason } }) as const;
+/** Decides a login: its password, the waits, its code, the address, and its session. */
+const decide = async (found: Found, login: Login, source: Source): Promise<Refusal | Success> => {
+  const { user, reason } = await checkPassword(found.user, login.password);
+  if (!user) return { reason, error: errorFor(reason), counters: found.counters };
 
-/** Records the first login that a wait refuses. Later ones write nothing, however many come. */
-const recordFirstRefusals = async (
-  attempt: Omit<AuditedAction, 'resource' | 'result'>,
-  seen: SeenCounters,
-  now: Date,
-): Promise<void> => {
-  const first = await markWaits(seen, { now });
-  const nobody = { user_id: undefined, resource_id: undefined };
-  await Promise.all(
-    first.map(({ ofAccount }) =>
-      record({ ...attempt, ...(ofAccount ? {} : nobody), ...failure('too_many_attempts') }),
-    ),
-  );
+  const code = readCode(login.code);
+  const proof = code && hasFactor(user) && (await checkCode(user, code));
+  const counters = await readCounts(await loginCounters(login.email, source.ip_address, user));
+  const wait = refusalByWait(counters);
+  if (wait) return { reason: 'too_many_attempts', error: wait };
+
+  if (hasFactor(user) && !code) return { error: new DomainError('LOGIN_CODE_REQUIRED') };
+  if (hasFactor(user) && !(proof && (await useCode(user.id, proof)))) {
+    return { reason: 'wrong_code', error: new DomainError('LOGIN_CODE_WRONG'), counters };
+  }
+  if (isUnverified(user)) {
+    await remindToVerify(user, source);
+    return { reason: 'email_not_verified', error: new DomainError('EMAIL_NOT_VERIFIED') };
+  }
+  try {
+    return { user, counters, tokens: await beginSession(user, source) };
+  } catch (error) {
+    return { reason: 'no_token', error };
+  }
 };
 
-/** A right code of a user who has a second factor; it is not used up yet. */
-const proofOf = async (user: StoredUser, code: Code | undefined): Promise<Proof | undefined> =>
-  code && hasFactor(user) ? checkCode(user, code) : undefined;
+type Attempt = Omit<AuditedAction, 'resource' | 'result'>;
 
-/** Requires a verified address where the setting does; the link is mailed again. */
-const requireVerified = async (user: StoredUser, source: Source): Promise<void> => {
-  if (!isUnverified(user)) return;
-  await remindToVerify(user, source);
-  throw new DomainError('EMAIL_NOT_VERIFIED');
+/** Counts and records a refusal, and throws its error, or that of a wait that others have begun. */
+const refuse = async (attempt: Attempt, refusal: Refusal): Promise<never> => {
+  const { reason, error, counters = [] } = refusal;
+  const { refusal: wait, ...begun } = await countAttempt(counters);
+  if (reason) await record({ ...attempt, result: 'FAILURE', details: { reason, ...begun } });
+  throw wait ?? error;
 };
-
-/** What somebody sends to log in; the code may be anything. */
-interface Login {
-  readonly email: string;
-  readonly password: string;
-  readonly code?: unknown;
-}
 
 /**
- * Logs a user in. Leaves an audit entry, except for a missing code, for most faults of the store, and
- * for refusals after the first one in a wait.
+ * Logs a user in. Leaves an audit entry, except where a wait refuses it before its password is checked,
+ * for a missing code, and when the store fails before there is a session to be written.
  * @returns the tokens of the new session
  * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
  *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
  */
-export const logIn = async (
-  { email, password, ...given }: Login,
-  source: Source,
-): Promise<Tokens> => {
-  const counters = await loginCounters(email, source.ip_address);
-  const { user: found, items } = await findUserByEmail(email, { alongside: counters });
-  const seen = countsOf(counters, items);
-  const attempt = {
-    ...source,
-    action: 'LOGIN',
-    user_id: found?.id,
-    resource_id: found?.id,
-  } as const;
-  const now = new Date();
-  await recordFirstRefusals(attempt, seen, now);
-  requireNoWait(seen, { now });
-
-  const recordFailure = (reason: string) => record({ ...attempt, ...failure(reason) });
-  const recordAndThrow = (reason: string) => async (error: unknown) => {
-    await recordFailure(reason);
-    throw error;
-  };
-  const countAndThrow = async (reason: string, counts: SeenCounters, error: DomainError) => {
-    // The response waits for the entry, because Lambda freezes a function after it.
-    const [, counted] = await Promise.allSettled([recordFailure(reason), countAttempt(counts)]);
-    throw counted.status === 'rejected' ? counted.reason : error;
-  };
-
-  const { user, reason } = await checkPassword(found, password);
-  if (!user) return countAndThrow(reason, seen, errorFor(reason));
-  const code = readCode(given.code);
-  const proof = await proofOf(user, code);
-  const all = await loginCounters(email, source.ip_address, user);
-  const seenByNow = await requireNoWaitNow(all).catch(recordAndThrow('too_many_attempts'));
-  if (hasFactor(user)) {
-    if (!code) throw new DomainError('LOGIN_CODE_REQUIRED');
-    const isUsed = proof && (await useCode(user.id, proof));
-    if (!isUsed) return countAndThrow('wrong_code', seenByNow, new DomainError('LOGIN_CODE_WRONG'));
-  }
-  await requireVerified(user, source).catch(recordAndThrow('email_not_verified'));
-  const tokens = await beginSession(user, source).catch(recordAndThrow('no_token'));
+export const logIn = async (login: Login, source: Source): Promise<Tokens> => {
+  const found = await find(login.email, source);
+  const wait = refusalByWait(found.counters);
+  if (wait) throw wait;
+  const outcome = await decide(found, login, source);
+  const id = found.user?.id;
+  const attempt = { ...source, action: 'LOGIN', user_id: id, resource_id: id } as const;
+  if ('error' in outcome) return refuse(attempt, outcome);
   await Promise.all([
     record({ ...attempt, result: 'SUCCESS' }),
-    remindToVerify(user, source),
-    forgetFailures(seenByNow),
-    refreshHash(user, password),
+    remindToVerify(outcome.user, source),
+    forgetFailures(outcome.counters),
+    rehash(outcome.user, login.password),
   ]);
-  return tokens;
+  return outcome.tokens;
 };

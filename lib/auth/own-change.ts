@@ -1,6 +1,5 @@
 /** The conditions under which users change themselves, or those whom they made. */
 import { DomainError, missingField } from '../errors.ts';
-import { countAttempt, requireNoWaitNow } from '../limits/counters.ts';
 import { config } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
 import type { StoredUser } from '../users/items.ts';
@@ -8,7 +7,7 @@ import { verifyPassword } from '../users/password.ts';
 import type { UserChanges } from '../users/schema.ts';
 import { readUser } from '../users/store.ts';
 import type { Permission } from '../users/update.ts';
-import { loginCounters } from './login-protection.ts';
+import { countAttempt, loginCounters, requireNoWait } from './counters.ts';
 
 /** What users ask for of themselves with their current password. */
 export interface OwnRequest {
@@ -39,12 +38,12 @@ export const parseCurrentPassword = (value: unknown): string => {
 export const requirePassword = async (user: StoredUser, request: OwnRequest): Promise<string> => {
   const password = parseCurrentPassword(request.currentPassword);
   const counters = await loginCounters(user.email, request.sourceIp, user);
-  const seen = await requireNoWaitNow(counters);
+  const seen = await requireNoWait(counters);
   if (!(await verifyPassword(password, user.password_hash))) {
-    await countAttempt(seen);
-    throw new DomainError('CURRENT_PASSWORD_WRONG');
+    const { refusal } = await countAttempt(seen);
+    throw refusal ?? new DomainError('CURRENT_PASSWORD_WRONG');
   }
-  await requireNoWaitNow(counters);
+  await requireNoWait(counters);
   return password;
 };
 

@@ -1,9 +1,11 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { sendIf, storageTime } from '../dynamodb/client.ts';
 import { DomainError, namedError } from '../errors.ts';
-import { exceeds, networkOf } from '../limits/counters.ts';
-import { describeFault, logError, noticeNotHandedOver } from '../log.ts';
+import { describeFault, logError, loggingFaults, noticeNotHandedOver } from '../log.ts';
 import { config } from '../settings.ts';
 import { post } from '../signed-request.ts';
-import type { Source } from '../source.ts';
+import { networkOf, type Source } from '../source.ts';
+import { seconds } from '../time.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. Each function that this
 // file exports is a way to have something mailed, and there is no other way: all of them count the
@@ -75,14 +77,34 @@ const handOver = async (message: MailMessage): Promise<void> => {
 
 /** Mails that one IP address, or one /64 network of IPv6, may ask for in a quarter of an hour. */
 const mailsPerSource = 20;
+const quarterOfAnHour = 15 * 60;
 
 /**
- * Counts a request, except with LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
- * not those of the clients.
+ * Counts a request within a quarter of an hour of the clock: nobody waits longer than until its end,
+ * however often they ask. With LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
+ * not those of the clients, nothing is counted.
+ * @returns whether it exceeds the limit; false when it could not be counted
  */
-const exceedsLimit = async ({ ip_address }: Source): Promise<boolean> =>
-  config.loginFailuresPerAddress > 0 &&
-  (await exceeds(`attempts#mail#address#${networkOf(ip_address)}`, mailsPerSource, new Date()));
+export const exceedsLimit = async (
+  { ip_address }: Pick<Source, 'ip_address'>,
+  now = new Date(),
+): Promise<boolean> => {
+  if (config.loginFailuresPerAddress === 0) return false;
+  const quarter = Math.floor(seconds(now) / quarterOfAnHour);
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: { pk: `attempts#mail#address#${networkOf(ip_address)}#${quarter}` },
+    UpdateExpression: 'SET expires_at = :end ADD mails :one',
+    ConditionExpression: 'attribute_not_exists(pk) OR mails < :limit',
+    ExpressionAttributeValues: {
+      ':end': (quarter + 1) * quarterOfAnHour,
+      ':one': 1,
+      ':limit': mailsPerSource,
+    },
+  });
+  const work = () => sendIf(command, { timeout: storageTime(1000) });
+  return (await loggingFaults('mail-not-counted', work)) === false;
+};
 
 /**
  * Requests a mail, unless its source has asked for too many. Notices to a verified address are not

@@ -79,7 +79,7 @@ const mailOnce = async (
 };
 
 const mailReset = async (message: ResetMessage): Promise<void> => {
-  const { user } = await findUserByEmail(message.email);
+  const user = await findUserByEmail(message.email);
   if (!user) return;
   const { id, email } = user;
   const write = async () => {
@@ -111,7 +111,7 @@ const mailVerification = async (message: VerificationMessage): Promise<void> => 
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);
   if (!user || !isNeeded(user, message)) return;
-  const { user: holder } = pendingId === undefined ? { user } : await findUserByEmail(email);
+  const holder = pendingId === undefined ? user : await findUserByEmail(email);
   // Whoever has the address learns it, and whoever asked for it does not.
   if (holder && holder.id !== user_id) {
     return mailReset({ ...message, kind: 'reset', isTaken: true, asked_by: user_id });

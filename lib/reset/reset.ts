@@ -1,7 +1,7 @@
 /** Password resets, for users who forgot their password (functions/README.md, Password reset). */
 
 import { audited } from '../audit/record.ts';
-import { failuresOf } from '../auth/login-protection.ts';
+import { failuresOf } from '../auth/counters.ts';
 import { DomainError } from '../errors.ts';
 import { notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';

@@ -39,7 +39,7 @@ export const postponeMove = async (
     return isWaiting(user) ? { ...all, waiting: { pending_email: undefined } } : all;
   }
   if (!hidesAccounts(config)) {
-    const { user: holder } = await findUserByEmail(email);
+    const holder = await findUserByEmail(email);
     if (holder && holder.id !== id) throw new DomainError('EMAIL_REGISTERED');
   }
   return { atOnce: rest, waiting: waitingForLink(user, email) };

@@ -3,15 +3,13 @@ import { send, type TransactItem, transact } from '../dynamodb/client.ts';
 import { type Page, readPage } from '../dynamodb/page.ts';
 import { createdAtKey, usersTable } from '../dynamodb/tables.ts';
 import { DomainError, namedError } from '../errors.ts';
-import { describeFault, logError } from '../log.ts';
+import { loggingFaults } from '../log.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
 import {
   adminListing,
   emailItemKey,
   getItem,
-  getItems,
-  type ItemKey,
   listing,
   type StoredUser,
   toStoredUser,
@@ -153,23 +151,24 @@ export const readUser = async (id: number): Promise<StoredUser> => {
 };
 
 /**
- * The user who holds an email address in any letter case, with the password hash, or undefined.
- * @param alongside keys of further items to read in the same request as the email item
- * @returns the user, and the further items in the order of their keys, undefined where there is
- *   none
+ * The user who holds an email address in any letter case, or undefined.
+ * @param emailItem as read before
  * @throws {DomainError} STORAGE_FAULT
  */
-export const findUserByEmail = async (
+export const findHolder = async (
   email: string,
-  { alongside = [] }: { alongside?: readonly ItemKey[] } = {},
-): Promise<{ user: StoredUser | undefined; items: Awaited<ReturnType<typeof getItems>> }> => {
-  const [emailItem, ...items] = await getItems([wantedEmailKey(email), ...alongside]);
+  emailItem: Awaited<ReturnType<typeof getItem>>,
+): Promise<StoredUser | undefined> => {
   // Without a user, id 0 is read, which nobody has: both cases cost the same.
   const item = await getItem(userKey(Number(emailItem?.user_id ?? 0)));
   // The user may have left the address between the two reads.
   const isHolder = item !== undefined && emailKey(item.email as string) === emailKey(email);
-  return { user: isHolder ? toStoredUser(item) : undefined, items };
+  return isHolder ? toStoredUser(item) : undefined;
 };
+
+/** The same, with a read of the email item. @throws {DomainError} STORAGE_FAULT */
+export const findUserByEmail = async (email: string): Promise<StoredUser | undefined> =>
+  findHolder(email, await getItem(wantedEmailKey(email)));
 
 /**
  * One page of all users, or of the admins, oldest first unless the order says otherwise. One request reads it: 1 MB at
@@ -246,12 +245,10 @@ const replacePasswordHash = async (
  * Replaces a hash of a lower cost by one at the current cost, which only a login can do, because it
  * has the password. Never throws: the login succeeds anyway, and the next one tries again.
  */
-export const refreshHash = async (user: StoredUser, password: string): Promise<void> => {
-  try {
-    if (!needsRehash(user.password_hash)) return;
+export const rehash = async (user: StoredUser, password: string): Promise<void> => {
+  if (!needsRehash(user.password_hash)) return;
+  await loggingFaults('hash-not-raised', async () => {
     const fresh = await hashPassword(password);
     await replacePasswordHash(user.id, { old: user.password_hash, fresh });
-  } catch (error) {
-    logError('hash-not-refreshed', describeFault(error));
-  }
+  });
 };

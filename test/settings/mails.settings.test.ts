@@ -77,7 +77,7 @@ const password = 'a long password';
 
 /** A user with the address, in place of the one who has it. */
 const userWith = async (email: string, fields: Partial<StoredUser> = {}): Promise<StoredUser> => {
-  const { user: holder } = await findUserByEmail(email);
+  const holder = await findUserByEmail(email);
   if (holder) await deleteUser(holder.id);
   const id = await allocateUserId();
   const hash = await hashPassword(password);
@@ -153,7 +153,7 @@ const rows: readonly Row[] = [
     way: 'remindToVerify',
     kind: 'verification',
     prepare: async (email) => {
-      const { user } = await findUserByEmail(email);
+      const user = await findUserByEmail(email);
       if (user) await deleteUser(user.id);
       return registration(email);
     },

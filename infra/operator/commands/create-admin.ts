@@ -9,7 +9,7 @@ import { readNewPassword } from '../terminal.ts';
 const run: Run = async ({ operator, operands: [givenEmail], options }) => {
   const email = parseEmail(givenEmail);
   const name = parseName(options.name ?? 'Administrator');
-  const { user } = await findUserByEmail(email);
+  const user = await findUserByEmail(email);
   const password = parsePassword(await readNewPassword());
   const { make, ...change } = await adminChange({ name, email, password }, user);
   const report = () => {

@@ -16,7 +16,7 @@ import { hashPassword } from '../../../lib/users/password.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { type OwnTables, useOwnTables } from '../../support/own-tables.ts';
-import { type EngineProxy, faults, overtake, startProxy } from '../../support/proxy.ts';
+import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 import { storedUser } from '../../support/stored-user.ts';
 
@@ -71,113 +71,72 @@ const attempts = async (times: number, email: string, source: ReturnType<typeof 
   return codes;
 };
 
-/** The entries of logins from a source that were refused before their password was checked. */
-const refusals = async ({ user_agent }: ReturnType<typeof newSource>) =>
-  (await scanAudit(inject('engine'), tables.audit)).filter(
-    (entry) => entry.user_agent === user_agent && entry.details?.includes('too_many_attempts'),
-  );
-const refusal = (id: number | null) =>
-  expect.objectContaining({
-    action: 'LOGIN',
-    result: 'FAILURE',
-    details: '{"reason":"too_many_attempts"}',
-    resource: 'users',
-    user_id: id,
-    resource_id: id && String(id),
-  });
+/** The details of the entries of logins from a source and whose they are, by their waits. */
+const entriesOf = async ({ user_agent }: ReturnType<typeof newSource>) =>
+  (await scanAudit(inject('engine'), tables.audit))
+    .filter((entry) => entry.user_agent === user_agent)
+    .map(({ user_id, details }) => ({ user_id, ...JSON.parse(details ?? '') }))
+    .sort((a, b) => (a.waits_until ?? '').localeCompare(b.waits_until ?? ''));
+
+/** The time in so many seconds, by the second. */
+const inSeconds = (seconds: number) =>
+  new Date(1000 * (Math.floor(Date.now() / 1000) + seconds)).toISOString();
 
 const writes = () => proxy.requests.filter((request) => request.writes > 0);
 
-describe('The first login that a wait refuses before its password is checked', () => {
-  it('leaves an entry of the account, and the refusals after it write nothing', async () => {
-    const [{ id, email }, source] = [await newUser(), newSource()];
+describe('The failed login that begins a wait', () => {
+  it('says so in its entry, and the logins that the wait refuses write nothing', async () => {
+    const [{ id: user_id, email }, source] = [await newUser(), newSource()];
+    const failure = { user_id, reason: 'wrong_password' };
+
     await attempts(2, email, source);
 
-    expect(await attempt(email, source)).toBe(tooMany);
-
-    const { ip_address } = source;
-    expect(await refusals(source)).toEqual([refusal(id)]);
-    expect(await refusals(source)).toMatchObject([{ ip_address }]);
+    expect(await entriesOf(source)).toEqual([failure, { ...failure, waits_until: inSeconds(30) }]);
     proxy.forget();
     expect(await attempt(email, source)).toBe(tooMany);
     expect(await attempt(email, source, 'right')).toBe(tooMany);
     expect(writes()).toEqual([]);
   });
 
-  it('leaves an entry without a user where nobody has the address', async () => {
+  it('says so too where nobody has the address', async () => {
     const [email, source] = [uniqueEmail(), newSource()];
-    await attempts(4, email, source);
 
-    expect(await refusals(source)).toEqual([refusal(null)]);
-  });
-
-  it('leaves an entry without a user when its source address must wait', async () => {
-    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '2');
-    const [{ email }, source] = [await newUser(), newSource()];
-    for (const other of [uniqueEmail(), uniqueEmail()]) await attempt(other, source);
-
-    expect(await attempts(2, email, source)).toEqual([tooMany, tooMany]);
-
-    expect(await refusals(source)).toEqual([refusal(null)]);
-  });
-
-  it('leaves an entry for each of account and source address when both must wait', async () => {
-    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '2');
-    const [{ id, email }, source] = [await newUser(), newSource()];
     await attempts(2, email, source);
 
-    expect(await attempts(2, email, source)).toEqual([tooMany, tooMany]);
-
-    const entries = await refusals(source);
-    expect(entries).toHaveLength(2);
-    expect(entries).toEqual(expect.arrayContaining([refusal(id), refusal(null)]));
+    const failure = { user_id: null, reason: 'unknown_email' };
+    expect(await entriesOf(source)).toEqual([failure, { ...failure, waits_until: inSeconds(30) }]);
   });
 
-  it('leaves another entry in the next wait', async () => {
-    const [{ id, email }, source] = [await newUser(), newSource()];
-    await attempts(4, email, source);
+  it('names the longer wait of the account and the source address', async () => {
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1');
+    const [{ email }, source] = [await newUser(), newSource()];
+    await attempts(1, email, source);
     pass(30);
 
-    expect(await attempts(3, email, source)).toEqual(['INVALID_CREDENTIALS', tooMany, tooMany]);
+    await attempts(1, email, source);
 
-    expect(await refusals(source)).toEqual([refusal(id), refusal(id)]);
+    expect(await entriesOf(source)).toMatchObject([{}, { waits_until: inSeconds(60) }]);
   });
 
-  it('leaves one entry of two refused at the same time', async () => {
-    const [{ id, email }, source] = [await newUser(), newSource()];
-    await attempts(2, email, source);
-    const refused = () => attempt(email, source);
+  it('says so again after each wait', async () => {
+    const [{ email }, source] = [await newUser(), newSource()];
+    await attempts(3, email, source);
+    const first = inSeconds(30);
+    pass(30);
 
-    expect(await overtake(proxy, 'UpdateItem', refused, refused)).toEqual([tooMany, tooMany]);
+    expect(await attempts(2, email, source)).toEqual(['INVALID_CREDENTIALS', tooMany]);
 
-    expect(await refusals(source)).toEqual([refusal(id)]);
+    const waits = (await entriesOf(source)).map(({ waits_until }) => waits_until);
+    expect(waits).toEqual([undefined, first, inSeconds(60)]);
   });
 
-  it('leaves its entry also when the response of DynamoDB is lost once', async () => {
-    const [{ id, email }, source] = [await newUser(), newSource()];
-    await attempts(2, email, source);
-    proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
-
-    expect(await attempts(2, email, source)).toEqual([tooMany, tooMany]);
-
-    expect(await refusals(source)).toEqual([refusal(id)]);
-  });
-
-  it('leaves its entry to the next refusal when the wait cannot be marked, which is logged', async () => {
-    const [{ id, email }, source] = [await newUser(), newSource()];
-    await attempts(2, email, source);
+  it('leaves its entry also when it cannot be counted', async () => {
+    const [{ email }, source] = [await newUser(), newSource()];
     proxy.impose({ fault: faults.missingTable, operation: 'UpdateItem' });
 
-    expect(await attempt(email, source)).toBe(tooMany);
+    expect(await attempts(3, email, source)).toEqual(Array(3).fill('INVALID_CREDENTIALS'));
 
-    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
-    expect(lines).toMatchObject([
-      { event: 'refusal-not-marked', fault: 'ResourceNotFoundException' },
-    ]);
-    expect(await refusals(source)).toEqual([]);
-    proxy.impose();
-    expect(await attempt(email, source)).toBe(tooMany);
-    expect(await refusals(source)).toEqual([refusal(id)]);
+    expect(await entriesOf(source)).toHaveLength(3);
   });
 });
 

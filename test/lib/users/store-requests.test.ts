@@ -91,7 +91,7 @@ describe('The requests of an endpoint to DynamoDB', () => {
   it('asks at GET /api/users?email= for two reads', async () => {
     await api('GET', `/api/users?email=${account.email}`, { token: account.token });
 
-    expect(asked()).toEqual(['BatchGetItem users', 'GetItem users']);
+    expect(asked()).toEqual(['GetItem users', 'GetItem users']);
   });
 
   it('are one read, one write and one audit write for a PUT without a new address', async () => {

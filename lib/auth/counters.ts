@@ -1,0 +1,244 @@
+/**
+ * The counters of failed logins and of registrations (functions/README.md, Login protection). Past a
+ * limit the caller must wait: longer each time, but never for good. Each count is one conditional
+ * update. No request fails because counting fails.
+ */
+import { createHmac } from 'node:crypto';
+import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  conditionItem,
+  isConditionFailure,
+  retry,
+  send,
+  sendIf,
+  storageTime,
+} from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
+import { loggingFaults } from '../log.ts';
+import { config } from '../settings.ts';
+import { networkOf } from '../source.ts';
+import { seconds } from '../time.ts';
+import { getItems, hasFactor, type StoredUser } from '../users/items.ts';
+import { emailKey } from '../users/user.ts';
+import { signingKeys } from './signing-secret.ts';
+
+/** Seconds within which attempts add up. */
+const window = 15 * 60;
+
+/** Seconds to wait after the limit is reached; doubled each further time, up to the longest. */
+const firstWait = 30;
+const longestWait = 15 * 60;
+
+/** Milliseconds that counting may delay a response. */
+const countingTimeout = () => storageTime(1000);
+
+/** A count as it is stored. Times are seconds since 1970. */
+interface Count {
+  readonly attempts: number;
+  /** Absent until the limit is reached. */
+  readonly waits_until?: number;
+  readonly expires_at: number;
+}
+
+/** A counter of attempts, and how many of them are allowed within 15 minutes. */
+export interface Counter {
+  readonly pk: string;
+  readonly limit: number;
+  /** Whether it counts for an account: a successful login then deletes the count. */
+  readonly ofAccount?: true;
+  /** The count as it was read; absent if there is none, or if it was not read. */
+  readonly count?: Count | undefined;
+}
+
+/** The address is stored only as a keyed digest, because people mistakenly type passwords there. */
+const accountCounter = async (email: string): Promise<Counter> => {
+  const [{ keyObject }] = await signingKeys();
+  const account = createHmac('sha256', keyObject).update(`login.v1:${emailKey(email)}`);
+  const pk = `attempts#login#account#${account.digest('base64url')}`;
+  return { pk, limit: config.loginFailuresPerAccount, ofAccount: true };
+};
+
+const notCounted = 'attempt-not-counted';
+
+/** The counter of an account's failed logins; undefined if the signing secret cannot be read. */
+export const failuresOf = (email: string): Promise<Counter | undefined> =>
+  loggingFaults(notCounted, () => accountCounter(email));
+
+/** The counter of a user: another address must not give further guesses at a code. */
+const userCounter = ({ id }: StoredUser): Counter => ({
+  pk: `attempts#login#user#${id}`,
+  limit: config.loginFailuresPerAccount,
+  ofAccount: true,
+});
+
+/**
+ * The counters of a login that are switched on. Without the signing secret there is none of the account.
+ * @param user whose password or code is checked, once known: one with a second factor is counted too
+ */
+export const loginCounters = async (
+  email: string,
+  sourceIp: string,
+  user?: StoredUser,
+): Promise<Counter[]> => {
+  const ofAccount = await failuresOf(email);
+  const pk = `attempts#login#address#${networkOf(sourceIp)}`;
+  const ofAddress = { pk, limit: config.loginFailuresPerAddress };
+  const ofUser = user && hasFactor(user) ? [userCounter(user)] : [];
+  return [...(ofAccount ? [ofAccount] : []), ofAddress, ...ofUser].filter(({ limit }) => limit > 0);
+};
+
+/** Seconds that remain to wait; 0 when there is no wait. */
+export const waitOf = (count: Count | undefined, now: Date): number =>
+  Math.max(0, (count?.waits_until ?? 0) - seconds(now));
+
+const refusalFor = (waits: readonly number[]): DomainError | undefined => {
+  const retryAfter = Math.max(0, ...waits);
+  return retryAfter > 0 ? new DomainError('TOO_MANY_ATTEMPTS', { retryAfter }) : undefined;
+};
+
+/** TOO_MANY_ATTEMPTS while any of the counters, as read, demands a wait. */
+export const refusalByWait = (counters: readonly Counter[]): DomainError | undefined =>
+  refusalFor(counters.map(({ count }) => waitOf(count, new Date())));
+
+/** Counters with the items that were read under their keys, in the same order. */
+export const withCounts = (
+  counters: readonly Counter[],
+  items: readonly (object | undefined)[],
+): readonly Counter[] =>
+  counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
+
+/** Reads counters. Without their counts, if these cannot be read. */
+export const readCounts = async (counters: readonly Counter[]): Promise<readonly Counter[]> => {
+  const read = () => getItems(counters, { timeout: countingTimeout() });
+  return withCounts(counters, (await loggingFaults(notCounted, read)) ?? []);
+};
+
+/**
+ * Reads counters, and refuses while one demands a wait. Called before a password is checked and
+ * again after it, because others may have reached a limit meanwhile.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
+ */
+export const requireNoWait = async (counters: readonly Counter[]): Promise<readonly Counter[]> => {
+  const seen = await readCounts(counters);
+  const refusal = refusalByWait(seen);
+  if (refusal) throw refusal;
+  return seen;
+};
+
+/** A count after one more attempt. The one that reaches the limit is let through; the next waits. */
+export const countAfter = (count: Count | undefined, limit: number, now: number): Count => {
+  const before =
+    count && count.expires_at > now ? count : { attempts: 0, expires_at: now + window };
+  const attempts = before.attempts + 1;
+  if (attempts < limit) return { attempts, expires_at: before.expires_at };
+  const waits_until = now + Math.min(firstWait * 2 ** (attempts - limit), longestWait);
+  return { attempts, waits_until, expires_at: waits_until + window };
+};
+
+/** The update that counts one more attempt, on conditions that hold until others reach the limit. */
+const increment = ({ attempts, waits_until, expires_at }: Count, limit: number, now: number) => {
+  if (attempts > 1 && !waits_until) {
+    return {
+      UpdateExpression: 'ADD attempts :one',
+      ConditionExpression: 'attempts < :last AND expires_at > :now',
+      ExpressionAttributeValues: { ':one': 1, ':last': limit - 1, ':now': now },
+    };
+  }
+  const values = { ':attempts': attempts, ':end': expires_at };
+  const [wait, ofWait] = waits_until
+    ? [', waits_until = :until', { ':until': waits_until }]
+    : [' REMOVE waits_until', {}];
+  const [condition, ofCondition] =
+    attempts > 1
+      ? ['attempts = :seen', { ':seen': attempts - 1 }]
+      : ['attribute_not_exists(pk) OR expires_at <= :now', { ':now': now }];
+  return {
+    UpdateExpression: `SET attempts = :attempts, expires_at = :end${wait}`,
+    ConditionExpression: condition,
+    ExpressionAttributeValues: { ...values, ...ofWait, ...ofCondition },
+  };
+};
+
+/**
+ * Attempts at counting. Others may change or delete a count after it was read. An attempt that
+ * could still not be counted must wait: no guess is checked that is not counted.
+ */
+const maxRounds = 8;
+
+/** Counts an attempt by one counter. @returns seconds to wait; or when the wait ends that it begins */
+const countOne = async ({ pk, limit, count: seen }: Counter, now: Date) => {
+  let count = seen;
+  const waitOrCount = async () => {
+    const wait = waitOf(count, now);
+    if (wait > 0) return { wait };
+    const next = countAfter(count, limit, seconds(now));
+    const command = new UpdateCommand({
+      TableName: config.usersTable,
+      Key: { pk },
+      ...increment(next, limit, seconds(now)),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    });
+    try {
+      await send(command, { timeout: countingTimeout() });
+      return { wait: 0, begins: next.waits_until };
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+      count = conditionItem<Count>(error);
+      return undefined;
+    }
+  };
+  const counted = await retry(waitOrCount, { attempts: maxRounds });
+  return counted ?? { wait: Math.max(1, waitOf(count, now)) };
+};
+
+/**
+ * Counts an attempt by all of its counters.
+ * @param counters of the attempt, with what was read of them before
+ * @returns when the wait ends that this attempt begins, ISO 8601; TOO_MANY_ATTEMPTS if others have
+ *   reached a limit meanwhile
+ */
+export const countAttempt = async (
+  counters: readonly Counter[],
+  now = new Date(),
+): Promise<{ waits_until?: string; refusal: DomainError | undefined }> => {
+  const counting = counters.map((counter) =>
+    loggingFaults(notCounted, () => countOne(counter, now)),
+  );
+  const counted = (await Promise.all(counting)).flatMap((one) => one ?? []);
+  const until = Math.max(0, ...counted.map(({ begins = 0 }) => begins));
+  const refusal = refusalFor(counted.map(({ wait }) => wait));
+  return until > 0 ? { waits_until: new Date(until * 1000).toISOString(), refusal } : { refusal };
+};
+
+/**
+ * Counts a registration where registrations are limited, which is off by default.
+ * @throws {DomainError} TOO_MANY_ATTEMPTS
+ */
+export const countRegistration = async (sourceIp: string, now?: Date): Promise<void> => {
+  const limit = config.registrationsPerAddress;
+  if (limit === 0) return;
+  const pk = `attempts#register#address#${networkOf(sourceIp)}`;
+  const { refusal } = await countAttempt([{ pk, limit }], now);
+  if (refusal) throw refusal;
+};
+
+/** Deletes a count, unless it has reached its limit meanwhile. */
+const forget = ({ pk }: Counter, now: Date): Promise<boolean> =>
+  sendIf(
+    new DeleteCommand({
+      TableName: config.usersTable,
+      Key: { pk },
+      ConditionExpression: 'attribute_not_exists(waits_until) OR waits_until <= :now',
+      ExpressionAttributeValues: { ':now': seconds(now) },
+    }),
+    { timeout: countingTimeout() },
+  );
+
+/** Deletes the counts of an account's failed logins after a successful one, if there are any. */
+export const forgetFailures = async (
+  counters: readonly Counter[],
+  now = new Date(),
+): Promise<void> => {
+  const counted = counters.filter(({ ofAccount, count }) => ofAccount && count);
+  await Promise.all(counted.map((each) => loggingFaults(notCounted, () => forget(each, now))));
+};
