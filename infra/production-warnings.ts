@@ -2,52 +2,12 @@
 import cdk from '../cdk.json' with { type: 'json' };
 import {
   type DeploymentSettings,
-  deploymentSettings,
   type Given,
   type Name,
   names,
   readSetting,
 } from './deployment-settings.ts';
 import production from './production.json' with { type: 'json' };
-
-/** Settings whose allowed values are listed from the laxest to the strictest. */
-const fromLaxest: readonly Name[] = [
-  'auditSeal',
-  'abandonAuditSeal',
-  'userDirectory',
-  'loginAnswers',
-  'sessions',
-  'secondFactor',
-  'currentPassword',
-  'v1Users',
-  'docs',
-  'console',
-];
-
-/** Settings of which a greater number is stricter, and limits, of which a smaller one is. */
-const minimums: readonly Name[] = ['passwordMinLength', 'bcryptCost', 'auditLockDays'];
-const limits: readonly Name[] = [
-  'loginFailuresPerAccount',
-  'loginFailuresPerAddress',
-  'registrationsPerAddress',
-];
-
-/** A number that is greater for a stricter value, and 0 where no value is stricter than others. */
-const strictness = (name: Name, value: string | number | undefined): number => {
-  if (fromLaxest.includes(name)) {
-    return Object.values<unknown>(deploymentSettings[name].allowed).indexOf(value);
-  }
-  if (minimums.includes(name)) return Number(value);
-  // 0 means that there is no limit.
-  if (limits.includes(name)) return value === 0 ? Number.NEGATIVE_INFINITY : -Number(value);
-  return name === 'corsOrigins' && value !== '*' ? 1 : 0;
-};
-
-/** Settings that are laxer than infra/production.json's, or than their defaults. */
-const laxerThan = (file: Given, settings: DeploymentSettings): readonly Name[] =>
-  names.filter(
-    (name) => strictness(name, settings[name]) < strictness(name, readSetting(name, file)),
-  );
 
 /** The consequences of settings that are missing, perhaps because `-c` was forgotten. */
 const consequences = {
@@ -92,10 +52,8 @@ export const productionWarnings = (
   file: Given = production,
 ): string[] => {
   if (settings.stage !== 'production') return [];
-  const laxer = laxerThan(file, settings);
-  const lost = lostWithout(file, settings).filter((name) => !laxer.includes(name));
+  const lost = lostWithout(file, settings);
   return [
-    ...laxer.map((name) => `${name}=${settings[name]} is laxer than ${readSetting(name, file)}`),
     ...missingFrom(file, settings),
     ...shortLock(settings),
     ...(lost.length > 0

@@ -58,18 +58,14 @@ const limit = { from: 0, to: 1_000_000 } as const;
 
 /** Chosen by whoever deploys the service or starts it on one machine. */
 export const serviceSettings = {
-  userDirectory: { variable: 'USER_DIRECTORY', allowed: ['open', 'closed'], default: 'open' },
+  /** Whether users see each other, and logins tell who has an account. */
+  accounts: { variable: 'ACCOUNTS', allowed: ['open', 'private'], default: 'open' },
   passwordMinLength: {
     variable: 'PASSWORD_MIN_LENGTH',
     allowed: { from: 1, to: 255 },
     default: '1',
   },
   bcryptCost: { variable: 'BCRYPT_COST', allowed: { from: 4, to: 16 }, default: '10' },
-  loginAnswers: {
-    variable: 'LOGIN_ANSWERS',
-    allowed: ['distinct', 'uniform'],
-    default: 'distinct',
-  },
   loginFailuresPerAccount: {
     variable: 'LOGIN_FAILURES_PER_ACCOUNT',
     allowed: limit,
@@ -81,36 +77,28 @@ export const serviceSettings = {
     default: '1000',
   },
   registrationsPerAddress: { variable: 'REGISTRATIONS_PER_ADDRESS', allowed: limit, default: '0' },
-  /** Whether a session can be ended before its token expires; see lib/users/sessions.ts. */
-  sessions: { variable: 'SESSIONS', allowed: ['stateless', 'revocable'], default: 'stateless' },
-  /** Days after which a session ends, however often it is refreshed; 0: with its one token. */
-  sessionDays: {
-    variable: 'SESSION_DAYS',
-    allowed: { from: 0, to: 400 },
-    default: '0',
-    requires: 'sessions',
-  },
-  /** Days without a refresh after which a session ends, where it can be refreshed. */
+  /** Days after which a session ends, however often it is refreshed; 0: there are no sessions. */
+  sessionDays: { variable: 'SESSION_DAYS', allowed: { from: 0, to: 400 }, default: '0' },
+  /** Days without a refresh after which a session ends. */
   sessionIdleDays: {
     variable: 'SESSION_IDLE_DAYS',
     allowed: { from: 1, to: 400 },
     default: '30',
     requires: 'sessionDays',
   },
-  /** Whether users must give their current password to change their password or address. */
-  currentPassword: {
-    variable: 'CURRENT_PASSWORD',
-    allowed: ['optional', 'required'],
-    default: 'optional',
-  },
   /** Whether users can delete their own account. */
-  selfDeletion: { variable: 'SELF_DELETION', allowed: ['off', 'on'], default: 'off' },
+  selfDeletion: {
+    variable: 'SELF_DELETION',
+    allowed: ['off', 'on'],
+    default: 'off',
+    requires: 'sessionDays',
+  },
   /** Whether users can have a second factor, and whether admins must. */
   secondFactor: {
     variable: 'SECOND_FACTOR',
     allowed: ['off', 'optional', 'admins'],
     default: 'off',
-    requires: 'sessions',
+    requires: 'sessionDays',
   },
   /** The sender of mails. With it and the next setting, passwords can be reset. */
   mailFrom: {
@@ -154,7 +142,7 @@ type ServiceSetting = keyof typeof serviceSettings;
 export const operatorSettings = [
   'passwordMinLength',
   'bcryptCost',
-  'sessions',
+  'sessionDays',
   'secondFactor',
   'mailFrom',
   'resetUrl',
@@ -200,8 +188,6 @@ export const settings = {
   secondFactorLocalKey: { variable: 'SECOND_FACTOR_LOCAL_KEY', allowed: anyText, default: '' },
   /** The folder of the files that pages load; see infra/static-files.ts. */
   staticFiles: { variable: 'STATIC_FILES', allowed: anyText },
-  /** How many times as long as on AWS a request to the store may take, on a busy machine. */
-  storagePatience: { variable: 'STORAGE_PATIENCE', allowed: { from: 1, to: 10 }, default: '1' },
 } as const satisfies Catalogue;
 
 /** Given by the stack to the functions of the seal: its bucket, and the id of its key in AWS KMS. */
@@ -272,15 +258,18 @@ export type Config = Values<typeof settings>;
 export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom' | 'resetUrl'>) =>
   mailFrom !== '' && resetUrl !== '';
 
+/** Whether there are sessions (functions/README.md, Sessions). */
+export const hasSessions = ({ sessionDays }: Pick<ServiceValues, 'sessionDays'>) => sessionDays > 0;
+
 /**
  * Whether nobody can tell from registrations, or from changes of their own address, who has an
- * account: then only admins create users.
+ * account.
  */
 export const hidesAccounts = ({
+  accounts,
   emailVerification,
-  loginAnswers,
-}: Pick<ServiceValues, 'emailVerification' | 'loginAnswers'>) =>
-  emailVerification === 'required' && loginAnswers === 'uniform';
+}: Pick<ServiceValues, 'accounts' | 'emailVerification'>) =>
+  accounts === 'private' && emailVerification === 'required';
 
 /** The value that a text means. @returns undefined for a text that is not allowed */
 export const parseSetting = (setting: Setting, text: string): string | number | undefined => {

@@ -8,6 +8,7 @@ import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { namedError } from './errors.ts';
 import { config } from './settings.ts';
+import { patiently } from './time.ts';
 
 /** Milliseconds for one attempt. */
 const attemptTime = 1000;
@@ -16,7 +17,7 @@ const attemptTime = 1000;
 let http: NodeHttpHandler | undefined;
 
 const openClient = (): NodeHttpHandler => {
-  const requestTimeout = attemptTime * config.storagePatience;
+  const requestTimeout = patiently(attemptTime);
   return new NodeHttpHandler({
     connectionTimeout: requestTimeout / 2,
     requestTimeout,

@@ -8,5 +8,16 @@ export const clockSkew = 60;
 export const hour = 60 * 60;
 export const day = 24 * hour;
 
+declare global {
+  /**
+   * How many times as long as on AWS this process waits for other services, tables among them;
+   * absent: as long. The service on one machine sets it, where everything shares the processors.
+   */
+  var patience: number | undefined;
+}
+
+/** A time limit of this process, from the one on AWS in any unit. */
+export const patiently = (limit: number): number => limit * (globalThis.patience ?? 1);
+
 /** Milliseconds. */
 export const dayInMilliseconds = day * 1000;

@@ -29,7 +29,8 @@ export default defineConfig({
     include: process.env.TESTS?.split(' ') ?? all,
     globalSetup: ['test/support/engine.ts'],
     sequence: { sequencer: NearestFirst },
-    env: { BCRYPT_COST: '4', STORAGE_PATIENCE: '10' },
+    setupFiles: ['test/support/fresh-modules.ts'],
+    env: { BCRYPT_COST: '4' },
     // What hangs with a mutant, Stryker ends by its own clock.
     testTimeout: 180_000,
     hookTimeout: 180_000,

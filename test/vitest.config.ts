@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { chosenEngine } from './support/engine.ts';
+import { patienceOf } from './support/patience.ts';
 
 /**
  * Which folder means what. The gate (`npm run check`) is for tests whose outcome is the same at
@@ -65,7 +66,7 @@ export default defineConfig({
       // The least that bcrypt allows: the tests are about the service, not its hash's price.
       BCRYPT_COST: '4',
       // A machine that has other work, or stands still, is no fault of the service's.
-      STORAGE_PATIENCE: '10',
+      ...patienceOf(10),
       // Tests start services and commands by the hundred: Node compiles their code once.
       NODE_COMPILE_CACHE: new URL('../node_modules/.cache/node', import.meta.url).pathname,
     },

@@ -1,7 +1,7 @@
 import { audited } from '../../lib/audit/record.ts';
 import { checkOwnRequestWithCode } from '../../lib/auth/factor-changes.ts';
 import * as contract from '../../lib/contract/account-deletions.ts';
-import { authenticated } from '../../lib/http/access.ts';
+import { authenticated, storedCaller } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
@@ -10,12 +10,12 @@ import { deleteSelf } from '../../lib/users/deletion.ts';
 
 /** POST /api/account-deletions */
 export const handler = endpoint(contract.deleteAccount, authenticated, async (request) => {
-  const { body, caller, claims } = request;
-  const { id } = claims;
+  const caller = storedCaller(request);
+  const { id } = caller;
   const source = sourceOf(request);
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
-  const { currentPassword, code } = body;
-  const own = { id, currentPassword, code, sourceIp: source.ip_address };
+  const { currentPassword, code } = request.body;
+  const own = { currentPassword, code, sourceIp: source.ip_address };
   const deleted = await audited(deletion, async (entry) => {
     const user = await deleteSelf(await checkOwnRequestWithCode(own, caller));
     entry.details = deletionDetails(user);

@@ -19,7 +19,7 @@ export const handler = endpoint(contract.logOut, authenticatedEvenIfDeleted, asy
   } as const;
   await audited(logout, async () => {
     // A deleted user has no sessions to end.
-    if (caller) await (scope ? endSessions(caller.id) : endSession(caller.id, caller.session));
+    if (caller) await (scope ? endSessions(caller.id) : endSession(caller.id, caller.session.id));
   });
   return { statusCode: 204 };
 });

@@ -1,8 +1,8 @@
 /** The settings in force that the console looks at. The page carries them as JSON. */
 export interface PageData {
-  readonly sessions: 'stateless' | 'revocable';
+  /** Whether there are sessions. */
+  readonly sessions: boolean;
   readonly secondFactor: 'off' | 'optional' | 'admins';
-  readonly currentPassword: 'optional' | 'required';
   readonly passwordMinLength: number;
   /** Whether links that reset passwords are mailed. */
   readonly passwordReset: boolean;

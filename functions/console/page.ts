@@ -1,6 +1,6 @@
 /** The page of the console. Its script makes all that it shows (functions/console/web). */
 import type { FileNames } from '../../lib/http/kept.ts';
-import { type ServiceValues, sendsMail } from '../../lib/settings.ts';
+import { hasSessions, type ServiceValues, sendsMail } from '../../lib/settings.ts';
 import type { PageData } from './page-data.ts';
 
 /** The Content-Security-Policy of the page. No script of it turns text into HTML or code. */
@@ -18,9 +18,8 @@ export const pagePolicy = [
 ].join('; ');
 
 const dataOf = (settings: ServiceValues): PageData => ({
-  sessions: settings.sessions,
+  sessions: hasSessions(settings),
   secondFactor: settings.secondFactor,
-  currentPassword: settings.currentPassword,
   passwordMinLength: settings.passwordMinLength,
   auditSeal: settings.auditSeal,
   docs: settings.docs,

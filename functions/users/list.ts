@@ -36,7 +36,7 @@ export const handler = endpoint(contract.listUsers, authenticated, async (reques
   // Cursors are signed for it: each order is a list of its own, and so are the admins.
   const scope = JSON.stringify(['users', order, role]);
   const { after } = await pageOf(query, scope);
-  if (config.userDirectory === 'closed' && request.claims.role !== 'admin') {
+  if (config.accounts === 'private' && request.claims.role !== 'admin') {
     return only(await findUserFor(request, request.claims.id), query);
   }
   if (email !== undefined) return only(await findHolder(request, email), query);

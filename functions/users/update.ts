@@ -31,8 +31,8 @@ const checkOwn = async (request: AuthenticatedRequest, changes: UserChanges) => 
   const { body, caller, claims } = request;
   const { currentPassword } = body;
   const sourceIp = sourceOf(request).ip_address;
-  const own = { id: claims.id, changes, currentPassword, sourceIp };
-  const permission = await checkOwnChange(own, caller);
+  const permission =
+    caller && (await checkOwnChange({ changes, currentPassword, sourceIp }, caller));
   return { permission, ...(await postponeMove(claims.id, changes, permission)) };
 };
 

@@ -108,6 +108,7 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
  */
 export const startService = async (settings: LocalSettings): Promise<LocalService> => {
   const { folder, corsOrigins: origins, logsRequests } = settings;
+  globalThis.patience ??= 3;
   const unlock = folder ? takeFolder(folder) : () => undefined;
   const opening = Promise.withResolvers<readonly Integration[]>();
   const gateway = createGateway(opening.promise, {

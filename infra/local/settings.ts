@@ -64,7 +64,6 @@ export const localSettings = {
   /** Unless it is set, requests are logged on a terminal. */
   logRequests: { variable: 'LOG_REQUESTS', allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
-  storagePatience: settings.storagePatience,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
   engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', allowed: anyText, default: '' },
   /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */

@@ -113,12 +113,11 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
 
 /**
  * The settings that commands assume of a service that is not running, where their own environment
- * does not set them. Ending sessions does no harm where they are stateless; where they are
- * revocable, they must be ended.
+ * does not set them. Ending sessions does no harm where there are none.
  */
 const likelySettings = (): Readonly<Record<string, string>> => {
-  const { variable } = serviceSettings.sessions;
-  return process.env[variable] ? {} : { [variable]: 'revocable' };
+  const { variable } = serviceSettings.sessionDays;
+  return process.env[variable] ? {} : { [variable]: '1' };
 };
 
 /** Starts an engine on the folder of a service that is not running, until the command ends. */

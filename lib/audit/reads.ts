@@ -2,11 +2,11 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf, storageTime } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
 import type { Source } from '../source.ts';
-import { clockSkew, hour, seconds } from '../time.ts';
+import { clockSkew, hour, patiently, seconds } from '../time.ts';
 import { record } from './record.ts';
 import type { AuditFilter } from './store.ts';
 
@@ -14,7 +14,7 @@ import type { AuditFilter } from './store.ts';
 const period = hour;
 
 /** Milliseconds that marking a query may take, before its entry is written. */
-const markingTimeout = () => storageTime(1000);
+const markingTimeout = () => patiently(1000);
 
 /** The key of the mark of a caller and a filter, without the times of the filter. */
 const markKey = (caller: number, { userId, action, result, resourceId }: AuditFilter) => {

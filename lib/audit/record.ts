@@ -1,13 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { retry, storageTime } from '../dynamodb/client.ts';
+import { retry } from '../dynamodb/client.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { entryNotWritten, logError } from '../log.ts';
 import { config } from '../settings.ts';
+import { patiently } from '../time.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 import { type EntryWrite, insertEntry, timeToLive } from './store.ts';
 
 /** Milliseconds by which a slow audit store may delay a response. */
-const recordingTimeout = () => storageTime(1000);
+const recordingTimeout = () => patiently(1000);
 
 /**
  * Attempts to find a free id: two entries of one millisecond have the same id once in 4,096 times.
@@ -65,7 +66,7 @@ export const logUnwritten = (error: unknown, write: EntryWrite, entry?: AuditEnt
 type RecordedAction = Omit<AuditedAction, 'resource'> & Partial<Pick<AuditedAction, 'resource'>>;
 
 /**
- * Records an action. Never throws, and takes a second at most when STORAGE_PATIENCE is 1. An entry
+ * Records an action. Never throws, and takes a second at most on AWS. An entry
  * that cannot be written is logged whole, to be replayed.
  */
 export const record = async (action: RecordedAction): Promise<void> => {

@@ -5,19 +5,12 @@
  */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import {
-  conditionItem,
-  isConditionFailure,
-  retry,
-  send,
-  sendIf,
-  storageTime,
-} from '../dynamodb/client.ts';
+import { conditionItem, isConditionFailure, retry, send, sendIf } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { loggingFaults } from '../log.ts';
 import { config } from '../settings.ts';
 import { networkOf } from '../source.ts';
-import { seconds } from '../time.ts';
+import { patiently, seconds } from '../time.ts';
 import { getItems, hasFactor, type StoredUser } from '../users/items.ts';
 import { emailKey } from '../users/user.ts';
 import { signingKeys } from './signing-secret.ts';
@@ -30,7 +23,7 @@ const firstWait = 30;
 const longestWait = 15 * 60;
 
 /** Milliseconds that counting may delay a response. */
-const countingTimeout = () => storageTime(1000);
+const countingTimeout = () => patiently(1000);
 
 /** A count as it is stored. Times are seconds since 1970. */
 interface Count {

@@ -83,9 +83,9 @@ const requireCode = (user: StoredUser, sourceIp: string, code: Code): Promise<Pr
  */
 export const checkOwnRequestWithCode = async (
   request: OwnRequest & { readonly code: unknown },
-  caller: Bearer | undefined,
+  caller: Bearer,
 ): Promise<Permission> => {
-  if (!caller || !hasFactor(caller)) return checkOwnRequest(request, caller);
+  if (!hasFactor(caller)) return checkOwnRequest(request, caller);
   const code = parseCode(request.code);
   const permission = await checkOwnRequest(request, caller);
   await requireCode(caller, request.sourceIp, code);
@@ -138,8 +138,7 @@ export interface FactorRequest {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-const ownRequest = ({ caller, source, body }: FactorRequest) => ({
-  id: caller.id,
+const ownRequest = ({ source, body }: FactorRequest) => ({
   currentPassword: body.currentPassword,
   sourceIp: source.ip_address,
 });

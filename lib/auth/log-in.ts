@@ -62,7 +62,7 @@ const isUnverified = ({ email_verified }: StoredUser): boolean =>
 const checkPassword = async (user: StoredUser | undefined, password: string) => {
   // Where responses must not reveal whether an account exists, their time must not either: a login
   // to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
-  const raisesWork = config.loginAnswers === 'uniform';
+  const raisesWork = config.accounts === 'private';
   const hash = () => user?.password_hash ?? unmatchableHash();
   const matches = (user || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
   if (!user) return { reason: 'unknown_email' } as const;
@@ -74,7 +74,7 @@ const checkPassword = async (user: StoredUser | undefined, password: string) => 
 
 const errorFor = (reason: string) =>
   new DomainError(
-    reason === 'unknown_email' && config.loginAnswers === 'distinct'
+    reason === 'unknown_email' && config.accounts === 'open'
       ? 'USER_NOT_REGISTERED'
       : 'INVALID_CREDENTIALS',
   );

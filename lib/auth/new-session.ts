@@ -1,7 +1,7 @@
 /** How a login or a registration begins a session, and what its response has of it. */
 
 import type { TransactItem } from '../dynamodb/client.ts';
-import { config } from '../settings.ts';
+import { config, hasSessions } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { day, seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
@@ -18,33 +18,26 @@ import { issueToken } from './token.ts';
 /** The tokens that the client gets. */
 export interface Tokens {
   readonly token: string;
-  /** Where sessions can be refreshed. */
+  /** Where there are sessions. */
   readonly refreshToken?: string;
 }
 
 /**
  * The time at which a session ends by itself: SESSION_DAYS after it began, or SESSION_IDLE_DAYS after
- * its last refresh; without refresh tokens, when its one token expires.
+ * its last refresh.
  * @param created milliseconds since 1970
  * @returns seconds since 1970
  */
-export const sessionEnd = (created: number, now: Date): number => {
-  const idleEnd = seconds(now) + sessionLifetime();
-  return config.sessionDays === 0
-    ? idleEnd
-    : Math.min(idleEnd, Math.floor(created / 1000) + config.sessionDays * day);
-};
+export const sessionEnd = (created: number, now: Date): number =>
+  Math.min(seconds(now) + sessionLifetime(), Math.floor(created / 1000) + config.sessionDays * day);
 
 const prepare = async (user: StoredUser, source: Source, now = new Date()) => {
   const id = makeSessionId();
   const until = sessionEnd(now.getTime(), now);
-  const session = makeSession(user, source, { until, now });
-  if (config.sessionDays === 0) {
-    return { id, session, tokens: { token: await issueToken(user, { session: id, now }) } };
-  }
   const { refreshToken, refresh } = firstRefreshToken(user.id, id);
+  const session = makeSession(user, source, { until, refresh, now });
   const token = await issueToken(user, { session: id, pair: refresh.pair, now });
-  return { id, session: { ...session, refresh }, tokens: { token, refreshToken } };
+  return { id, session, tokens: { token, refreshToken } };
 };
 
 /**
@@ -53,7 +46,7 @@ const prepare = async (user: StoredUser, source: Source, now = new Date()) => {
  * @throws {DomainError} TOKEN_FAULT, STORAGE_FAULT
  */
 export const beginSession = async (user: StoredUser, source: Source): Promise<Tokens> => {
-  if (config.sessions === 'stateless') return { token: await issueToken(user) };
+  if (!hasSessions(config)) return { token: await issueToken(user) };
   const { id, session, tokens } = await prepare(user, source);
   await storeSession(user, id, session);
   return tokens;
@@ -68,8 +61,7 @@ export const prepareFirstSession = async (
   user: StoredUser,
   source: Source,
 ): Promise<{ tokens: Tokens; writes: TransactItem[] }> => {
-  if (config.sessions === 'stateless')
-    return { tokens: { token: await issueToken(user) }, writes: [] };
+  if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, writes: [] };
   const { id, session, tokens } = await prepare(user, source);
   return { tokens, writes: [firstSession(user, id, session)] };
 };

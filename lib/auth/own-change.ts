@@ -1,6 +1,5 @@
 /** The conditions under which users change themselves, or those whom they made. */
 import { DomainError, missingField } from '../errors.ts';
-import { config } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
 import type { StoredUser } from '../users/items.ts';
 import { verifyPassword } from '../users/password.ts';
@@ -11,7 +10,6 @@ import { countAttempt, loginCounters, requireNoWait } from './counters.ts';
 
 /** What users ask for of themselves with their current password. */
 export interface OwnRequest {
-  readonly id: number;
   /** The field `currentPassword` of the body. */
   readonly currentPassword: unknown;
   readonly sourceIp: string;
@@ -47,59 +45,40 @@ export const requirePassword = async (user: StoredUser, request: OwnRequest): Pr
   return password;
 };
 
-/** Where sessions are revocable, the session of the request must not be ended before the change. */
-const whileOpen = (caller: Bearer | undefined): Pick<Permission, 'endsWith' | 'session'> => ({
-  endsWith: {},
-  ...(caller ? { session: caller.session } : {}),
-});
-
-/**
- * Checks that users may change themselves: their session, where sessions are revocable, and their
- * current password, where a new password or another address requires it.
- * @param caller the user, if authentication has read it
- * @returns undefined where neither is checked
- * @throws {DomainError} USER_NOT_FOUND, CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS,
- *   CURRENT_PASSWORD_WRONG, STORAGE_FAULT
- */
-export const checkOwnChange = async (
-  change: OwnChange,
-  caller: Bearer | undefined,
-): Promise<Permission | undefined> => {
-  const { password, email } = change.changes;
-  const mayRequirePassword =
-    config.currentPassword === 'required' && (password !== undefined || email !== undefined);
-  if (!caller && !mayRequirePassword) return undefined;
-  const user = caller ?? (await readUser(change.id));
-  const session = whileOpen(caller);
-  if (!mayRequirePassword) return { user, ...session };
-  if (password === undefined && email === user.email) {
-    // The address is sent back unchanged. That requires no password, unless it changes before the
-    // write.
-    return { user, ...session, endsWith: { email: 'CURRENT_PASSWORD_REQUIRED' } };
-  }
-  return { user, ...session, currentPassword: await requirePassword(user, change) };
-};
-
 /** The permission of users to change themselves while their session lasts. */
 export const ownPermission = (caller: Bearer): Permission => ({
   user: caller,
-  ...whileOpen(caller),
+  session: caller.session,
+  endsWith: {},
 });
 
 /**
- * Checks what users ask for of themselves: their session, where sessions are revocable, and their
- * current password.
- * @param caller the user, if authentication has read it
- * @throws {DomainError} USER_NOT_FOUND, CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS,
- *   CURRENT_PASSWORD_WRONG, STORAGE_FAULT
+ * Checks what users ask for of themselves: their current password.
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS, CURRENT_PASSWORD_WRONG,
+ *   STORAGE_FAULT
  */
 export const checkOwnRequest = async (
   request: OwnRequest,
-  caller: Bearer | undefined,
-): Promise<Permission> => {
-  const user = caller ?? (await readUser(request.id));
-  const currentPassword = await requirePassword(user, request);
-  return { user, ...whileOpen(caller), currentPassword };
+  caller: Bearer,
+): Promise<Permission> => ({
+  ...ownPermission(caller),
+  currentPassword: await requirePassword(caller, request),
+});
+
+/**
+ * Checks that users may change themselves: a new password or another address requires their current
+ * password.
+ * @throws {DomainError} the same as {@link checkOwnRequest}
+ */
+export const checkOwnChange = async (change: OwnChange, caller: Bearer): Promise<Permission> => {
+  const { password, email } = change.changes;
+  if (password === undefined && email === undefined) return ownPermission(caller);
+  if (password === undefined && email === caller.email) {
+    // The address is sent back unchanged. That requires no password, unless it changes before the
+    // write.
+    return { ...ownPermission(caller), endsWith: { email: 'CURRENT_PASSWORD_REQUIRED' } };
+  }
+  return checkOwnRequest(change, caller);
 };
 
 /**

@@ -90,7 +90,6 @@ export const standingOf = (
   { refresh, used }: Session,
   now: Date,
 ): Standing => {
-  if (!refresh) return { is: 'unknown' };
   const { key, newest, salt, isUsed } = refresh;
   if (!timingSafeEqual(Buffer.from(tag), Buffer.from(tagOf(secret, key)))) return { is: 'unknown' };
   if (hashOf(secret) === newest) return { is: 'good' };

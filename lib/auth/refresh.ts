@@ -55,7 +55,7 @@ const exchange = async (
 ): Promise<{ refreshToken: string; pair: number }> => {
   const { sessionId } = given;
   const session: Session | undefined = sessions[sessionId];
-  if (!session?.refresh || isOver(user, { ...session, id: sessionId }, now)) {
+  if (!session || isOver(user, { ...session, id: sessionId }, now)) {
     throw new DomainError('REFRESH_TOKEN_INVALID');
   }
   const standing = standingOf(given, session, now);

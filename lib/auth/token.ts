@@ -14,11 +14,10 @@ export interface Claims {
   readonly exp: number;
 }
 
-/** What a verified token belongs to. */
-export const belongingOf = (token: string): Belonging => {
+/** What a verified token belongs to, where there are sessions. */
+export const belongingOf = (token: string): Partial<Belonging> => {
   const header = Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString();
-  const { session, pair } = JSON.parse(header) as Belonging;
-  return { session, pair };
+  return JSON.parse(header);
 };
 
 /**
@@ -29,7 +28,7 @@ export const belongingOf = (token: string): Belonging => {
  */
 export const issueToken = async (
   { id, email, role }: Pick<User, 'id' | 'email' | 'role'>,
-  { now = new Date(), ...belonging }: Belonging & { now?: Date } = {},
+  { now = new Date(), ...belonging }: Partial<Belonging> & { now?: Date } = {},
 ): Promise<string> => {
   try {
     const [{ cryptoKey }] = await signingKeys();

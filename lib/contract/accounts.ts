@@ -1,6 +1,6 @@
 /** Registration, login and the caller's profile. */
 import { credentials } from '../auth/credentials.ts';
-import { hidesAccounts, type ServiceValues } from '../settings.ts';
+import { hasSessions, hidesAccounts, type ServiceValues } from '../settings.ts';
 import { newUser } from '../users/schema.ts';
 import { credentialsUnder, message, profileUnder, sessionUnder } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
@@ -11,9 +11,9 @@ const exampleUser = {
   password: 'a long password of her own',
 };
 /** The tokens of a response, in examples. */
-export const exampleTokens = ({ sessionDays }: ServiceValues) => ({
+export const exampleTokens = (settings: ServiceValues) => ({
   token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl',
-  ...(sessionDays > 0
+  ...(hasSessions(settings)
     ? { refreshToken: `17.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s${'T4g'.repeat(7)}t` }
     : {}),
 });
@@ -72,7 +72,7 @@ const logInDescription: Describe = (settings) => ({
   summary: 'Log in',
   text:
     'The response has a new token. Failed logins are counted by account and by source address; beyond a limit logins must wait, even with the right password.' +
-    (settings.loginAnswers === 'uniform'
+    (settings.accounts === 'private'
       ? ' The response to an unknown address is the same as to a wrong password.'
       : '') +
     (hidesAccounts(settings) ? ' So is that to an address that is not verified.' : '') +
@@ -93,7 +93,7 @@ const logInDescription: Describe = (settings) => ({
     ...(settings.secondFactor === 'off'
       ? []
       : (['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'] as const)),
-    ...(settings.loginAnswers === 'uniform' ? [] : (['USER_NOT_REGISTERED'] as const)),
+    ...(settings.accounts === 'private' ? [] : (['USER_NOT_REGISTERED'] as const)),
     ...(settings.emailVerification === 'required' && !hidesAccounts(settings)
       ? (['EMAIL_NOT_VERIFIED'] as const)
       : []),

@@ -92,7 +92,7 @@ const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
 const callers: Readonly<Record<Caller, string>> = {
   anyone: 'For anyone, without a token.',
   user: 'For every user.',
-  directory: 'For every user.',
+  reader: 'For every user.',
   maker: 'For users about themselves, and for admins.',
   self: 'For users about themselves, and for admins.',
   admin: 'For admins.',

@@ -1,5 +1,5 @@
 /** The verification of addresses by mailed links, where EMAIL_VERIFICATION is not off. */
-import type { ServiceValues } from '../settings.ts';
+import { hasSessions, type ServiceValues } from '../settings.ts';
 import { emailVerification } from '../users/fields.ts';
 import { message } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
@@ -43,7 +43,7 @@ const verifyEmailDescription: Describe = (settings) => ({
   summary: 'Verify an address by a mailed link',
   text:
     'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up. A token is valid for 30 minutes, until a newer one is mailed or another address asked for; a request that is repeated has the same response, and changes nothing. If the link was mailed to a new address, the user has it from then on.' +
-    (settings.sessions === 'revocable'
+    (hasSessions(settings)
       ? ' A new address ends all sessions of the user but the one that asked for it.'
       : ''),
   bodyExample: {

@@ -89,13 +89,13 @@ const bodyErrors = [
 const errorsOf = (
   { caller, body, storageFault }: Operation,
   { errors }: Description,
-  { userDirectory, secondFactor }: ServiceValues,
+  { accounts, secondFactor }: ServiceValues,
 ): readonly ErrorCode[] => {
   const refusesSome =
     caller === 'self' ||
     caller === 'maker' ||
     caller === 'admin' ||
-    (caller === 'directory' && userDirectory === 'closed');
+    (caller === 'reader' && accounts === 'private');
   const all = new Set<ErrorCode>([
     ...(body ? bodyErrors : []),
     ...(caller === 'anyone' ? [] : tokenErrors),

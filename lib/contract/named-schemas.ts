@@ -15,7 +15,7 @@ import {
   passwordConfirmation,
   refreshRequest,
 } from '../auth/credentials.ts';
-import type { ServiceValues } from '../settings.ts';
+import { hasSessions, type ServiceValues } from '../settings.ts';
 import { emailVerification, nameAndEmail, nameOrEmail, resetRequest } from '../users/fields.ts';
 import { newUser, newUserByAdmin, passwordReset, userChanges } from '../users/schema.ts';
 import { roles, type User } from '../users/user.ts';
@@ -109,9 +109,9 @@ const sessionWithRefresh = v.object({
   ),
 });
 
-/** The tokens under some settings: with a refresh token where sessions can be refreshed. */
-export const sessionUnder = ({ sessionDays }: ServiceValues) =>
-  sessionDays > 0 ? sessionWithRefresh : session;
+/** The tokens under some settings: with a refresh token where there are sessions. */
+export const sessionUnder = (settings: ServiceValues) =>
+  hasSessions(settings) ? sessionWithRefresh : session;
 
 const sessionOfUser = v.object({
   id: v.string(),
@@ -194,8 +194,8 @@ const ownUserChanges = v.pipe(
 );
 
 /** The body of a change of a user, with the current password where that is required. */
-export const userChangesUnder = ({ currentPassword }: ServiceValues) =>
-  currentPassword === 'required' ? ownUserChanges : userChanges;
+export const userChangesUnder = (settings: ServiceValues) =>
+  hasSessions(settings) ? ownUserChanges : userChanges;
 
 export const auditEntries = v.object({ data: v.pipe(v.array(auditEntry), v.readonly()) });
 

@@ -7,13 +7,12 @@ import type { ServiceValues } from '../settings.ts';
  * Who may call an endpoint.
  * - `anyone`: callers without a token;
  * - `user`: callers with any valid token;
- * - `directory`: the same; while the directory is closed, only about themselves;
- * - `maker`: callers about themselves and, while the directory is open, about users whom they
- *   created;
+ * - `reader`: the same; while accounts are private, only about themselves;
+ * - `maker`: callers about themselves and, while accounts are open, about users whom they created;
  * - `self`: callers about themselves;
  * - `admin`: admins, who may call all endpoints.
  */
-export type Caller = 'anyone' | 'user' | 'directory' | 'maker' | 'self' | 'admin';
+export type Caller = 'anyone' | 'user' | 'reader' | 'maker' | 'self' | 'admin';
 
 /** A form of text that a client gets instead of JSON by naming its media type in Accept. */
 export interface TextForm {

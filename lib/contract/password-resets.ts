@@ -1,5 +1,5 @@
 /** Password resets, for users who forgot their password, where the service sends mails. */
-import { sendsMail } from '../settings.ts';
+import { hasSessions, sendsMail } from '../settings.ts';
 import { resetRequest } from '../users/fields.ts';
 import { passwordReset } from '../users/schema.ts';
 import { message } from './named-schemas.ts';
@@ -46,7 +46,7 @@ const resetPasswordDescription: Describe = (settings) => ({
   summary: 'Set a new password by a mailed link',
   text:
     'A token is valid once, for 30 minutes, until a newer one is mailed. A refused password does not use it up.' +
-    (settings.sessions === 'revocable' ? ' All sessions of the user are ended.' : ''),
+    (hasSessions(settings) ? ' All sessions of the user are ended.' : ''),
   bodyExample: {
     token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
     password: 'another long password',

@@ -1,6 +1,7 @@
-/** How sessions are shown and ended, where they are revocable. */
+/** How sessions are refreshed, shown and ended. */
 import * as v from 'valibot';
 import { refreshRequest } from '../auth/credentials.ts';
+import { hasSessions } from '../settings.ts';
 import { exampleTokens } from './accounts.ts';
 import { sessions, sessionUnder } from './named-schemas.ts';
 import type { Describe, Operation, Operations } from './operation.ts';
@@ -16,7 +17,7 @@ export const refresh = {
 const refreshDescription: Describe = (settings) => {
   const example = exampleTokens(settings);
   return {
-    exists: settings.sessionDays > 0,
+    exists: hasSessions(settings),
     id: 'refresh',
     tag: 'Accounts',
     summary: 'Refresh the token',
@@ -45,8 +46,8 @@ export const logOut = {
   storageFault: ['Error logging out', 'err'],
 } as const satisfies Operation;
 
-const logOutDescription: Describe = ({ sessions }) => ({
-  exists: sessions === 'revocable',
+const logOutDescription: Describe = (settings) => ({
+  exists: hasSessions(settings),
   id: 'logOut',
   tag: 'Accounts',
   summary: 'Log out',
@@ -60,8 +61,8 @@ export const revokeSessions = {
   storageFault: ['Error revoking sessions', 'err'],
 } as const satisfies Operation;
 
-const revokeSessionsDescription: Describe = ({ sessions }) => ({
-  exists: sessions === 'revocable',
+const revokeSessionsDescription: Describe = (settings) => ({
+  exists: hasSessions(settings),
   id: 'revokeSessions',
   tag: 'Users',
   summary: 'End all sessions of a user',
@@ -75,8 +76,8 @@ export const listSessions = {
   storageFault: ['Error listing sessions', 'err'],
 } as const satisfies Operation;
 
-const listSessionsDescription: Describe = ({ sessions: setting }) => ({
-  exists: setting === 'revocable',
+const listSessionsDescription: Describe = (settings) => ({
+  exists: hasSessions(settings),
   id: 'listSessions',
   tag: 'Users',
   summary: 'List the sessions of a user',
@@ -107,8 +108,8 @@ export const endSession = {
   storageFault: ['Error ending session', 'err'],
 } as const satisfies Operation;
 
-const endSessionDescription: Describe = ({ sessions: setting }) => ({
-  exists: setting === 'revocable',
+const endSessionDescription: Describe = (settings) => ({
+  exists: hasSessions(settings),
   id: 'endSession',
   tag: 'Users',
   summary: 'End a session of a user',
@@ -122,8 +123,8 @@ export const endOtherSessions = {
   storageFault: ['Error ending sessions', 'err'],
 } as const satisfies Operation;
 
-const endOtherSessionsDescription: Describe = ({ sessions: setting }) => ({
-  exists: setting === 'revocable',
+const endOtherSessionsDescription: Describe = (settings) => ({
+  exists: hasSessions(settings),
   id: 'endOtherSessions',
   tag: 'Users',
   summary: 'End all other sessions of a user',

@@ -1,6 +1,6 @@
 /** Users, read and changed by callers with a token. */
 import * as v from 'valibot';
-import { hidesAccounts, type ServiceValues } from '../settings.ts';
+import { hasSessions, type ServiceValues } from '../settings.ts';
 import { email } from '../users/fields.ts';
 import { newUserByAdmin, userChanges } from '../users/schema.ts';
 import { oneOf } from '../validation.ts';
@@ -39,9 +39,10 @@ const createUserDescription: Describe = (settings) => ({
   id: 'createUser',
   tag,
   summary: 'Create a user',
-  text: hidesAccounts(settings)
-    ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
-    : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
+  text:
+    settings.accounts === 'private'
+      ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
+      : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
   bodyExample: { name: second.name, email: second.email, password: 'a long password' },
   success: {
     status: 201,
@@ -90,7 +91,7 @@ const listUsersDescription: Describe = (settings) => ({
   summary: 'List the users',
   text:
     'Oldest first unless `order` says otherwise. Without `limit` a response has as many users as one read of 1 MB returns, which is thousands. As long as more remain, `Link` leads to the next page. A user who was just created may be missing for a moment.' +
-    (settings.userDirectory === 'closed' ? ' Callers who are not admins get only themselves.' : ''),
+    (settings.accounts === 'private' ? ' Callers who are not admins get only themselves.' : ''),
   success: {
     status: 200,
     description: 'One page of the users.',
@@ -102,7 +103,7 @@ const listUsersDescription: Describe = (settings) => ({
 });
 
 export const getUser = {
-  caller: 'directory',
+  caller: 'reader',
   storageFault: ['Error fetching user', 'err'],
 } as const satisfies Operation;
 
@@ -110,7 +111,7 @@ const getUserDescription: Describe = (settings) => ({
   id: 'getUser',
   tag,
   summary: 'Show a user',
-  ...(settings.userDirectory === 'closed'
+  ...(settings.accounts === 'private'
     ? { text: 'Callers who are not admins may see only themselves.' }
     : {}),
   success: {
@@ -134,14 +135,11 @@ const updateUserDescription: Describe = (settings) => ({
   summary: 'Change a user',
   text:
     'Changes only the fields that are given; at least one is required. Only admins may change a role; to make somebody an admin, the caller must be stored as an admin at that moment.' +
-    (settings.userDirectory === 'open'
+    (settings.accounts === 'open'
       ? ' Whoever made a user by POST /api/users may change that user too, until somebody else sets a password or another address, or the user becomes an admin or enables a second factor.'
       : ' Callers who are not admins may change only themselves.') +
-    (settings.sessions === 'revocable'
-      ? ' Users who change their own password or address end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.'
-      : '') +
-    (settings.currentPassword === 'required'
-      ? ' Users who change their own password or address must send their current password too.'
+    (hasSessions(settings)
+      ? ' Users who change their own password or address must send their current password too, and end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.'
       : '') +
     (settings.emailVerification === 'off'
       ? ''
@@ -160,7 +158,7 @@ const updateUserDescription: Describe = (settings) => ({
     'USER_NOT_FOUND',
     'EMAIL_REGISTERED',
     'HASHING_FAULT',
-    ...(settings.currentPassword === 'required'
+    ...(hasSessions(settings)
       ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
       : []),
   ],

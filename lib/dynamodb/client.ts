@@ -18,23 +18,16 @@ import {
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
 import { DomainError, namedError } from '../errors.ts';
-import { config } from '../settings.ts';
-
-/**
- * A time limit of storage, stretched by STORAGE_PATIENCE.
- * @param milliseconds the limit on AWS
- * @throws {ConfigError} when STORAGE_PATIENCE is out of range
- */
-export const storageTime = (milliseconds: number): number => milliseconds * config.storagePatience;
+import { patiently } from '../time.ts';
 
 /** Milliseconds that one request to DynamoDB may take on AWS, and one call with its retries. */
 const requestTime = 1000;
 const callTime = 2500;
 
 const openClient = (): DynamoDBDocumentClient => {
-  const requestTimeout = storageTime(requestTime);
+  const requestTimeout = patiently(requestTime);
   const requestHandler = {
-    connectionTimeout: storageTime(500),
+    connectionTimeout: patiently(500),
     requestTimeout,
     throwOnRequestTimeout: true,
     // Limits the silence in the middle of a response, which requestTimeout does not cover.
@@ -139,7 +132,7 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
  */
 export const send = async <Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
   command: DocumentCommand<Input, Output>,
-  { timeout = storageTime(callTime) } = {},
+  { timeout = patiently(callTime) } = {},
 ): Promise<Output> => {
   client ??= openClient();
   const abortSignal = AbortSignal.timeout(timeout);

@@ -5,7 +5,7 @@
  */
 import { belongingOf, verifyToken } from '../auth/token.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
-import { config, hidesAccounts } from '../settings.ts';
+import { config, hasSessions } from '../settings.ts';
 import { findBearer } from '../users/bearer.ts';
 import { roleInForce, toUserFor } from '../users/items.ts';
 import { findStoredUser } from '../users/store.ts';
@@ -43,9 +43,8 @@ export const lacksFactor = ({
   caller !== undefined && caller.role !== claims?.role;
 
 /**
- * Authenticates the caller and puts the token's claims at `event.claims`. Where sessions are
- * revocable, it puts the stored user at `event.caller`, and that user's role in force into the
- * claims. Rejects with NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the
+ * Authenticates the caller and puts the token's claims at `event.claims`. Where there are sessions, it
+ * puts the stored user at `event.caller`, and that user's role in force into the claims. Rejects with NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the
  * session cannot be read, or with what {@link verifyToken} throws when no secret can be read.
  * @param mayBeGone whether the user may have been deleted
  */
@@ -55,7 +54,7 @@ const authenticate = ({ mayBeGone = false } = {}): Middleware => {
     const token = bearerToken(event);
     const claims = await verifyToken(token);
     event.claims = claims;
-    if (config.sessions === 'stateless') return;
+    if (!hasSessions(config)) return;
     const caller = await findBearer(claims.id, belongingOf(token));
     if (!caller && !mayBeGone) throw new DomainError('TOKEN_INVALID');
     if (caller) Object.assign(event, { caller, claims: { ...claims, role: roleInForce(caller) } });
@@ -111,12 +110,12 @@ const isAdmin = ({ claims }: AuthenticatedRequest) => claims.role === 'admin';
 export const isSelf = ({ claims, pathParameters }: AuthenticatedRequest) =>
   pathParameters?.id === String(claims.id);
 const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAdmin(request);
-const mayCreate = (request: AuthenticatedRequest) => !hidesAccounts(config) || isAdmin(request);
+const mayCreate = (request: AuthenticatedRequest) => config.accounts === 'open' || isAdmin(request);
 const mayRead = (request: AuthenticatedRequest) =>
-  config.userDirectory === 'open' || isSelfOrAdmin(request);
+  config.accounts === 'open' || isSelfOrAdmin(request);
 
 /**
- * The stored user who calls, for endpoints that exist only where sessions are revocable.
+ * The stored user who calls, for endpoints that exist only where there are sessions.
  * @throws {DomainError} TOKEN_INVALID
  */
 export const storedCaller = ({ caller }: Pick<AuthenticatedRequest, 'caller'>) => {
@@ -154,17 +153,15 @@ export const selfOrAdmin = {
   checks: [authenticate(), authorize(isSelfOrAdmin)],
 } as const satisfies Access;
 
-/** Any valid token; where nobody may know who has an account, only that of an admin. */
+/** Any valid token; while accounts are private, only that of an admin. */
 export const usersMayCreate = {
   caller: 'user',
   checks: [authenticate(), authorize(mayCreate)],
 } as const satisfies Access;
 
-/**
- * Any valid token; while the directory is closed, only that of the user of the path or of an admin.
- */
-export const userDirectory = {
-  caller: 'directory',
+/** Any valid token; while accounts are private, only that of the user of the path or of an admin. */
+export const usersMayRead = {
+  caller: 'reader',
   checks: [authenticate(), authorize(mayRead)],
 } as const satisfies Access;
 

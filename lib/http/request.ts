@@ -29,7 +29,7 @@ export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
 export type AuthenticatedRequest = ApiRequest & {
   /** The caller. */
   readonly claims: Claims;
-  /** The caller as stored, with its session, where sessions are revocable: authentication has read it. */
+  /** The caller as stored, with the session, where there are sessions: authentication has read it. */
   readonly caller?: Bearer;
 };
 

@@ -1,11 +1,11 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { sendIf, storageTime } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { DomainError, namedError } from '../errors.ts';
 import { describeFault, logError, loggingFaults, noticeNotHandedOver } from '../log.ts';
 import { config } from '../settings.ts';
 import { post } from '../signed-request.ts';
 import { networkOf, type Source } from '../source.ts';
-import { seconds } from '../time.ts';
+import { patiently, seconds } from '../time.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. Each function that this
 // file exports is a way to have something mailed, and there is no other way: all of them count the
@@ -102,7 +102,7 @@ export const exceedsLimit = async (
       ':limit': mailsPerSource,
     },
   });
-  const work = () => sendIf(command, { timeout: storageTime(1000) });
+  const work = () => sendIf(command, { timeout: patiently(1000) });
   return (await loggingFaults('mail-not-counted', work)) === false;
 };
 

@@ -5,6 +5,7 @@
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../errors.ts';
 import { config } from '../settings.ts';
+import { patiently } from '../time.ts';
 import type { NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
 
 export interface Mail {
@@ -123,14 +124,14 @@ export const noticeMail = (message: NoticeMessage, { resetUrl }: { resetUrl: str
 const requestTimeout = 5000;
 
 const openClient = () => {
-  const patience = config.storagePatience;
+  const timeout = patiently(requestTimeout);
   return new SESv2Client({
     maxAttempts: 3,
     requestHandler: {
-      connectionTimeout: 1000 * patience,
-      requestTimeout: requestTimeout * patience,
+      connectionTimeout: patiently(1000),
+      requestTimeout: timeout,
       throwOnRequestTimeout: true,
-      socketTimeout: requestTimeout * patience,
+      socketTimeout: timeout,
     },
   });
 };

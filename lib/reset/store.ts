@@ -23,7 +23,7 @@ import {
 } from '../users/items.ts';
 import {
   endingSessions,
-  type OwnSession,
+  type NamedSession,
   openSession,
   sessionsKey,
   toSessions,
@@ -114,8 +114,8 @@ export const makeLinkToken = async (
 /** A link with a valid token, and its user as read with it. */
 export interface FoundLink extends Link {
   readonly tokenHash: string;
-  /** The session that asked for another address; null: none, or it has ended since. */
-  readonly session: OwnSession;
+  /** The session that asked for another address; undefined: none, or it has ended since. */
+  readonly session: NamedSession | undefined;
   /** Whether it was used already, and has verified the address that the user has. */
   readonly isUsed: boolean;
 }
@@ -250,7 +250,10 @@ export const useReset = async (
 export const useVerification = async (link: FoundLink): Promise<boolean> => {
   const { user, email, session } = link;
   const update = { email, email_verified: true };
-  const context = { permission: { user, endsWith: {}, session }, mailsLinks: true };
+  const context = {
+    permission: { user, endsWith: {}, session: session ?? null },
+    mailsLinks: true,
+  };
   const [linkChanged, userChanged, addressChanged, taken] = await transact([
     usingUp(link, new Date()),
     { Update: updateWhileAsRead(user, update, context) },

@@ -76,7 +76,7 @@ const tryToVerify = async (
   const { fields, ...values } = changeDetails(user, moved);
   const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
   Object.assign(entry, { user_id: id, resource_id: id, details });
-  await requirePassword(user, { id, currentPassword: password, sourceIp: source.ip_address });
+  await requirePassword(user, { currentPassword: password, sourceIp: source.ip_address });
   if (isRepeated) return false;
   return (await useVerification(link)) ? { user, moved } : undefined;
 };

@@ -1,13 +1,12 @@
-/** The caller of a request, where sessions are revocable (functions/README.md, Sessions). */
-import { storageTime } from '../dynamodb/client.ts';
+/** The caller of a request, where there are sessions (functions/README.md, Sessions). */
 import { DomainError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
+import { patiently } from '../time.ts';
 import type { StoredUser } from './items.ts';
 import {
   type Belonging,
-  isEnded,
-  type OwnSession,
+  type NamedSession,
   openSession,
   type RefreshState,
   readSessions,
@@ -17,7 +16,7 @@ import {
 } from './sessions.ts';
 
 /** A caller as stored, with the session of the request. */
-export type Bearer = StoredUser & { readonly session: OwnSession };
+export type Bearer = StoredUser & { readonly session: NamedSession };
 
 /** Milliseconds by which a slow store may delay a response. */
 const notingTimeout = 1000;
@@ -40,7 +39,7 @@ const noteUse = async (
     ExpressionAttributeValues: { ':true': true },
   };
   try {
-    return await updateUnchanged(update, refresh, { timeout: storageTime(notingTimeout) });
+    return await updateUnchanged(update, refresh, { timeout: patiently(notingTimeout) });
   } catch (error) {
     logError('token-use-not-noted', { user_id: userId, ...describeFault(error) });
     return true;
@@ -54,12 +53,11 @@ const noteUse = async (
 const sessionOf = async (
   user: StoredUser,
   sessions: Sessions,
-  token: Belonging,
-): Promise<OwnSession> => {
+  token: Partial<Belonging>,
+): Promise<NamedSession> => {
   const session = openSession(user, sessions, token.session, new Date());
   if (!session) throw new DomainError('TOKEN_INVALID');
   const { id, refresh } = session;
-  if (!refresh) return session;
   if (Number(token.pair) < refresh.oldest) throw new DomainError('TOKEN_INVALID');
   // No other pair can replace the first one.
   if (token.pair !== refresh.pair || refresh.pair === 0 || refresh.isUsed) return session;
@@ -71,14 +69,13 @@ const sessionOf = async (
  * Reads the caller of a verified token.
  * @param token its protected header
  * @returns undefined when the user was deleted
- * @throws {DomainError} TOKEN_INVALID when the session has ended, or the token's pair was replaced;
+ * @throws {DomainError} TOKEN_INVALID when it has no session, or that has ended, or the token's pair was replaced;
  *   STORAGE_FAULT
  */
-export const findBearer = async (id: number, token: Belonging): Promise<Bearer | undefined> => {
+export const findBearer = async (
+  id: number,
+  token: Partial<Belonging>,
+): Promise<Bearer | undefined> => {
   const { user, sessions = {} } = (await readSessions(id)) ?? {};
-  if (!user) return undefined;
-  if (token.session !== undefined)
-    return { ...user, session: await sessionOf(user, sessions, token) };
-  if (isEnded(user, null)) throw new DomainError('TOKEN_INVALID');
-  return { ...user, session: null };
+  return user && { ...user, session: await sessionOf(user, sessions, token) };
 };

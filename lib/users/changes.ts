@@ -1,6 +1,7 @@
 /** Changes of users, whom others may change at the same time. */
-import { retryWrite, storageTime } from '../dynamodb/client.ts';
+import { retryWrite } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode, withUnknownOutcome } from '../errors.ts';
+import { patiently } from '../time.ts';
 import type { StoredUser } from './items.ts';
 import { verifyPassword } from './password.ts';
 import { isEnded } from './sessions.ts';
@@ -18,7 +19,7 @@ import type { User } from './user.ts';
 /**
  * Milliseconds for which writers that race for one user try again; one of them succeeds each time.
  */
-const contentionTimeout = () => storageTime(3000);
+const contentionTimeout = () => patiently(3000);
 
 /** Attempts that a writer has, however slow the machine is. */
 const minAttempts = 3;
@@ -31,7 +32,7 @@ const requirePermission = async (
   user: StoredUser,
   { user: permitted, endsWith, session, currentPassword }: Permission,
 ): Promise<void> => {
-  if (session !== undefined && isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
+  if (session && isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
   const fields = Object.entries(endsWith) as [keyof typeof endsWith, ErrorCode][];
   for (const [field, code] of fields) {
     if (user[field] !== permitted[field]) throw new DomainError(code);

@@ -1,7 +1,7 @@
 /** Deletions of users, whom others may change at the same time. */
 import { type TransactItem, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
+import { config, hasSessions } from '../settings.ts';
 import { besideAnotherAdmin, requireAdmin } from './admins.ts';
 import { readPermitted, readThenWrite } from './changes.ts';
 import { type StoredUser, toUser, userKey } from './items.ts';
@@ -31,7 +31,7 @@ const deleteAsRead = async (
     },
     releaseEmail(user),
     ...required,
-    ...(config.sessions === 'revocable'
+    ...(hasSessions(config)
       ? [{ Delete: { TableName: config.usersTable, Key: sessionsKey(user.id) } }]
       : []),
   ]);

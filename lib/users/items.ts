@@ -12,10 +12,7 @@ export type StoredUser = User & {
   readonly password_hash: string;
   /** For an imported user: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;
-  /**
-   * How often all sessions of the user were ended; see lib/users/sessions.ts. Absent: never; 0: only
-   * the tokens without a session are void.
-   */
+  /** How often all sessions of the user were ended; see lib/users/sessions.ts. Absent: never. */
   readonly session_epoch?: number | undefined;
   /** The session spared when all others last ended. */
   readonly kept_session?: string | undefined;

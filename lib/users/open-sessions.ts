@@ -9,7 +9,7 @@ import {
   endSession,
   isEnded,
   isOver,
-  type OwnSession,
+  type NamedSession,
   readSessions,
   type Session,
 } from './sessions.ts';
@@ -18,7 +18,7 @@ import {
  * The sessions of a user that have not ended, newest first.
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-const openSessions = async (id: number): Promise<readonly NonNullable<OwnSession>[]> => {
+const openSessions = async (id: number): Promise<readonly NamedSession[]> => {
   const now = new Date();
   const found = await readSessions(id);
   if (!found) throw new DomainError('USER_NOT_FOUND');
@@ -43,11 +43,11 @@ const shown = ({ created, used, until, ip_address, user_agent }: Session) => ({
  * @param current the session of the request
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const listSessions = async (id: number, current: OwnSession) =>
+export const listSessions = async (id: number, current: NamedSession) =>
   (await openSessions(id)).map((session) => ({
     id: session.id,
     ...shown(session),
-    current: session.id === current?.id,
+    current: session.id === current.id,
   }));
 
 /**
@@ -57,11 +57,11 @@ export const listSessions = async (id: number, current: OwnSession) =>
 export const endOpenSession = async (id: number, sessionId: string | undefined): Promise<void> => {
   const session = (await openSessions(id)).find((each) => each.id === sessionId);
   if (!session) throw new DomainError('SESSION_NOT_FOUND');
-  await endSession(id, session);
+  await endSession(id, session.id);
 };
 
 /** The update that ends all sessions but one, on the condition that nothing ended any meanwhile. */
-const endingOthers = (user: StoredUser, session: OwnSession) => {
+const endingOthers = (user: StoredUser, session: NamedSession) => {
   const { session_epoch: epoch } = user;
   const condition =
     epoch === undefined

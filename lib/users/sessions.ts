@@ -1,5 +1,5 @@
 /**
- * The sessions of a user, where they are revocable (functions/README.md, Sessions): one item, in
+ * The sessions of a user (functions/README.md, Sessions): one item, in
  * which each session is an attribute named by its id. `session_epoch` of the user item is how often
  * all sessions were ended, and each session has the epoch of the user who began it, as read before
  * the password was checked. So one write of the user item ends all sessions, and those of logins
@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { conditionItem, isConditionFailure, send, sendIf, updateOnce } from '../dynamodb/client.ts';
-import { config } from '../settings.ts';
+import { config, hasSessions } from '../settings.ts';
 import { day, seconds } from '../time.ts';
 import { getItem, getItems, type StoredUser, toStoredUser, userKey } from './items.ts';
 
@@ -40,8 +40,7 @@ export interface Session {
   readonly until: number;
   readonly ip_address?: string;
   readonly user_agent?: string;
-  /** Absent: the session has no refresh tokens, and ends with its one token. */
-  readonly refresh?: RefreshState;
+  readonly refresh: RefreshState;
 }
 
 /** The sessions of an item by their ids, also those that have ended. */
@@ -49,14 +48,14 @@ export type Sessions = Readonly<Record<string, Session>>;
 
 /** What a token belongs to; the parameters of its protected header. */
 export interface Belonging {
-  /** The id of its session; absent while sessions are stateless. */
-  readonly session?: string | undefined;
-  /** The number of its pair in the session; absent where sessions are not refreshed. */
-  readonly pair?: number | undefined;
+  /** The id of its session. */
+  readonly session: string;
+  /** The number of its pair in the session. */
+  readonly pair: number;
 }
 
-/** The session of a request; null: its token was issued while sessions were stateless. */
-export type OwnSession = (Session & { readonly id: string }) | null;
+/** A session with its id. */
+export type NamedSession = Session & { readonly id: string };
 
 /** Bytes for a user's sessions (about 50), which each request reads. */
 const maxBytes = 24_000;
@@ -80,25 +79,24 @@ export const toSessions = (item: Readonly<Record<string, unknown>> = {}): Sessio
 const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
 
 /** Whether a session was ended with all others of its user. */
-export const isEnded = (user: StoredUser, session: OwnSession): boolean => {
-  const { session_epoch: epoch, kept_session } = user;
-  if (!session) return epoch !== undefined;
-  return session.epoch < (epoch ?? 0) && kept_session !== keptMark(epoch ?? 0, session.id);
+export const isEnded = (user: StoredUser, session: NamedSession): boolean => {
+  const { session_epoch: epoch = 0, kept_session } = user;
+  return session.epoch < epoch && kept_session !== keptMark(epoch, session.id);
 };
 
-export const isOver = (user: StoredUser, session: NonNullable<OwnSession>, now: Date): boolean =>
+export const isOver = (user: StoredUser, session: NamedSession, now: Date): boolean =>
   session.until <= seconds(now) || isEnded(user, session);
 
-/** The session with an id; null: it is not there, or has ended. */
+/** The session with an id, unless it is not there or has ended. */
 export const openSession = (
   user: StoredUser,
   sessions: Sessions,
   id: unknown,
   now: Date,
-): OwnSession => {
+): NamedSession | undefined => {
   const stored = isSessionId(id) ? sessions[id] : undefined;
   const session = stored && { ...stored, id: id as string };
-  return session && !isOver(user, session, now) ? session : null;
+  return session && !isOver(user, session, now) ? session : undefined;
 };
 
 /**
@@ -121,12 +119,13 @@ const cut = (text: string, bytes: number): string =>
 export const makeSession = (
   user: StoredUser,
   { ip_address, user_agent }: { ip_address?: string | undefined; user_agent?: string | undefined },
-  { until, now }: { until: number; now: Date },
+  { until, refresh, now }: Pick<Session, 'until' | 'refresh'> & { now: Date },
 ): Session => ({
   epoch: user.session_epoch ?? 0,
   created: now.getTime(),
   used: now.getTime(),
   until,
+  refresh,
   ...(ip_address ? { ip_address } : {}),
   ...(user_agent ? { user_agent: cut(user_agent, maxAgentBytes) } : {}),
 });
@@ -134,13 +133,15 @@ export const makeSession = (
 /** The bytes that a session takes, or a few more. */
 const sizeOf = (session: Session): number => 22 + Buffer.byteLength(JSON.stringify(session));
 
-type Named = NonNullable<OwnSession>;
-
 /**
  * The ids of the sessions that leave the item: those that ended, and those unused longest if it is
  * full.
  */
-const outdated = (user: StoredUser, { id: own, ...fresh }: Named, others: Sessions): string[] => {
+const outdated = (
+  user: StoredUser,
+  { id: own, ...fresh }: NamedSession,
+  others: Sessions,
+): string[] => {
   const now = new Date(fresh.used);
   const newestFirst = Object.entries(others)
     .filter(([id]) => id !== own)
@@ -160,8 +161,7 @@ const removing = (ids: readonly string[]) => ({
 });
 
 /** Seconds for which a session lasts at most without a refresh. */
-export const sessionLifetime = (): number =>
-  (config.sessionDays > 0 ? config.sessionIdleDays : 1) * day;
+export const sessionLifetime = (): number => config.sessionIdleDays * day;
 
 /** The write of a user's first session, for the transaction that stores the user. */
 export const firstSession = (user: StoredUser, id: string, session: Session) => ({
@@ -176,7 +176,7 @@ export const firstSession = (user: StoredUser, id: string, session: Session) => 
  * also one that another write adds meanwhile.
  * @param sessions as read
  */
-const writing = (user: StoredUser, sessions: Sessions, { id, ...session }: Named) => {
+const writing = (user: StoredUser, sessions: Sessions, { id, ...session }: NamedSession) => {
   const ended = removing(outdated(user, { id, ...session }, sessions));
   const ends = Object.values(sessions).map(({ until }) => until);
   const longest = seconds(new Date(session.used)) + sessionLifetime();
@@ -250,9 +250,9 @@ interface ItemUpdate {
  */
 export const endingSessions = <Update extends ItemUpdate>(
   update: Update,
-  kept?: { readonly user: StoredUser; readonly session: OwnSession | undefined },
+  kept?: { readonly user: StoredUser; readonly session: NamedSession | null | undefined },
 ) => {
-  if (config.sessions === 'stateless') return update;
+  if (!hasSessions(config)) return update;
   const { UpdateExpression: before, ExpressionAttributeValues: values } = update;
   const ending = `${before} ADD session_epoch :one`;
   if (!kept?.session) {
@@ -294,25 +294,13 @@ const removal = (userId: number, id: string) => ({
   ExpressionAttributeNames: { '#id': id },
 });
 
-/** The update that ends all tokens of a user that have no session, unless they have ended. */
-const endingSessionless = (userId: number) => ({
-  TableName: config.usersTable,
-  Key: userKey(userId),
-  UpdateExpression: 'SET session_epoch = :zero',
-  ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(session_epoch)',
-  ExpressionAttributeValues: { ':zero': 0 },
-});
-
 /**
- * Ends one session; null: all tokens of the user that have no session.
+ * Ends one session.
  * @returns false when it has ended already
  * @throws {DomainError} STORAGE_FAULT
  */
-export const endSession = (
-  userId: number,
-  session: { readonly id: string } | null,
-): Promise<boolean> =>
-  sendIf(new UpdateCommand(session ? removal(userId, session.id) : endingSessionless(userId)));
+export const endSession = (userId: number, id: string): Promise<boolean> =>
+  sendIf(new UpdateCommand(removal(userId, id)));
 
 /**
  * Ends a session whose refresh token was used again.

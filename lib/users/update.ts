@@ -5,7 +5,7 @@ import { DomainError, type ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
 import { requireAdmin } from './admins.ts';
 import { adminListing, emailItemKey, type StoredUser, userKey, voidLink } from './items.ts';
-import { endingSessions, type OwnSession } from './sessions.ts';
+import { endingSessions, type NamedSession } from './sessions.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
 /** A condition under which a caller may change a user. It must still hold at the write. */
@@ -15,10 +15,10 @@ export interface Permission {
   /** Fields whose change ends the permission, each with its error. */
   readonly endsWith: Readonly<Partial<Record<'email' | 'made_by', ErrorCode>>>;
   /**
-   * The session of the caller, which must not have been ended; null: the caller's token has none;
-   * absent: it is not checked.
+   * The session of users who change themselves, which must not have been ended, and goes on; null: it
+   * has ended, and none goes on.
    */
-  readonly session?: OwnSession;
+  readonly session?: NamedSession | null;
   /** The password that the user must have; absent where the change does not require one. */
   readonly currentPassword?: string;
 }

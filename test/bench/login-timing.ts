@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- login-timing`: whether the time of a refused login tells a known address, or one that was
- * imported with a hash of a lower cost, from an unknown one while LOGIN_ANSWERS is uniform; and
+ * imported with a hash of a lower cost, from an unknown one while ACCOUNTS is private; and
  * whether the time of a registration, or of a change of one's own address, tells a taken address from
  * a free one, where EMAIL_VERIFICATION is required besides.
  * On dynoxide, in memory; SAMPLES (400) of each kind at BCRYPT_COST (10) and IMPORTED_COST (6). A
@@ -36,7 +36,7 @@ const withService = async <T>(
 ): Promise<T> => {
   const service = await startServiceProcess({
     DATA_DIR: 'memory',
-    LOGIN_ANSWERS: 'uniform',
+    ACCOUNTS: 'private',
     LOGIN_FAILURES_PER_ACCOUNT: '0',
     LOGIN_FAILURES_PER_ADDRESS: '0',
     BCRYPT_COST,

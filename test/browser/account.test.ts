@@ -9,7 +9,7 @@ import { violationsIn } from './page.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
 });

@@ -34,7 +34,6 @@ const service = await mailingServiceForThisFile({
   ...verificationSettings.required,
   VERIFY_URL: verifyUrl,
   SELF_DELETION: 'on',
-  SESSIONS: 'revocable',
   SESSION_DAYS: '90',
 });
 const browser = await startBrowser();

@@ -18,7 +18,7 @@ import { startBrowser } from './chromium.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   SECOND_FACTOR: 'optional',
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,

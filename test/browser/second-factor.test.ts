@@ -6,7 +6,7 @@ import { startBrowser } from './chromium.ts';
 import { signIn } from './console.ts';
 import { openPage, violationsIn } from './page.ts';
 
-const service = await serviceForThisFile({ SESSIONS: 'revocable', SECOND_FACTOR: 'admins' });
+const service = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
 const { api, url, admin } = service;
 const browser = await startBrowser();
 afterAll(() => browser.close());

@@ -5,10 +5,11 @@ import { startBrowser } from '../browser/chromium.ts';
 import { openConsole } from '../browser/console.ts';
 import { openPage } from '../browser/page.ts';
 import { register, uniqueEmail } from '../support/client.ts';
+import { asOnAws } from '../support/patience.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { type Fault, faults } from '../support/proxy.ts';
 
-const { proxy, service, admin: token } = await proxiedServiceForThisFile({ STORAGE_PATIENCE: '1' });
+const { proxy, service, admin: token } = await proxiedServiceForThisFile(asOnAws);
 const { api, url } = service;
 const browser = await startBrowser();
 afterAll(() => browser.close());

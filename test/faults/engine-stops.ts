@@ -6,10 +6,11 @@ import { inject } from 'vitest';
 import { type EngineName, startEngine } from '../../infra/local/engine.ts';
 import { logIn, register } from '../support/client.ts';
 import { lostAmong, startLoad } from '../support/load.ts';
+import { asOnAws } from '../support/patience.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
 import { callAll } from './experiment.ts';
-import { asOnAws, maxTries, untilWell } from './patience.ts';
+import { maxTries, untilWell } from './patience.ts';
 
 const nothing = async () => undefined;
 

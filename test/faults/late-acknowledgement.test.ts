@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { uniqueAgent } from '../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../support/client.ts';
+import { asOnAws } from '../support/patience.ts';
 import { type EngineProxy, faults, startProxy } from '../support/proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { scanAudit } from '../support/stored-items.ts';
-import { asOnAws } from './patience.ts';
 
 describe('A change whose acknowledgement does not come in time', () => {
   let proxy: EngineProxy;

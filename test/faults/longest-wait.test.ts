@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { register, uniqueEmail } from '../support/client.ts';
+import { asOnAws } from '../support/patience.ts';
 import { type EngineProxy, faults, startProxy } from '../support/proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { asOnAws } from './patience.ts';
 
 /** Milliseconds within which an endpoint answers though the engine is gone. */
 const stoppedEngineTimeout = 5000;

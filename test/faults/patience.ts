@@ -1,8 +1,5 @@
 import type { Column } from './experiment.ts';
 
-/** Settings under which the service waits for a table as long as on AWS, and no longer. */
-export const asOnAws = { STORAGE_PATIENCE: '1' } as const;
-
 /** Where all should go well: a machine too busy for the service's time limits is no fault of it. */
 export const maxTries = 3;
 

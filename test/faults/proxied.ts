@@ -1,11 +1,12 @@
 import { inject } from 'vitest';
 import { logIn } from '../support/client.ts';
 import type { Operation } from '../support/examples.ts';
+import { asOnAws } from '../support/patience.ts';
 import { type Fault, faults, type Rule, startProxy } from '../support/proxy.ts';
 import { startTestService } from '../support/service.ts';
 import type { Column } from './experiment.ts';
 import { callAll } from './experiment.ts';
-import { asOnAws, maxTries, untilWell } from './patience.ts';
+import { maxTries, untilWell } from './patience.ts';
 
 export interface ProxiedFault {
   readonly name: string;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { register } from '../support/client.ts';
+import { asOnAws } from '../support/patience.ts';
 import { type EngineProxy, type Fault, startProxy } from '../support/proxy.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { scan } from '../support/stored-items.ts';
@@ -27,11 +28,10 @@ describe('With a slow engine', () => {
   });
 
   it.each([
-    { STORAGE_PATIENCE: '1', isPatient: false },
-    { STORAGE_PATIENCE: '5', isPatient: true },
-  ])('the service waits for it by STORAGE_PATIENCE ($STORAGE_PATIENCE)', async (row) => {
-    const { STORAGE_PATIENCE, isPatient } = row;
-    const { proxy, service } = await start({ STORAGE_PATIENCE });
+    { machine: 'as on AWS', settings: asOnAws, isPatient: false },
+    { machine: 'as on one machine', settings: { NODE_OPTIONS: '' }, isPatient: true },
+  ])('the service waits $machine', async ({ settings, isPatient }) => {
+    const { proxy, service } = await start(settings);
     const { id, token } = await register(service.api);
 
     proxy.forget();

@@ -44,13 +44,11 @@ describe('readDeploymentSettings', () => {
         docs: 'off',
         console: 'on',
         auditSeal: 'on',
-        loginAnswers: 'uniform',
-        userDirectory: 'closed',
+        accounts: 'private',
         passwordMinLength: 15,
         loginFailuresPerAddress: 100,
         registrationsPerAddress: 20,
-        sessions: 'revocable',
-        currentPassword: 'required',
+        sessionDays: 90,
         selfDeletion: 'on',
         // Mails are left to whoever deploys.
         mailFrom: '',
@@ -95,7 +93,7 @@ describe('readDeploymentSettings', () => {
     ['throttleRate', '2000', 2000],
     ['v1ReservedConcurrency', '5', 5],
     ['v1ReservedConcurrency', 'none', 'none'],
-    ['loginAnswers', 'uniform', 'uniform'],
+    ['accounts', 'private', 'private'],
     ['bcryptCost', 10, 10],
     ['bcryptCost', '14', 14],
     // As much as the whole API takes is no more than it takes.
@@ -132,7 +130,7 @@ describe('readDeploymentSettings', () => {
     ['auditSeal', 'yes', 'must be one of off, paused, on'],
     ['auditLockDays', '0', aWholeNumber(1, 36_500)],
     ['v1ReservedConcurrency', '0', 'must be none, or a whole number from 1 to 999'],
-    ['loginAnswers', 'same', 'must be one of distinct, uniform'],
+    ['accounts', 'same', 'must be one of open, private'],
     ['bcryptCost', '9', aWholeNumber(10, 14)],
     ['bcryptCost', '15', aWholeNumber(10, 14)],
     ['bcryptCost', null, 'must be text or a number'],
@@ -188,7 +186,7 @@ describe('readDeploymentSettings', () => {
     expect(read).not.toThrow(/9999/);
   });
 
-  it.each(['constructor', 'x', '', 'database', 'logs', 'LoginAnswersOfTheService'])(
+  it.each(['constructor', 'x', '', 'database', 'logs', 'SessionsOfTheService'])(
     'refuses the unknown setting %j and lists the known ones',
     (name) => {
       expect(() => readDeploymentSettings({ [name]: 'x' })).toThrow(
@@ -201,13 +199,13 @@ describe('readDeploymentSettings', () => {
 
   it.each([
     ['bcryptcost', 'bcryptCost'],
-    ['login-answers', 'loginAnswers'],
+    ['session-days', 'sessionDays'],
     ['alarm_email', 'alarmEmail'],
     ['LOGIN_FAILURES_PER_ADDRESS', 'loginFailuresPerAddress'],
     ['alarmMail', 'alarmEmail'],
     ['mailForm', 'mailFrom'],
     ['corsOrigin', 'corsOrigins'],
-    ['sesions', 'sessions'],
+    ['acounts', 'accounts'],
     ['usersTable', 'usersTableName'],
     ['auditRetentionDay', 'auditRetentionDays'],
     ['loginFailuresPerAcount', 'loginFailuresPerAccount'],

@@ -27,7 +27,6 @@ const numbers: readonly [Name, string, number, number, number][] = [
   ['sessionDays', 'SESSION_DAYS', 0, 400, 0],
   ['sessionIdleDays', 'SESSION_IDLE_DAYS', 1, 400, 30],
   ['auditSealInterval', 'AUDIT_SEAL_INTERVAL', 1, 86_400, 300],
-  ['storagePatience', 'STORAGE_PATIENCE', 1, 10, 1],
 ];
 
 /** Each with its variable and its smallest number besides 0, which is the default. */
@@ -37,10 +36,7 @@ const days: readonly [Name, string, number][] = [
 
 /** Each with its variable and its values, the default first. */
 const choices: readonly [Name, string, readonly string[]][] = [
-  ['userDirectory', 'USER_DIRECTORY', ['open', 'closed']],
-  ['loginAnswers', 'LOGIN_ANSWERS', ['distinct', 'uniform']],
-  ['sessions', 'SESSIONS', ['stateless', 'revocable']],
-  ['currentPassword', 'CURRENT_PASSWORD', ['optional', 'required']],
+  ['accounts', 'ACCOUNTS', ['open', 'private']],
   ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
   ['secondFactor', 'SECOND_FACTOR', ['off', 'optional', 'admins']],
   ['emailVerification', 'EMAIL_VERIFICATION', ['off', 'on', 'required']],
@@ -244,11 +240,8 @@ describe('The settings of a whole service', () => {
     [{ MAIL_FROM }, ['MAIL_FROM requires RESET_URL']],
     [{ RESET_URL }, ['RESET_URL requires MAIL_FROM']],
     [{ VERIFY_URL: RESET_URL }, ['VERIFY_URL requires RESET_URL and MAIL_FROM']],
-    [{ SESSION_DAYS: '90' }, ['SESSION_DAYS requires that SESSIONS is not stateless']],
-    [
-      { SESSION_IDLE_DAYS: '5' },
-      ['SESSION_IDLE_DAYS requires that SESSION_DAYS is not 0 and that SESSIONS is not stateless'],
-    ],
+    [{ SESSION_DAYS: '90' }, []],
+    [{ SELF_DELETION: 'on' }, ['SELF_DELETION requires that SESSION_DAYS is not 0']],
     [
       { EMAIL_VERIFICATION: 'on' },
       ['EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM'],
@@ -360,7 +353,7 @@ it('The settings of operators have these outputs of a deployed stack', () => {
   expect(operatorSettings.map(outputOf)).toEqual([
     'PasswordMinLength',
     'BcryptCost',
-    'Sessions',
+    'SessionDays',
     'SecondFactor',
     'MailFrom',
     'ResetUrl',

@@ -8,7 +8,6 @@ import { overtake } from '../support/proxy.ts';
 import { ageSessions, scan } from '../support/stored-items.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile({
-  SESSIONS: 'revocable',
   SESSION_DAYS: '90',
 });
 const { api, environment } = service;

@@ -12,9 +12,7 @@ import { ageSessions } from '../support/stored-items.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
-  SESSIONS: 'revocable',
   SESSION_DAYS: '90',
-  CURRENT_PASSWORD: 'required',
   SELF_DELETION: 'on',
   LOGIN_FAILURES_PER_ACCOUNT: '0',
   LOGIN_FAILURES_PER_ADDRESS: '0',

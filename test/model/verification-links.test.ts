@@ -15,7 +15,7 @@ import {
 
 const { proxy, service, admin } = await proxiedServiceForThisFile({
   ...verificationSettings.on,
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
 });
 const { api, environment } = service;
 

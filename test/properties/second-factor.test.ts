@@ -11,7 +11,7 @@ import { counted, holds } from '../support/runs.ts';
 import { type Answer, startHandlers } from './handlers.ts';
 
 const handlers = await startHandlers({
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   SECOND_FACTOR: 'optional',
   ...mailSettings,
   SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),

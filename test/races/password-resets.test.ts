@@ -8,7 +8,7 @@ const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
 
 describe('Resets of a password side by side', async () => {
   const service = await mailingServiceForThisFile({
-    SESSIONS: 'revocable',
+    SESSION_DAYS: '90',
     LOGIN_FAILURES_PER_ACCOUNT: '0',
   });
   const { api, adminToken, mailbox, requestToken } = service;

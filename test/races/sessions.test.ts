@@ -11,8 +11,7 @@ describe('Sessions that end while others begin', () => {
   let admin: string;
   beforeAll(async () => {
     service = await startTestService({
-      SESSIONS: 'revocable',
-      CURRENT_PASSWORD: 'required',
+      SESSION_DAYS: '90',
       SELF_DELETION: 'on',
       LOGIN_FAILURES_PER_ACCOUNT: '0',
       LOGIN_FAILURES_PER_ADDRESS: '0',

@@ -17,7 +17,7 @@ const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
 describe('Verification links side by side', async () => {
   const { api, adminToken, environment } = await serviceForThisFile({
     ...verificationSettings.on,
-    SESSIONS: 'revocable',
+    SESSION_DAYS: '90',
     LOGIN_FAILURES_PER_ACCOUNT: '0',
   });
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { type Account, type ApiClient, apiClient, logIn } from '../support/client.ts';
+import { patienceOf } from '../support/patience.ts';
 import { run } from './command.ts';
 import type { Edge } from './edge.ts';
 import { type Emulator, pythonProgram } from './emulator.ts';
@@ -43,8 +44,11 @@ export const operate = (
   const command = ['run', '--silent', 'operator', '--', ...args, '--stack', stackName];
   // It remembers the newest file there.
   const state = { XDG_STATE_HOME: join(runFolder, 'operator') };
-  const patience = { STORAGE_PATIENCE: '10' };
-  return run('npm', command, { env: { ...env, ...state, ...patience }, input, timeout: 300_000 });
+  return run('npm', command, {
+    env: { ...env, ...state, ...patienceOf(10) },
+    input,
+    timeout: 300_000,
+  });
 };
 
 /** Creates the first administrator as an operator does: the password on standard input. */

@@ -56,10 +56,13 @@ const freePort = async (): Promise<number> => {
 };
 
 /**
- * The emulator waits 50 ms for something on a function's standard error after each of its
+ * What each function runs first. All share one machine, which may stand still for seconds, and the
+ * emulator answers one query at a time: what a function does when a table is late is for the tests
+ * of faults. The emulator waits 50 ms for something on a function's standard error after each of its
  * answers, which are lines on its standard output. This writes a line there before each answer.
  */
-const lineBeforeAnswer = `
+const firstInFunctions = `
+globalThis.patience = 10;
 const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (...args) => {
   process.stderr.write('answer\\n');
@@ -77,7 +80,7 @@ const settings = (port: number, edge: Edge) => ({
   // Evaluates the policies of roles and resources, as AWS does.
   AUTH: 'true',
   ...clientSettings(edge),
-  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(lineBeforeAnswer)}`,
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(firstInFunctions)}`,
 });
 
 const clientSettings = ({ url }: Edge) => ({

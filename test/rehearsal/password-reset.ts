@@ -12,7 +12,7 @@ import { credentials, region } from './workspace.ts';
 
 const resetUrl = 'https://app.example.com/reset';
 const mails = { mailFrom: 'accounts@example.com', resetUrl };
-const settings = { ...development, ...mails, sessions: 'revocable', secondFactor: 'optional' };
+const settings = { ...development, ...mails, sessionDays: 90, secondFactor: 'optional' };
 
 /** Where a URL of Lambda's API has the name of a function. */
 const beforeName = '/2015-03-31/functions/';

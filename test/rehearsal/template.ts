@@ -59,20 +59,13 @@ const referToSecretsByArn = (template: Template): Template => {
 /** Seconds from one run of the sealer to the next, so that nothing waits for minutes. */
 export const sealInterval = '2';
 
-/**
- * All tables, functions and callers share one machine, which may stand still for seconds, and whose
- * processors have more to do than to hash. What a function does when a table is late is for the
- * tests of faults.
- */
+/** All functions and callers share one machine, whose processors have more to do than to hash. */
 const shareOneMachine = (template: Template): void => {
   for (const [, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function')) {
     const { Variables = {} } = (Properties.Environment ?? {}) as { Variables?: object };
     const cheap = 'BCRYPT_COST' in Variables ? { BCRYPT_COST: '4' } : {};
-    // The emulator answers one query at a time, and looks at the whole of its partition.
-    const seal = { AUDIT_SEAL_INTERVAL: sealInterval, STORAGE_PATIENCE: '10' };
-    const sealer = 'AUDIT_SEAL_INTERVAL' in Variables ? seal : {};
-    const changed = { ...cheap, STORAGE_PATIENCE: '5', ...sealer };
-    Properties.Environment = { Variables: { ...Variables, ...changed } };
+    const seal = 'AUDIT_SEAL_INTERVAL' in Variables ? { AUDIT_SEAL_INTERVAL: sealInterval } : {};
+    Properties.Environment = { Variables: { ...Variables, ...cheap, ...seal } };
   }
 };
 

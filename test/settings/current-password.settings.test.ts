@@ -11,20 +11,10 @@ import { type Account, logIn, makeUser, register, uniqueEmail } from '../support
 const required = refusal(400, 'Current password is required');
 const wrong = refusal(403, 'Current password is wrong');
 
-const withCurrentPassword = async (environment = {}) => {
-  const service = await serviceForThisFile({
-    ...environment,
-    CURRENT_PASSWORD: 'required',
-    LOGIN_FAILURES_PER_ADDRESS: '0',
-  });
-  const change = ({ id }: Pick<Account, 'id'>, json: object, token: string, headers = {}) =>
-    service.api('PUT', `/api/users/${id}`, { token, json, headers });
-  return { ...service, change };
-};
-const services = {
-  stateless: await withCurrentPassword(),
-  revocable: await withCurrentPassword({ SESSIONS: 'revocable' }),
-};
+const service = await serviceForThisFile({ SESSION_DAYS: '90', LOGIN_FAILURES_PER_ADDRESS: '0' });
+const { api, admin, adminToken } = service;
+const change = ({ id }: Pick<Account, 'id'>, json: object, token: string, headers = {}) =>
+  api('PUT', `/api/users/${id}`, { token, json, headers });
 
 const changes = [
   ['password', () => ({ password: 'another one' })],
@@ -32,55 +22,44 @@ const changes = [
   ['address in its letter case', ({ email }: Account) => ({ email: email.toUpperCase() })],
 ] as const;
 
-// The user is read for the check, or has been read with its session already.
-describe.each(['stateless', 'revocable'] as const)(
-  'With CURRENT_PASSWORD=required and %s sessions',
-  (sessions) => {
-    const service = services[sessions];
-    const { api, change } = service;
+describe('Where there are sessions,', () => {
+  it.each(changes)('a user changes its %s with its current password', async (_name, json) => {
+    const user = await register(api);
+    const currentPassword = user.password;
 
-    it.each(changes)('a user changes its %s with its current password', async (_name, json) => {
+    const answer = await change(user, { ...json(user), currentPassword }, user.token);
+
+    expect([answer.status, answer.body.id]).toEqual([200, user.id]);
+    expect(answer.body).not.toHaveProperty('currentPassword');
+  });
+
+  it.each(changes)(
+    'a user does not change its %s without its current password',
+    async (_name, json) => {
       const user = await register(api);
-      const currentPassword = user.password;
 
-      const answer = await change(user, { ...json(user), currentPassword }, user.token);
+      const answer = await change(user, json(user), user.token);
 
-      expect([answer.status, answer.body.id]).toEqual([200, user.id]);
-      expect(answer.body).not.toHaveProperty('currentPassword');
-    });
+      expect(outcome(answer)).toEqual(required);
+      expect(await logIn(api, user)).toMatch(/^ey/);
+    },
+  );
 
-    it.each(changes)(
-      'a user does not change its %s without its current password',
-      async (_name, json) => {
-        const user = await register(api);
+  it.each(changes)(
+    'a user does not change its %s with a wrong current password',
+    async (_name, json) => {
+      const user = await register(api);
+      const agent = uniqueAgent();
 
-        const answer = await change(user, json(user), user.token);
+      const answer = await change(user, { ...json(user), currentPassword: 'x' }, user.token, {
+        'user-agent': agent,
+      });
 
-        expect(outcome(answer)).toEqual(required);
-        expect(await logIn(api, user)).toMatch(/^ey/);
-      },
-    );
-
-    it.each(changes)(
-      'a user does not change its %s with a wrong current password',
-      async (_name, json) => {
-        const user = await register(api);
-        const agent = uniqueAgent();
-
-        const answer = await change(user, { ...json(user), currentPassword: 'x' }, user.token, {
-          'user-agent': agent,
-        });
-
-        expect(outcome(answer)).toEqual(wrong);
-        expect(await logIn(api, user)).toMatch(/^ey/);
-        expect(await entriesOf(service, agent)).toEqual([]);
-      },
-    );
-  },
-);
-
-describe('With CURRENT_PASSWORD=required', () => {
-  const { api, admin, adminToken, change } = services.stateless;
+      expect(outcome(answer)).toEqual(wrong);
+      expect(await logIn(api, user)).toMatch(/^ey/);
+      expect(await entriesOf(service, agent)).toEqual([]);
+    },
+  );
 
   it('a user changes the name, or sends the address back unchanged, without the current password', async () => {
     const user = await register(api);

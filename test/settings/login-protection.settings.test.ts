@@ -157,9 +157,9 @@ describe('Protection of registration', () => {
   });
 });
 
-describe('A login where LOGIN_ANSWERS is uniform', () => {
+describe('A login where ACCOUNTS is private', () => {
   it('answers an unknown address and a wrong password alike', async () => {
-    const service = await startTestService({ LOGIN_ANSWERS: 'uniform' });
+    const service = await startTestService({ ACCOUNTS: 'private' });
     const { email } = await register(service.api);
     const attempt = async (address: string) => {
       const json = { email: address, password: 'wrong' };

@@ -48,8 +48,8 @@ beforeAll(async () => {
   accounts.set('cost 4, of a long password', await registerAtCost(4, long));
 });
 
-const loginUnder = (answers: 'distinct' | 'uniform') => {
-  vi.stubEnv('LOGIN_ANSWERS', answers);
+const loginUnder = (setting: 'open' | 'private') => {
+  vi.stubEnv('ACCOUNTS', setting);
   return async (of: string, password: string) => {
     const json = { email: accounts.get(of)?.email ?? uniqueEmail(), password };
     let status: number | undefined;
@@ -60,11 +60,11 @@ const loginUnder = (answers: 'distinct' | 'uniform') => {
   };
 };
 
-describe('The work of a login where BCRYPT_COST is 6 and LOGIN_ANSWERS uniform', () => {
+describe('The work of a login where BCRYPT_COST is 6 and ACCOUNTS private', () => {
   it.each(['no account', 'cost 4', 'cost 5', 'cost 6', 'cost 4, of a long password'])(
     'is that of one hash of cost 6 when it is refused, such as for %s',
     async (of) => {
-      const logIn = loginUnder('uniform');
+      const logIn = loginUnder('private');
 
       expect(await logIn(of, 'wrong')).toEqual([401, 2 ** 6]);
       expect(await logIn(of, `${long}wrong`)).toEqual([401, 2 ** 6]);
@@ -72,20 +72,20 @@ describe('The work of a login where BCRYPT_COST is 6 and LOGIN_ANSWERS uniform',
   );
 
   it('is the same when it succeeds, plus that of one new hash', async () => {
-    const logIn = loginUnder('uniform');
+    const logIn = loginUnder('private');
 
     expect(await logIn('cost 5', 'p')).toEqual([200, 2 ** 6 + 2 ** 6]);
     expect(await logIn('cost 5', 'p')).toEqual([200, 2 ** 6]);
   });
 });
 
-describe('The work of a login where BCRYPT_COST is 6 and LOGIN_ANSWERS distinct', () => {
+describe('The work of a login where BCRYPT_COST is 6 and ACCOUNTS open', () => {
   it.each([
     ['no account', 404, 0],
     ['cost 4', 401, 2 ** 4],
     ['cost 6', 401, 2 ** 6],
   ])('is no more than the comparison, such as for %s', async (of, status, rounds) => {
-    const logIn = loginUnder('distinct');
+    const logIn = loginUnder('open');
 
     expect(await logIn(of, 'wrong')).toEqual([status, rounds]);
   });

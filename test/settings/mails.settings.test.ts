@@ -9,9 +9,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
 import { type FunctionDefinition, functions } from '../../infra/uses.ts';
 import { beginSession } from '../../lib/auth/new-session.ts';
+import { belongingOf } from '../../lib/auth/token.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import * as ways from '../../lib/mail/hand-over.ts';
 import { makeLinkToken, resetLink } from '../../lib/reset/store.ts';
+import { findBearer } from '../../lib/users/bearer.ts';
 import { updateUser } from '../../lib/users/changes.ts';
 import { deleteUser } from '../../lib/users/deletion.ts';
 import { type StoredUser, waitingForLink } from '../../lib/users/items.ts';
@@ -29,7 +31,7 @@ const { mailbox } = await mailingFunctionForThisFile(({ environment, handOver })
   ...handOver,
   JWT_SECRET: 'x'.repeat(40),
   BCRYPT_COST: '4',
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   SECOND_FACTOR: 'optional',
   SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),
 }));
@@ -97,16 +99,20 @@ const anybody = async (fields: Partial<StoredUser> = {}) => {
   return { ...user, token: await tokenOf(user) };
 };
 
+/** A user as authentication reads one who has just logged in. */
+const callerOf = async (user: StoredUser) =>
+  (await findBearer(user.id, belongingOf(await tokenOf(user)))) ?? expect.unreachable();
+
 /** The factor's secret of a user who has one, or has begun to enrol, without a notice. */
 const enrol = async (user: StoredUser, { confirmed }: { confirmed: boolean }) => {
   const { beginEnrolment, confirmEnrolment } = await import('../../lib/auth/factor-changes.ts');
   vi.stubEnv('MAIL_FUNCTION_URL', '');
   const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
   const { secret } = await beginEnrolment(
-    { caller: { ...user, session: null }, source, body: { currentPassword: password } },
+    { caller: await callerOf(user), source, body: { currentPassword: password } },
     'test',
   );
-  const caller = { ...(await readUser(user.id)), session: null };
+  const caller = await callerOf(user);
   const body = { code: codeOf(secret, { ahead: -1 }) };
   if (confirmed) await confirmEnrolment({ caller, source, body });
   vi.stubEnv('MAIL_FUNCTION_URL', mailbox.handOver.MAIL_FUNCTION_URL);
@@ -131,11 +137,11 @@ interface Row {
 
 const usual = {
   ...verificationSettings.on,
-  LOGIN_ANSWERS: 'distinct',
+  ACCOUNTS: 'open',
   LOGIN_FAILURES_PER_ADDRESS: '1000',
 };
 const off = { EMAIL_VERIFICATION: 'off' };
-const hiding = { EMAIL_VERIFICATION: 'required', LOGIN_ANSWERS: 'uniform' };
+const hiding = { EMAIL_VERIFICATION: 'required', ACCOUNTS: 'private' };
 const registration = (email: string) => ({ json: { name: 'Ada', email, password } });
 
 const rows: readonly Row[] = [
@@ -187,7 +193,10 @@ const rows: readonly Row[] = [
     route: 'PUT /api/users/{id}',
     way: 'mailPendingLink',
     kind: 'verification',
-    prepare: async (email) => ({ ...(await anybody()), json: { email } }),
+    prepare: async (email) => ({
+      ...(await anybody()),
+      json: { email, currentPassword: password },
+    }),
   },
   {
     route: 'PUT /api/users/{id}',
@@ -196,7 +205,10 @@ const rows: readonly Row[] = [
     settings: hiding,
     prepare: async (email) => {
       await userWith(email);
-      return { ...(await anybody({ email_verified: true })), json: { email } };
+      return {
+        ...(await anybody({ email_verified: true })),
+        json: { email, currentPassword: password },
+      };
     },
   },
   {

@@ -2,12 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type Account, register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 
-const password = { CURRENT_PASSWORD: 'required' };
-
-describe('With SESSIONS=revocable, what an endpoint asks of DynamoDB', async () => {
+describe('With SESSION_DAYS=90, what an endpoint asks of DynamoDB', async () => {
   const { proxy, service, admin } = await proxiedServiceForThisFile({
-    ...password,
-    SESSIONS: 'revocable',
+    SESSION_DAYS: '90',
     // Users who have none cost no request more.
     SECOND_FACTOR: 'optional',
   });
@@ -117,34 +114,5 @@ describe('With SESSIONS=revocable, what an endpoint asks of DynamoDB', async () 
     await api('POST', '/api/logout', { token: 'x.y.z' });
 
     expect(asked()).toEqual([]);
-  });
-});
-
-describe('With CURRENT_PASSWORD=required, what an endpoint asks of DynamoDB', async () => {
-  const { proxy, service, admin } = await proxiedServiceForThisFile(password);
-  const { api } = service;
-  let user: Account;
-  beforeEach(async () => {
-    user = await register(api);
-    proxy.forget();
-  });
-  const asked = () => proxy.requests.map(({ operation }) => operation);
-  const change = (json: object, token: string) =>
-    api('PUT', `/api/users/${user.id}`, { token, json });
-
-  it('a user who changes its password is read once, and its counts twice', async () => {
-    await change({ password: 'new', currentPassword: user.password }, user.token);
-
-    const counts = ['BatchGetItem', 'BatchGetItem'];
-    expect(asked()).toEqual(['GetItem', ...counts, 'TransactWriteItems', 'PutItem']);
-  });
-
-  it('a change of name, or by an admin, costs what it costs without', async () => {
-    await change({ name: 'New' }, user.token);
-    expect(asked()).toEqual(['GetItem', 'UpdateItem', 'PutItem']);
-
-    proxy.forget();
-    await change({ password: 'new' }, admin);
-    expect(asked()).toEqual(['GetItem', 'UpdateItem', 'PutItem']);
   });
 });

@@ -2,9 +2,7 @@ import { mailSettings, verifyUrl } from './mailbox.ts';
 
 /** Each setting that adds endpoints, fields or errors, with a value with which it does. */
 export const everySetting = {
-  SESSIONS: 'revocable',
   SESSION_DAYS: '90',
-  CURRENT_PASSWORD: 'required',
   SELF_DELETION: 'on',
   SECOND_FACTOR: 'optional',
   ...mailSettings,

@@ -17,7 +17,7 @@ import {
   type HttpMethod,
 } from '../../infra/uses.ts';
 import { operations } from '../../lib/contract/operations.ts';
-import { configFrom } from '../../lib/settings.ts';
+import { configFrom, hasSessions } from '../../lib/settings.ts';
 import type { LinkKind } from '../../lib/users/items.ts';
 import {
   type Account,
@@ -85,8 +85,8 @@ interface Example {
   readonly wantsVerified?: true;
   /** Whether it is no example where addresses are verified, because the change counts later. */
   readonly isAtOnce?: true;
-  /** What is different where sessions are revocable, beside the read of the session. */
-  readonly whenRevocable?: Partial<Example>;
+  /** What is different where there are sessions, beside the read of the session. */
+  readonly withSessions?: Partial<Example>;
 }
 
 const newUser = () => ({
@@ -176,7 +176,7 @@ const examples: Readonly<Record<string, Example>> = {
     json: ({ account: { email, password } }) => ({ email, password }),
     status: 200,
     entry: 'LOGIN SUCCESS',
-    whenRevocable: {
+    withSessions: {
       operations: ['read', 'write'],
       faultEntry: 'LOGIN FAILURE',
       readsFirst: true,
@@ -229,7 +229,7 @@ const examples: Readonly<Record<string, Example>> = {
     caller: 'user',
     status: 202,
     operations: ['read'],
-    whenRevocable: { operations: [] },
+    withSessions: { operations: [] },
     storageFault: ['Error requesting mail', 'err'],
   },
   'PUT /api/email-verifications': {
@@ -300,7 +300,7 @@ const examples: Readonly<Record<string, Example>> = {
     ...update,
     json: ({ account: { password } }) => ({ name: 'Renamed', password, currentPassword: password }),
     operations: ['read', 'write'],
-    whenRevocable: { operations: ['transaction'] },
+    withSessions: { operations: ['transaction'] },
     details: { fields: ['name', 'password'] },
   },
   'PUT /api/users/{id}, email': {
@@ -451,14 +451,14 @@ export const exampleRequestsOf = (
     const own = Object.entries(examples)
       .filter(([name]) => routeOf(name) === route)
       .filter(([, { isAtOnce }]) => !isAtOnce || settings.emailVerification === 'off');
-    return own.map(([name, { whenRevocable, ...example }]): ExampleRequest => {
-      const isRevocable = settings.sessions === 'revocable';
-      const readsSession = isRevocable && example.caller !== 'anyone';
+    return own.map(([name, { withSessions, ...example }]): ExampleRequest => {
+      const hasThem = hasSessions(settings);
+      const readsSession = hasThem && example.caller !== 'anyone';
       const {
         operations,
         readsFirst = readsSession,
         ...rest
-      } = { ...example, ...(isRevocable ? whenRevocable : {}) };
+      } = { ...example, ...(hasThem ? withSessions : {}) };
       return {
         ...rest,
         readsFirst,

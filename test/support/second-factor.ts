@@ -41,7 +41,7 @@ export const registerWithFactor = async (
 
 /** Settings under which users can have a second factor. */
 export const factorSettings = {
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   SECOND_FACTOR: 'optional',
   SELF_DELETION: 'on',
   LOGIN_FAILURES_PER_ADDRESS: '0',

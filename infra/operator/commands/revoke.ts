@@ -1,4 +1,4 @@
-import { config } from '../../../lib/settings.ts';
+import { config, hasSessions } from '../../../lib/settings.ts';
 import { endSessions } from '../../../lib/users/sessions.ts';
 import { recordChange, recordIntention } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
@@ -10,10 +10,10 @@ import { scanUsers } from './export-users.ts';
 /** Users whose sessions are ended at the same time. */
 const atOnce = 25;
 
-const requireRevocable = (): void => {
-  if (config.sessions === 'revocable') return;
+const requireSessions = (): void => {
+  if (hasSessions(config)) return;
   throw new Failure(
-    'Sessions are stateless in this service: a token is valid until it expires. Sessions can be ended only with the setting sessions=revocable.',
+    'This service has no sessions, because sessionDays is 0: a token is valid until it expires.',
   );
 };
 
@@ -24,7 +24,7 @@ const end = async (id: number): Promise<void> => {
 
 /** Ends all sessions of a user. */
 const run: Run = async ({ operator, operands: [email = ''] }) => {
-  requireRevocable();
+  requireSessions();
   const { id } = await requireUser(email);
   const details = { scope: 'all' };
   await recordChange({ operator, action: 'LOGOUT', resource_id: id, details }, () => end(id), {
@@ -34,7 +34,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
 
 /** Ends all sessions of all users. */
 const runForAll: Run = async ({ operator }) => {
-  requireRevocable();
+  requireSessions();
   const details = { scope: 'everyone' };
   await recordIntention({ operator, action: 'LOGOUT', details });
   const progress = startProgress(process.stderr);
@@ -59,15 +59,14 @@ export const revoke: Command = {
   summary: 'end all sessions of a user',
   operands: ['email'],
   help: `The tokens of the user are refused from now on; the user can log in again, with the same
-password. Only revocable sessions can be ended so: stateless ones end when their tokens expire, or
-all at once by rotate-secret, after a leak of the secret.`,
+password. Without sessions (sessionDays=0), tokens end when they expire, or all at once by rotate-secret,
+after a leak of the secret.`,
   run,
 };
 
 export const revokeAll: Command = {
   summary: 'end all sessions of all users',
   help: `Everyone has to log in again: for instance after a table was restored, which brings back
-sessions that were ended since. If the command stops early, run it again. Stateless sessions cannot be
-ended so.`,
+sessions that were ended since. If the command stops early, run it again.`,
   run: runForAll,
 };

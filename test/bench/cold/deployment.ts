@@ -35,7 +35,7 @@ export const deploy = async (
 
   const environmentOf = (definition: FunctionDefinition) => {
     const { permissions, uses } = definition;
-    const { STORAGE_PATIENCE } = process.env;
+    const { NODE_OPTIONS } = process.env;
     const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
     return {
       AWS_ENDPOINT_URL_DYNAMODB: engine,
@@ -43,8 +43,8 @@ export const deploy = async (
       ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
       ...(uses.has('secret') ? { JWT_SECRET_ID: 'signing-secret' } : {}),
       ...(uses.has('files') ? { STATIC_FILES: staticFilesFolder() } : {}),
-      // Tests set it, for machines that have other work; a benchmark does not.
-      ...(STORAGE_PATIENCE ? { STORAGE_PATIENCE } : {}),
+      // Tests are patient, for machines that have other work; a benchmark is not.
+      ...(NODE_OPTIONS ? { NODE_OPTIONS } : {}),
       ...(hashCost ? { BCRYPT_COST: String(hashCost) } : {}),
     };
   };

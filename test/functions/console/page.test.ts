@@ -33,19 +33,18 @@ describe('GET /console', () => {
   });
 
   it('carries the settings in force', () => {
-    const settings = { SESSIONS: 'revocable', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
+    const settings = { SESSION_DAYS: '90', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
 
     expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
-      sessions: 'stateless',
+      sessions: false,
       secondFactor: 'off',
-      currentPassword: 'optional',
       passwordMinLength: 1,
       passwordReset: false,
       auditSeal: 'on',
       docs: 'on',
     });
     expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({
-      sessions: 'revocable',
+      sessions: true,
       passwordMinLength: 15,
       passwordReset: true,
       docs: 'off',

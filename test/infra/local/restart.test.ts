@@ -113,7 +113,7 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
     },
   );
 
-  /** Has the engine take as long for each request as storage allows with STORAGE_PATIENCE 10. */
+  /** Has the engine take as long for each request as storage allows with a patience of ten. */
   const slowly: Fault = async (exchange) => {
     await sleep(3500);
     await faults.pass(exchange);
@@ -123,7 +123,6 @@ describe('A service that is told to end', { timeout: 90_000 }, () => {
     const proxy = await startProxy(inject('engine'));
     const service = await startTestService({
       AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-      STORAGE_PATIENCE: '10',
     });
     const account = await register(service.api);
     proxy.forget();

@@ -17,7 +17,7 @@ describe('An environment variable that is no setting', () => {
     ['CORS_ORIGIN', 'CORS_ORIGINS'],
     ['DATA_DIRECTORY', 'DATA_DIR'],
     ['LOGIN_FAILURES_PER_IP', 'LOGIN_FAILURES_PER_ACCOUNT'],
-    ['LOGIN_ANSWER', 'LOGIN_ANSWERS'],
+    ['SESSION_DAY', 'SESSION_DAYS'],
     ['AUDIT_DETAILS', 'AUDIT_DETAIL'],
     ['SECOND_FACTORS', 'SECOND_FACTOR'],
     ['ADMIN_PASS', 'ADMIN_PASSWORD'],
@@ -63,7 +63,7 @@ describe('An environment variable that is no setting', () => {
 
   it('is none of those that the service reads, nor one without a value', () => {
     const variables = Object.values(serviceSettings).map(({ variable }) => [variable, 'x']);
-    const own = { USERS_TABLE: 't', MAIL_FUNCTION_URL: 'u', STORAGE_PATIENCE: '2' };
+    const own = { USERS_TABLE: 't', MAIL_FUNCTION_URL: 'u' };
 
     expect(doubtsAbout({ ...Object.fromEntries(variables), ...own, SESSION_DAY: '' })).toEqual([]);
   });

@@ -39,7 +39,7 @@ const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
     SigningSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:signing',
     PasswordMinLength: '1',
     BcryptCost: '4',
-    Sessions: 'stateless',
+    SessionDays: '0',
     SecondFactor: 'off',
     EmailVerification: 'off',
     AuditDetail: 'standard',

@@ -12,7 +12,7 @@ import {
 import { registerWithFactor } from '../../support/second-factor.ts';
 
 const service = await operatedServiceForThisFile({
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   SECOND_FACTOR: 'optional',
 });
 const { api, operate } = service;

@@ -10,7 +10,7 @@ import { verificationSettings } from '../../support/verification.ts';
 import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
 
 const service = await operatedServiceForThisFile({
-  SESSIONS: 'revocable',
+  SESSION_DAYS: '90',
   AUDIT_SEAL_INTERVAL: '1',
   ...verificationSettings.on,
 });

@@ -8,7 +8,7 @@ import {
   operatorEntry,
 } from '../../support/operator.ts';
 
-const service = await operatedServiceForThisFile({ ...mailSettings, SESSIONS: 'revocable' });
+const service = await operatedServiceForThisFile({ ...mailSettings, SESSION_DAYS: '90' });
 const { api, operate } = service;
 
 const setPassword = (link: string, password = 'a new password') => {

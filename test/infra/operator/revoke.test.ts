@@ -8,7 +8,7 @@ import {
   operatorEntry,
 } from '../../support/operator.ts';
 
-const service = await operatedServiceForThisFile({ SESSIONS: 'revocable' });
+const service = await operatedServiceForThisFile({ SESSION_DAYS: '90' });
 const { api, operate } = service;
 
 const profile = (token: string) => api('GET', '/api/profile', { token });
@@ -36,21 +36,19 @@ describe('revoke', () => {
     );
   });
 
-  it('refuses where sessions are stateless, as revoke-all does, and changes nothing', async () => {
-    const stateless = await operatedServiceForThisTest();
-    const account = await register(stateless.api);
-    const before = await stateless.users();
+  it('refuses where there are no sessions, as revoke-all does, and changes nothing', async () => {
+    const without = await operatedServiceForThisTest();
+    const account = await register(without.api);
+    const before = await without.users();
 
     for (const args of [['revoke', account.email], ['revoke-all']]) {
-      const { status, stdout, stderr } = await stateless.operate(args);
+      const { status, stdout, stderr } = await without.operate(args);
 
       expect([status, stdout]).toEqual([1, '']);
-      expect(stderr).toMatch(
-        /^Sessions are stateless in this service: .* setting sessions=revocable\.\n$/,
-      );
+      expect(stderr).toMatch(/^This service has no sessions, because sessionDays is 0: .*\n$/);
     }
-    expect(await stateless.users()).toEqual(before);
-    expect(await stateless.entries()).toEqual([]);
+    expect(await without.users()).toEqual(before);
+    expect(await without.entries()).toEqual([]);
   });
 });
 
@@ -79,7 +77,7 @@ describe('revoke-all', () => {
 describe('On the data of a service that does not run', () => {
   /** A service that has ended, and how a command reaches its data. */
   const endedService = async () => {
-    const ended = await operatedServiceForThisTest({ SESSIONS: 'revocable' });
+    const ended = await operatedServiceForThisTest({ SESSION_DAYS: '90' });
     const account = await register(ended.api);
     await ended.stop();
     const { USERS_TABLE = '', AUDIT_TABLE = '' } = ended.environment;
@@ -94,19 +92,23 @@ describe('On the data of a service that does not run', () => {
     return { run, ends };
   };
 
-  it('commands end sessions, unless their environment says that they are stateless', async () => {
+  it('commands end sessions, unless their environment says that there are none', async () => {
     const { run, ends } = await endedService();
 
     const statuses: [number | null, unknown][] = [];
     for (const command of ['revoke', 'create-admin']) {
       statuses.push([(await run(command)).status, await ends()]);
     }
-    const { status, stderr } = await run('revoke', { SESSIONS: 'stateless' });
+    const { status, stderr } = await run('revoke', { SESSION_DAYS: '0' });
 
     expect(statuses).toEqual([
       [0, 1],
       [0, 2],
     ]);
-    expect([status, stderr, await ends()]).toEqual([1, expect.stringMatching(/^Sessions are/), 2]);
+    expect([status, stderr, await ends()]).toEqual([
+      1,
+      expect.stringMatching(/^This service has no/),
+      2,
+    ]);
   });
 });

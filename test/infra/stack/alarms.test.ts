@@ -148,7 +148,7 @@ describe('An alarm', () => {
   });
 
   it('is raised by one refresh token that came again after its use', () => {
-    const refreshing = { sessions: 'revocable', sessionDays: 90 };
+    const refreshing = { sessionDays: 90 };
 
     expect(expression('FailedLogins', refreshing)).toBe(
       'MAX([FILL(IF(failed >= 50, 100 * failed / logins, 0), 0), IF(FILL(reused, 0) > 0, 100, 0)])',

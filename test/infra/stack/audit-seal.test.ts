@@ -241,7 +241,7 @@ describe('The function that shows the seal', () => {
   it.each(['on', 'paused'])(
     'may besides authenticating read one item and get the key, where it is %s',
     (auditSeal) => {
-      expect(permissions('AuditSealGet', { auditSeal, sessions: 'revocable' })).toEqual([
+      expect(permissions('AuditSealGet', { auditSeal, sessionDays: 90 })).toEqual([
         ['Allow logs:CreateLogStream on AuditSealGetLogs', undefined],
         ['Allow logs:PutLogEvents on AuditSealGetLogs', undefined],
         ['Allow xray:PutTraceSegments on *', undefined],

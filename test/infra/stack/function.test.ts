@@ -106,16 +106,13 @@ const environmentOf = (
 /** Settings of a deployment, and what functions are told of them. */
 const changed = {
   bcryptCost: 12,
-  loginAnswers: 'uniform',
-  userDirectory: 'closed',
+  accounts: 'private',
   passwordMinLength: 8,
   loginFailuresPerAccount: 3,
   loginFailuresPerAddress: 0,
   registrationsPerAddress: 20,
-  sessions: 'revocable',
   sessionDays: 90,
   sessionIdleDays: 30,
-  currentPassword: 'required',
   selfDeletion: 'on',
   secondFactor: 'admins',
   auditDetail: 'full',
@@ -126,8 +123,7 @@ const changed = {
 };
 const told = {
   BCRYPT_COST: '12',
-  LOGIN_ANSWERS: 'uniform',
-  USER_DIRECTORY: 'closed',
+  ACCOUNTS: 'private',
   PASSWORD_MIN_LENGTH: '8',
   LOGIN_FAILURES_PER_ACCOUNT: '3',
   LOGIN_FAILURES_PER_ADDRESS: '0',
@@ -139,10 +135,8 @@ const told = {
   AUDIT_SEAL: 'off',
   // Another one is taken only where entries are sealed.
   AUDIT_RETENTION_DAYS: '0',
-  SESSIONS: 'revocable',
   SESSION_DAYS: '90',
   SESSION_IDLE_DAYS: '30',
-  CURRENT_PASSWORD: 'required',
   SELF_DELETION: 'on',
   SECOND_FACTOR: 'admins',
   AUDIT_DETAIL: 'full',

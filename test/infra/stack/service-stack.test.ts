@@ -35,7 +35,7 @@ describe('the stack', () => {
       DashboardName: 'Dashboard',
       PasswordMinLength: '1',
       BcryptCost: '10',
-      Sessions: 'stateless',
+      SessionDays: '0',
       SecondFactor: 'off',
       EmailVerification: 'off',
       AuditDetail: 'standard',

@@ -143,7 +143,7 @@ describe('The failed login that begins a wait', () => {
 describe('Where nobody may know who has an account', () => {
   it('a right password of an unverified address asks the store for the same as a wrong one', async () => {
     vi.stubEnv('EMAIL_VERIFICATION', 'required');
-    vi.stubEnv('LOGIN_ANSWERS', 'uniform');
+    vi.stubEnv('ACCOUNTS', 'private');
     vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '9');
     const [unverified, holder] = [await newUser(), await newUser({ email_verified: true })];
     const asked = async (email: string, password: string) => {

@@ -19,9 +19,9 @@ const replacing = exchanged(first.refreshToken, next.refresh);
 
 const minute = 60_000;
 /** How a token relates to a session that was refreshed so many milliseconds ago. */
-const standing = (refreshToken: string, refresh?: RefreshState, ago = 0): Standing['is'] => {
+const standing = (refreshToken: string, refresh: RefreshState, ago = 0): Standing['is'] => {
   const used = Date.now();
-  const session = { epoch: 0, created: used, used, until: 0, ...(refresh ? { refresh } : {}) };
+  const session = { epoch: 0, created: used, used, until: 0, refresh };
   return standingOf(parseRefreshToken(refreshToken), session, new Date(used + ago)).is;
 };
 
@@ -63,10 +63,6 @@ describe('A refresh token', () => {
     ],
   ])('of the pair that is %s says which access tokens are valid', (_, state, pair, oldest) => {
     expect([state.pair, state.oldest, state.isUsed]).toEqual([pair, oldest, undefined]);
-  });
-
-  it('is unknown where its session has none', () => {
-    expect(standing(first.refreshToken)).toBe('unknown');
   });
 
   it('does not follow from the one before it alone', () => {

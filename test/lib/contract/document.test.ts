@@ -13,11 +13,9 @@ import { verificationSettings } from '../../support/verification.ts';
 const settings = configFrom({});
 const document = buildDocument(settings, '/');
 
-describe('The document of a service without what settings can leave out, with uniform responses', () => {
+describe('The document of a service without what settings can leave out, with private accounts', () => {
   const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
-  const text = JSON.stringify(
-    buildDocument(configFrom({ ...left, LOGIN_ANSWERS: 'uniform' }), '/'),
-  );
+  const text = JSON.stringify(buildDocument(configFrom({ ...left, ACCOUNTS: 'private' }), '/'));
 
   it.each([
     '/api/v1/users',
@@ -72,19 +70,15 @@ const change = (
 describe('The document of a service with a setting of its own', () => {
   it.each([
     [
-      { USER_DIRECTORY: 'closed' },
+      { ACCOUNTS: 'private' },
       {
         'GET /api/users': change(/^Callers who are not admins get only themselves\.$/),
         'GET /api/users/{id}': change(/^Callers who are not admins may see only themselves\.$/, {
           adds: ['FORBIDDEN'],
         }),
+        'POST /api/users': change(/For admins only, because the response says whether somebody/),
         // In the place of what it says of users whom a caller made.
         'PUT /api/users/{id}': change(/ Callers who are not admins may change only themselves\. /),
-      },
-    ],
-    [
-      { LOGIN_ANSWERS: 'uniform' },
-      {
         'POST /api/login': change(
           /response to an unknown address is the same as to a wrong password/,
           {
@@ -105,21 +99,13 @@ describe('The document of a service with a setting of its own', () => {
       },
     ],
     [
-      { CURRENT_PASSWORD: 'required' },
+      { SESSION_DAYS: '90' },
       {
         'PUT /api/users/{id}': change(
-          /change their own .* must send their current password too\. /,
+          /own .* must send their current password too, and end .*; .* ends all the user’s\. /,
           {
             adds: ['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'],
           },
-        ),
-      },
-    ],
-    [
-      { SESSIONS: 'revocable' },
-      {
-        'PUT /api/users/{id}': change(
-          /own password or address end their other sessions; .* ends all the user’s\. /,
         ),
         'PUT /api/password-resets': change(/^All sessions of the user are ended\.$/),
         'PUT /api/email-verifications': change(
@@ -135,7 +121,7 @@ describe('The document of a service with a setting of its own', () => {
   );
 
   it('asks for codes where users can have a second factor', () => {
-    const before = { SESSIONS: 'revocable', SELF_DELETION: 'on' };
+    const before = { SESSION_DAYS: '90', SELF_DELETION: 'on' };
 
     expect(changesBy({ SECOND_FACTOR: 'optional' }, before)).toEqual({
       'POST /api/account-deletions': change(/^A user with a second factor needs `code` too\.$/, {
@@ -148,8 +134,8 @@ describe('The document of a service with a setting of its own', () => {
   });
 });
 
-describe('The document of a service that requires the current password', () => {
-  it('has it as an optional field beside the fields that can be changed', () => {
+describe('The document of a service with sessions', () => {
+  it('has the current password as an optional field beside the fields that can be changed', () => {
     const changesUnder = (environment: Environment) => {
       const { components } = buildDocument(configFrom(environment), '/');
       const schemas: Readonly<Record<string, { properties?: object }>> = components.schemas;
@@ -158,7 +144,7 @@ describe('The document of a service that requires the current password', () => {
 
     const changes = changesUnder({});
     expect(changes.properties).not.toHaveProperty('currentPassword');
-    expect(changesUnder({ CURRENT_PASSWORD: 'required' })).toEqual({
+    expect(changesUnder({ SESSION_DAYS: '90' })).toEqual({
       ...changes,
       properties: {
         ...changes.properties,

@@ -137,7 +137,7 @@ describe('Handing a message over', () => {
   it.each([5, 10])(
     'ends each of two attempts after %i s, with the given patience',
     async (patience) => {
-      vi.stubEnv('STORAGE_PATIENCE', String(patience));
+      vi.stubGlobal('patience', patience);
       outcomes = ['silence', 'silence'];
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       reached = () => void vi.advanceTimersByTime(1000 * patience);

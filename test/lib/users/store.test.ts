@@ -228,7 +228,7 @@ describe('A change with a permission that depends on what was read', () => {
 describe('A write to a user whom others change all the time', () => {
   it('ends in time with the fault Contention', async () => {
     const { id } = await inserted();
-    vi.stubEnv('STORAGE_PATIENCE', '2');
+    vi.stubGlobal('patience', 2);
     proxy.impose(
       { fault: faults.conditionFails, operation: 'UpdateItem' },
       { fault: faults.delay },
@@ -239,7 +239,7 @@ describe('A write to a user whom others change all the time', () => {
       code: 'STORAGE_FAULT',
       cause: { name: 'Contention' },
     });
-    vi.unstubAllEnvs();
+    vi.unstubAllGlobals();
   });
 });
 

@@ -9,104 +9,92 @@ import {
 import { type Account, logIn, register } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 
-const services = {
-  stateless: await serviceForThisFile({ SELF_DELETION: 'on', AUDIT_DETAIL: 'full' }),
-  revocable: await serviceForThisFile({ SELF_DELETION: 'on', SESSIONS: 'revocable' }),
-};
-type Service = (typeof services)['stateless'];
+const service = await serviceForThisFile({ SELF_DELETION: 'on', SESSION_DAYS: '90' });
+const { api, adminToken } = service;
 
 const leave = (
-  { api }: Pick<Service, 'api'>,
+  { api }: Pick<typeof service, 'api'>,
   { token, password }: Pick<Account, 'token' | 'password'>,
   headers = {},
 ) => api('POST', '/api/account-deletions', { token, headers, json: { currentPassword: password } });
 
-const makeAdmin = async ({ api, adminToken: token }: Service): Promise<Account> => {
+const makeAdmin = async (): Promise<Account> => {
   const user = await register(api);
-  await api('PUT', `/api/users/${user.id}`, { token, json: { role: 'admin' } });
+  await api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { role: 'admin' } });
   return { ...user, token: await logIn(api, user) };
 };
 
-describe.each(['stateless', 'revocable'] as const)(
-  'With SELF_DELETION=on and %s sessions',
-  (sessions) => {
-    const service = services[sessions];
-    const { api, adminToken } = service;
+describe('With SELF_DELETION=on', () => {
+  it('users delete themselves, which frees the address, and their tokens open nothing', async () => {
+    const user = await register(api);
+    const agent = uniqueAgent();
 
-    it('users delete themselves, which frees the address, and their tokens open nothing', async () => {
-      const user = await register(api);
-      const agent = uniqueAgent();
+    const answer = await leave(service, user, { 'user-agent': agent });
 
-      const answer = await leave(service, user, { 'user-agent': agent });
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    const gone = await api('GET', `/api/users/${user.id}`, { token: adminToken });
+    expect(gone.status).toBe(404);
+    const profile = await api('GET', '/api/profile', { token: user.token });
+    expect(outcome(profile)).toEqual(refusal(401, 'Invalid token'));
+    const again = await leave(service, user);
+    expect(again.status).toBe(profile.status);
+    expect((await register(api, { email: user.email })).id).toBeGreaterThan(user.id);
+    expect(await entriesOf(service, agent)).toEqual([
+      expect.objectContaining({
+        action: 'DELETE',
+        resource: 'users',
+        result: 'SUCCESS',
+        user_id: user.id,
+        resource_id: String(user.id),
+        // Who it was is kept with full detail only.
+        details: null,
+      }),
+    ]);
+  });
 
-      expect([answer.status, answer.text]).toEqual([204, '']);
-      const gone = await api('GET', `/api/users/${user.id}`, { token: adminToken });
-      expect(gone.status).toBe(404);
-      const profile = await api('GET', '/api/profile', { token: user.token });
-      expect(outcome(profile)).toEqual(
-        sessions === 'revocable' ? refusal(401, 'Invalid token') : refusal(404, 'User not found'),
-      );
-      const again = await leave(service, user);
-      expect(again.status).toBe(profile.status);
-      expect((await register(api, { email: user.email })).id).toBeGreaterThan(user.id);
-      const { name, email } = user;
-      expect(await entriesOf(service, agent)).toEqual([
-        expect.objectContaining({
-          action: 'DELETE',
-          resource: 'users',
-          result: 'SUCCESS',
-          user_id: user.id,
-          resource_id: String(user.id),
-          // Who it was is kept with full detail only.
-          details: sessions === 'revocable' ? null : JSON.stringify({ name, email, role: 'user' }),
-        }),
-      ]);
-    });
+  it('admins delete themselves as long as another user is an admin', async () => {
+    const first = await makeAdmin();
 
-    it('admins delete themselves as long as another user is an admin', async () => {
-      const first = await makeAdmin(service);
+    expect((await leave(service, first)).status).toBe(204);
+    const last = { token: adminToken, password: service.admin.password };
+    const agent = uniqueAgent();
+    const refused = await leave(service, last, { 'user-agent': agent });
 
-      expect((await leave(service, first)).status).toBe(204);
-      const last = { token: adminToken, password: service.admin.password };
-      const agent = uniqueAgent();
-      const refused = await leave(service, last, { 'user-agent': agent });
+    expect(outcome(refused)).toEqual(refusal(409, 'The last admin cannot be deleted'));
+    expect(refused.headers.get('error-code')).toBe('LAST_ADMIN');
+    expect(await entriesOf(service, agent)).toEqual([]);
+    expect(await logIn(api, service.admin)).toMatch(/^ey/);
+  });
 
-      expect(outcome(refused)).toEqual(refusal(409, 'The last admin cannot be deleted'));
-      expect(refused.headers.get('error-code')).toBe('LAST_ADMIN');
-      expect(await entriesOf(service, agent)).toEqual([]);
-      expect(await logIn(api, service.admin)).toMatch(/^ey/);
-    });
+  it('a wrong password deletes nobody, and counts as a failed login', async () => {
+    const user = await register(api);
+    const agent = uniqueAgent();
+    const wrong = { ...user, password: 'x' };
+    for (let i = 0; i < 10; i += 1) {
+      const answer = await leave(service, wrong, { 'user-agent': agent });
+      expect(outcome(answer)).toEqual(refusal(403, 'Current password is wrong'));
+    }
 
-    it('a wrong password deletes nobody, and counts as a failed login', async () => {
-      const user = await register(api);
-      const agent = uniqueAgent();
-      const wrong = { ...user, password: 'x' };
-      for (let i = 0; i < 10; i += 1) {
-        const answer = await leave(service, wrong, { 'user-agent': agent });
-        expect(outcome(answer)).toEqual(refusal(403, 'Current password is wrong'));
-      }
+    expect((await leave(service, user)).status).toBe(429);
+    expect((await api('POST', '/api/login', { json: user })).status).toBe(429);
+    expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(200);
+    expect(await entriesOf(service, agent)).toEqual([]);
+  });
 
-      expect((await leave(service, user)).status).toBe(429);
-      expect((await api('POST', '/api/login', { json: user })).status).toBe(429);
-      expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(200);
-      expect(await entriesOf(service, agent)).toEqual([]);
-    });
+  it.each([[{}], [{ currentPassword: '' }], [{ currentPassword: 1 }]])(
+    'the body %j is refused',
+    async (json) => {
+      const { token } = await register(api);
 
-    it.each([[{}], [{ currentPassword: '' }], [{ currentPassword: 1 }]])(
-      'the body %j is refused',
-      async (json) => {
-        const { token } = await register(api);
+      const answer = await api('POST', '/api/account-deletions', { token, json });
 
-        const answer = await api('POST', '/api/account-deletions', { token, json });
-
-        expect(outcome(answer)).toEqual(refusal(400, 'Current password is required'));
-      },
-    );
-  },
-);
+      expect(outcome(answer)).toEqual(refusal(400, 'Current password is required'));
+    },
+  );
+});
 
 describe('Where the service sends mails, the deletion of an account', async () => {
-  const service = await mailingServiceForThisFile({ SELF_DELETION: 'on' });
+  const service = await mailingServiceForThisFile({ SELF_DELETION: 'on', SESSION_DAYS: '90' });
   const { api, adminToken, mailbox } = service;
 
   it.each<[string, (user: Account) => Promise<unknown>]>([

@@ -2,10 +2,9 @@ import { describe, expect, inject, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
 import { scan } from '../../support/stored-items.ts';
-import { claimsWith, now, signToken } from '../../support/tokens.ts';
 
-const service = await serviceForThisFile({ SESSIONS: 'revocable' });
-const { api, adminToken, jwtSecret, environment } = service;
+const service = await serviceForThisFile({ SESSION_DAYS: '90' });
+const { api, adminToken, environment } = service;
 
 const invalid = refusal(401, 'Invalid token');
 const logOut = (token: string, query = '') => api('POST', `/api/logout${query}`, { token });
@@ -64,28 +63,6 @@ describe('POST /api/logout', () => {
 
     expect((await logOut(token, query)).status).toBe(204);
     expect(outcome(await profile(token))).toEqual(invalid);
-  });
-
-  it('ends the session of a token that was issued while sessions were stateless', async () => {
-    const { id, email } = await register(api);
-    const token = signToken(claimsWith({ id, email }), jwtSecret);
-    expect((await profile(token)).status).toBe(200);
-
-    expect((await logOut(token)).status).toBe(204);
-
-    expect(outcome(await profile(token))).toEqual(invalid);
-  });
-
-  it('ends with a token without a session all such tokens of the user, and no session', async () => {
-    const { id, email, token: other } = await register(api);
-    const tokens = [1, 2].map((age) =>
-      signToken(claimsWith({ id, email, iat: now() - age }), jwtSecret),
-    );
-
-    expect((await logOut(tokens[0] ?? '')).status).toBe(204);
-
-    expect(outcome(await profile(tokens[1] ?? ''))).toEqual(invalid);
-    expect((await profile(other)).status).toBe(200);
   });
 
   it('leaves nothing of the session in the table', async () => {

@@ -8,7 +8,6 @@ import { type Fault, faults } from '../../support/proxy.ts';
 import { scan } from '../../support/stored-items.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile({
-  SESSIONS: 'revocable',
   SESSION_DAYS: '90',
   SESSION_IDLE_DAYS: '30',
 });

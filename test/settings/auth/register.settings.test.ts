@@ -9,7 +9,7 @@ import { invoke } from '../invoke.ts';
 const { proxy, tables } = await mailingFunctionForThisFile(({ handOver }) => ({
   ...verificationSettings.required,
   ...handOver,
-  LOGIN_ANSWERS: 'uniform',
+  ACCOUNTS: 'private',
   JWT_SECRET: 'x'.repeat(40),
   BCRYPT_COST: '4',
 }));

@@ -13,8 +13,7 @@ import {
 const service = await mailingServiceForThisFile(verificationSettings.required);
 const uniform = await mailingServiceForThisFile({
   ...verificationSettings.required,
-  LOGIN_ANSWERS: 'uniform',
-  USER_DIRECTORY: 'closed',
+  ACCOUNTS: 'private',
 });
 
 const registered = [201, { message: 'User registered successfully' }];
@@ -72,7 +71,7 @@ describe('With EMAIL_VERIFICATION=required', () => {
   });
 });
 
-describe('With EMAIL_VERIFICATION=required and LOGIN_ANSWERS=uniform', () => {
+describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
   const { api, adminToken, mailbox } = uniform;
 
   /** All that a client sees of an answer, without what differs between any two. */

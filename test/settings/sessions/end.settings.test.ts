@@ -3,7 +3,7 @@ import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.t
 import { type Account, logIn, register } from '../../support/client.ts';
 import { sessionIn } from '../../support/examples.ts';
 
-const { api } = await serviceForThisFile({ SESSIONS: 'revocable' });
+const { api } = await serviceForThisFile({ SESSION_DAYS: '90' });
 
 const profile = (token: string) => api('GET', '/api/profile', { token });
 const end = ({ id }: Account, session: string, token: string) =>

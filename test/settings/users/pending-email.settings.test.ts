@@ -135,7 +135,7 @@ describe('An address that waits for its link', () => {
   it('is shown alike whether somebody has it, where nobody may know', async () => {
     const uniform = await mailingServiceForThisFile({
       ...verificationSettings.required,
-      LOGIN_ANSWERS: 'uniform',
+      ACCOUNTS: 'private',
     });
     const [account, holder] = [newAccount(), newAccount()];
     for (const each of [account, holder]) {

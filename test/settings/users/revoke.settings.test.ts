@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
 
-const service = await serviceForThisFile({ SESSIONS: 'revocable' });
+const service = await serviceForThisFile({ SESSION_DAYS: '90' });
 const { api, adminToken } = service;
 
 const revoke = (id: number, token: string) =>

@@ -33,7 +33,7 @@ export const useUser = (id: number) => {
 };
 
 /** Whether users who change their own password or address must type their current password. */
-const asksPassword = (user: User) => settings.currentPassword === 'required' && isOwn(user);
+const asksPassword = (user: User) => settings.sessions && isOwn(user);
 
 interface CurrentPasswordProps {
   readonly value: string;
@@ -96,7 +96,7 @@ export const passwordRule =
   settings.passwordMinLength > 1 && `At least ${counted(settings.passwordMinLength, 'character')}.`;
 
 const consequenceOf = (user: User): string => {
-  if (settings.sessions === 'stateless') return 'Tokens that were given before stay valid.';
+  if (!settings.sessions) return 'Tokens that were given before stay valid.';
   return isOwn(user) ? 'All your other sessions end.' : 'All sessions of the user end.';
 };
 

@@ -65,12 +65,12 @@ const End = ({ session, title, id, close }: EndProps) => {
 /** The sessions of a user, where there are any: each can be ended, and all others at once. */
 export const Sessions = ({ id }: { id: number }) => {
   const { data, failure, isBusy, reload } = useLoad(`sessions ${id}`, async () =>
-    settings.sessions === 'revocable'
+    settings.sessions
       ? (await send(api.GET('/api/users/{id}/sessions', { params: { path: { id } } }))).data
       : [],
   );
   const [asked, setAsked] = useState<Pick<EndProps, 'session' | 'title'>>();
-  if (settings.sessions === 'stateless') return null;
+  if (!settings.sessions) return null;
   const hasCurrent = data?.some(({ current }) => current);
   const all = hasCurrent ? 'End all others' : 'End all';
   const endButton = (session: SessionOfUser) =>

@@ -23,7 +23,7 @@ const logIn = async (body: Credentials): Promise<Session | undefined> => {
 
 /** Ends the session of a token, where sessions can be ended before their token. */
 export const logOut = async ({ token }: Session): Promise<void> => {
-  if (settings.sessions === 'stateless') return;
+  if (!settings.sessions) return;
   const headers = { Authorization: `Bearer ${token}` };
   await send(api.POST('/api/logout', { headers }));
 };

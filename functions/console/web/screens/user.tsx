@@ -40,10 +40,9 @@ export const UserFacts = ({ user }: UserProps) => (
   </p>
 );
 
-const roleEnds =
-  settings.sessions === 'revocable'
-    ? 'All sessions of the user end now.'
-    : 'A token that was given before keeps the role until it expires, within a day.';
+const roleEnds = settings.sessions
+  ? 'All sessions of the user end now.'
+  : 'A token that was given before keeps the role until it expires, within a day.';
 
 const ChangeRole = ({ user, changed, close }: DialogProps) => {
   const role = user.role === 'admin' ? 'user' : 'admin';

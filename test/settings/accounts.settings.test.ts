@@ -6,13 +6,13 @@ import {
   refusal,
   serviceForThisFile,
 } from '../support/acceptance.ts';
-import { makeUser, register } from '../support/client.ts';
+import { register, uniqueEmail } from '../support/client.ts';
 
-const { api, adminToken } = await serviceForThisFile({ USER_DIRECTORY: 'closed' });
+const { api, adminToken } = await serviceForThisFile({ ACCOUNTS: 'private' });
 const [user, other] = [await register(api), await register(api)];
 const get = (path: string, token: string) => api('GET', path, { token });
 
-describe('Where USER_DIRECTORY is closed,', () => {
+describe('Where ACCOUNTS is private,', () => {
   it('GET /api/users shows users only themselves', async () => {
     const answer = await get('/api/users', user.token);
 
@@ -54,10 +54,17 @@ describe('Where USER_DIRECTORY is closed,', () => {
     expect([status, body.email]).toEqual([200, other.email]);
   });
 
-  it('PUT /api/users/{id} answers 403 for any other id, also for a user whom the caller made', async () => {
-    const made = await makeUser(api, user.token);
+  it('POST /api/users is for admins', async () => {
+    const json = { name: 'n', email: uniqueEmail(), password: 'p' };
 
-    for (const id of [made.id, other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
+    expect(outcome(await api('POST', '/api/users', { token: user.token, json }))).toEqual(
+      refusal(403, 'Forbidden'),
+    );
+    expect((await api('POST', '/api/users', { token: adminToken, json })).status).toBe(201);
+  });
+
+  it('PUT /api/users/{id} answers 403 for any other id', async () => {
+    for (const id of [other.id, 9_007_199_254_740_991, 0, 'x', `0${user.id}`]) {
       const answer = await api('PUT', `/api/users/${id}`, { token: user.token, body: '{' });
       expect(outcome(answer)).toEqual(refusal(403, 'Forbidden'));
     }
