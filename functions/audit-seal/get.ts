@@ -9,7 +9,7 @@ import { dueBefore } from '../../lib/seal/finding.ts';
 import { publicKeyName } from '../../lib/seal/folder.ts';
 import { fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
-import { shownHeader } from '../../lib/seal/shown.ts';
+import * as shownHeader from '../../lib/seal/shown.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 import { callKms } from '../../lib/signed-request.ts';
 

@@ -2,7 +2,7 @@ import type { Context } from 'aws-lambda';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
-import { shownHeader } from '../../lib/seal/shown.ts';
+import * as shownHeader from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { config, sealerConfig } from '../../lib/settings.ts';
 

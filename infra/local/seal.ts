@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import { folderArchive } from '../../lib/seal/folder.ts';
-import { shownHeader } from '../../lib/seal/shown.ts';
+import * as shownHeader from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
 import { archiveFolder, signerIn } from './sealing.ts';
 

@@ -14,7 +14,6 @@ import {
 import { settings as libSettings, sealerSettings } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../uses.ts';
-import { backgroundBundling } from './bundling/options.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';
 
 export interface AuditSeal {
@@ -153,7 +152,6 @@ const createSealer = (
     definition: auditSealer,
     scheduled: {
       timeout: Duration.minutes(15),
-      bundling: backgroundBundling,
       environment: {
         [auditSealInterval.variable]: auditSealInterval.default,
         [sealerSettings.auditArchiveDays.variable]: String(auditArchiveDays),

@@ -1,10 +1,14 @@
-import { fileURLToPath } from 'node:url';
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import { Architecture, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda';
+import {
+  Architecture,
+  type Code,
+  Function as LambdaFunction,
+  Runtime,
+  Tracing,
+} from 'aws-cdk-lib/aws-lambda';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
-import { type BundlingOptions, NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
@@ -12,16 +16,14 @@ import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import type { ServiceVariable } from '../../lib/settings.ts';
 import type { FunctionDefinition, Use } from '../uses.ts';
-import { bundlingOf } from './bundling/options.ts';
 import type { Tables } from './table.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
 const responseTimeout = Duration.seconds(20);
 
 /** The properties that all functions of the stack share. */
 export interface SharedFunctionProps {
+  readonly codeOf: (definition: FunctionDefinition) => Code;
   readonly tables: Tables;
   readonly signingSecret: Secret;
   /** The key of second factors, where users can have one. */
@@ -39,7 +41,6 @@ export interface ServiceFunctionProps extends SharedFunctionProps {
   /** The differences of a function that runs on a schedule. */
   readonly scheduled?: {
     readonly timeout: Duration;
-    readonly bundling: BundlingOptions;
     readonly environment: Readonly<Record<string, string>>;
   };
   /** The mail function, if there is one. */
@@ -172,7 +173,7 @@ const retrying = (unsent: Queue) => ({
 /** A function of the service: every default that functions share is set here. */
 export class ServiceFunction extends Construct {
   readonly definition: FunctionDefinition;
-  readonly lambda: NodejsFunction;
+  readonly lambda: LambdaFunction;
   readonly logGroup: LogGroup;
   /** The queue of failed messages of a function that is invoked asynchronously. */
   readonly unsent: Queue | undefined;
@@ -187,12 +188,10 @@ export class ServiceFunction extends Construct {
     });
     this.logGroup.grantWrite(role);
     this.unsent = definition.uses.has('mail.send') ? createUnsent(this) : undefined;
-    this.lambda = new NodejsFunction(this, 'Function', {
+    this.lambda = new LambdaFunction(this, 'Function', {
       description: definition.routes.map(({ key }) => key).join(', ') || definition.name,
-      entry: `${root}${definition.entry}`,
-      projectRoot: root,
-      depsLockFilePath: `${root}package-lock.json`,
-      bundling: scheduled?.bundling ?? bundlingOf(definition),
+      code: props.codeOf(definition),
+      handler: 'index.handler',
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: memoryOf(definition),

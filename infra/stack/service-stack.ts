@@ -1,14 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
 import { operatorSettings, outputOf } from '../../lib/settings.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
-import { functionsInForce } from '../uses.ts';
+import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
+import { bundleFunctions } from './bundling/bundle.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
 import { createAlarmTopic } from './monitoring/alarm-topic.ts';
@@ -58,6 +63,20 @@ const factorKeyOf = (
     enableKeyRotation: true,
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
   });
+};
+
+/** The code of all functions, bundled at once; none where the CDK asks for a template alone. */
+const bundlesOf = (stack: Stack, settings: DeploymentSettings): SharedFunctionProps['codeOf'] => {
+  if (!stack.bundlingRequired) return () => Code.fromInline('// It is not bundled.');
+  const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
+  process.once('exit', () => rmSync(folder, { recursive: true }));
+  const definitions: readonly FunctionDefinition[] = [
+    ...functionsInForce(settings),
+    ...(settings.auditSeal === 'off' ? [] : [auditSealer]),
+    ...(settings.events === 'off' ? [] : [auditPublisher]),
+  ];
+  bundleFunctions(definitions, folder);
+  return ({ name }) => Code.fromAsset(join(folder, name));
 };
 
 const pascalCase = (name: string) =>
@@ -135,10 +154,10 @@ export class ServiceStack extends Stack {
 
     const tables = tablesOf(this, settings, { keep });
     const signingSecret = createSigningSecret(this, { keep });
-
-    const variables = functionVariables(settings);
     const factorKey = factorKeyOf(this, settings, { keep });
-    const shared = { tables, signingSecret, variables, logs, factorKey };
+    const variables = functionVariables(settings);
+    const codeOf = bundlesOf(this, settings);
+    const shared = { codeOf, tables, signingSecret, variables, logs, factorKey };
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
     const events = createAuditEvents(this, settings, shared);

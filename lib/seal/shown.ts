@@ -11,7 +11,7 @@ import { isSigned, readHeader, type SignedHeader } from './header.ts';
 const key = { pk: 'audit-seal' };
 
 /** Shows the line of a header. @throws {DomainError} STORAGE_FAULT */
-const write = (line: string): Promise<unknown> =>
+export const write = (line: string): Promise<unknown> =>
   send(new PutCommand({ TableName: config.usersTable, Item: { ...key, header: line } }));
 
 /**
@@ -19,10 +19,8 @@ const write = (line: string): Promise<unknown> =>
  * @returns undefined when there is none that the key has signed
  * @throws {DomainError} STORAGE_FAULT
  */
-const read = async (publicKey: KeyObject): Promise<SignedHeader | undefined> => {
+export const read = async (publicKey: KeyObject): Promise<SignedHeader | undefined> => {
   const { Item } = await send(new GetCommand({ TableName: config.usersTable, Key: key }));
   const header = readHeader(Buffer.from(String(Item?.header ?? '')), publicKey);
   return isSigned(header) ? header : undefined;
 };
-
-export const shownHeader = { write, read };

@@ -6,13 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { arch, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LogLevel } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { readDeploymentSettings } from '../../infra/deployment-settings.ts';
 import { startEngine } from '../../infra/local/engine.ts';
-import { bundlingOf } from '../../infra/stack/bundling/options.ts';
+import { bundle, bundleFunctions } from '../../infra/stack/bundling/bundle.ts';
 import { functionsInForce } from '../../infra/uses.ts';
-import { type Bundle, bundle } from './cold/bundle.ts';
+import { type Bundle, bundlesIn } from './cold/bundle.ts';
 import { type ColdStart, coldStart, type Environment } from './cold/cold-start.ts';
 import { deploy } from './cold/deployment.ts';
 import { createPeople, firstCall } from './cold/first-calls.ts';
@@ -25,20 +24,15 @@ const functions = functionsInForce(readDeploymentSettings({}));
 const profile = functions.find(({ name }) => name === 'profile-get');
 if (!profile) throw new Error('There is no function profile');
 
-/**
- * What is measured beside the functions. NodejsFunction leaves @aws-sdk/* out of a bundle unless it is
- * told otherwise; the runtime's own client is slower to load than a bundled one.
- */
-const defaults = { logLevel: LogLevel.WARNING, bundleAwsSDK: true };
+/** What is measured beside the functions, bundled as esbuild does by itself. */
 const empty = 'empty handler';
 const bareClient = 'bare document client, defaults';
 const byDefaults = 'profile, defaults';
 const comparisons = 'test/bench/cold/comparisons';
-const sources = [
-  { name: empty, entry: `${comparisons}/empty.ts`, bundling: defaults },
-  { name: bareClient, entry: `${comparisons}/bare-client.ts`, bundling: defaults },
-  { name: byDefaults, entry: profile.entry, bundling: defaults },
-  ...functions.map((definition) => ({ ...definition, bundling: bundlingOf(definition) })),
+const compared = [
+  { name: empty, entry: `${comparisons}/empty.ts` },
+  { name: bareClient, entry: `${comparisons}/bare-client.ts` },
+  { name: byDefaults, entry: profile.entry },
 ];
 
 interface Subject extends Bundle {
@@ -76,8 +70,7 @@ const print = (subjects: readonly Subject[]): void => {
     const { load, first, processor } = timesOf(subject);
     console.log(row([subject.name, subject.bytes / 1000, load, first, load + first, processor]));
   }
-  console.log('\nThe defaults are those of NodejsFunction with the SDK bundled (bundleAwsSDK).');
-  console.log('Where passwords are hashed, the first call includes one hash.\n');
+  console.log('\nWhere passwords are hashed, the first call includes one hash.\n');
   const find = (wanted: string) => timesOf(subjects.find(({ name }) => name === wanted) as Subject);
   const [own, others] = [find('profile-get'), find(byDefaults)];
   const judge = (name: string, ratio: number, target: number) =>
@@ -90,7 +83,11 @@ const folder = mkdtempSync(join(tmpdir(), 'bench-cold-'));
 const engine = await startEngine({});
 const deployment = await deploy(engine.endpoint);
 try {
-  const subjects = bundle(sources, folder).map((bundled): Subject => {
+  const bundles = [
+    ...bundlesIn(folder, compared, bundle(compared, folder, 'common')),
+    ...bundlesIn(folder, functions, bundleFunctions(functions, folder)),
+  ];
+  const subjects = bundles.map((bundled): Subject => {
     const definition = functions.find(({ name }) => name === bundled.name) ?? profile;
     const { event } = firstCall(definition.name, deployment.token);
     const environment = { ...deployment.environmentOf(definition), NODE_PATH: nodeModules };

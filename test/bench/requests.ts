@@ -10,14 +10,14 @@ import { arch, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { startEngine } from '../../infra/local/engine.ts';
-import { bundling } from '../../infra/stack/bundling/options.ts';
+import { bundle } from '../../infra/stack/bundling/bundle.ts';
 import { functions } from '../../infra/uses.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { chosenEngine } from '../support/engine.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { claimsWith, signToken } from '../support/tokens.ts';
 import { writeBatches } from '../support/write-batches.ts';
-import { bundle } from './cold/bundle.ts';
+import { bundlesIn } from './cold/bundle.ts';
 import { type Deployment, deploy } from './cold/deployment.ts';
 import type * as bareCalls from './requests/bare-calls.ts';
 import { median, row } from './statistics.ts';
@@ -62,9 +62,14 @@ const load = (folder: string, { environmentOf }: Deployment) => {
     ...measured.map(({ name, entry }) => [name, entry]),
     ...Object.entries(comparisons),
   ];
-  const sources = entries.map(([name = '', entry = '']) => ({ name, entry, bundling }));
+  const sources = entries.map(([name = '', entry = '']) => ({ name, entry }));
   const require = createRequire(import.meta.url);
-  const modules = new Map(bundle(sources, folder).map(({ name, file }) => [name, require(file)]));
+  const modules = new Map(
+    bundlesIn(folder, sources, bundle(sources, folder)).map(({ name, file }) => [
+      name,
+      require(file),
+    ]),
+  );
   const invoke =
     (name: string, status: number) =>
     async (event: APIGatewayProxyEventV2): Promise<string | undefined> => {
