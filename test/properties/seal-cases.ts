@@ -366,7 +366,11 @@ const withKey = (title: string, told: Told, resigning: Resigning, follow?: boole
   change: (trail) => resign(trail, resigning, follow),
 });
 const altered5 = ['altered file 5'];
-const [inFifth = ''] = /(?<="id":)\d+/.exec(gunzipSync(linesOf(sound, 5)).toString()) ?? [];
+const fifth = gunzipSync(linesOf(sound, 5)).toString();
+const [inFifth = ''] = /(?<="id":)\d+/.exec(fifth) ?? [];
+const [, byUser0 = ''] = /"id":(\d+),.*"user_id":0/.exec(fifth) ?? [];
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /** What only the holder of the key can do. */
 export const keyCases: readonly SealCase[] = [
@@ -416,10 +420,20 @@ export const keyCases: readonly SealCase[] = [
   withKey('a line with names out of order within', altered5, {
     lines: (text) => text.replace('"user_id":0', '"user_id":{"M":{"b":{"S":""},"a":{"S":""}}}'),
   }),
-  withKey('a line of 20,000 lists within each other', altered5, {
-    lines: (text) =>
-      text.replace('"user_id":0', `"user_id":${'['.repeat(20_000)}${']'.repeat(20_000)}`),
+  withKey('a line without an id', altered5, {
+    lines: (text) => text.replace(/"id":\d+,/, ''),
   }),
+  withKey('a line whose id is null', [`inserted ${inFifth}`, 'deleted null'], {
+    lines: (text) => text.replace(/"id":\d+/, '"id":null'),
+  }),
+  withKey('a line of 100 objects and arrays within each other', [`changed ${byUser0}`], {
+    lines: (text) => text.replace('"user_id":0', `"user_id":${nested(99)}`),
+  }),
+  ...[100, 1000, 20_000].map((depth) =>
+    withKey(`a line with ${depth} arrays within each other`, altered5, {
+      lines: (text) => text.replace('"user_id":0', `"user_id":${nested(depth)}`),
+    }),
+  ),
   withKey('a line separator in its header', [], { header: { until: `${header(5).until}\u2028` } }),
   withKey('a check of no file', [], {
     header: { check: { at: header(5).at, first: 2 ** 53 - 1, last: 0, findings: 0, found: null } },

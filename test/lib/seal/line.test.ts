@@ -48,6 +48,7 @@ describe('The line of an entry', () => {
     '7',
     '',
     '{"id":-0}',
+    '{"a":1}',
   ])('is not read when it is written otherwise: %s', (line) => {
     expect(() => readLine(line)).toThrow(SyntaxError);
   });
@@ -57,7 +58,6 @@ it.each([
   [7, '7'],
   ['7', '"7"'],
   [{ N: '1.5' }, '{"N":"1.5"}'],
-  [undefined, 'absent'],
 ])('The id %j of an entry is told as %s', (id, text) => {
   expect(idText(id)).toBe(text);
 });
