@@ -1,20 +1,18 @@
 import { faultName } from '../../../lib/errors.ts';
-import {
-  describeFault,
-  type Operation,
-  type Operator,
-  recordIntention,
-  recordOperation,
-} from '../audit.ts';
+import { emailKey } from '../../../lib/users/user.ts';
+import { describeFault, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { explain, Failure } from '../failure.ts';
-import { type Input, openInput, readLines } from '../files.ts';
-import { type IdList, type Import, importBlock, openIdList } from '../import-block.ts';
-import { readBlocks } from '../import-lines.ts';
-import { catchInterruption, type Progress, startProgress } from '../terminal.ts';
+import { exportTo, type Input, type Line, openInput, readLines, type Write } from '../files.ts';
+import { type Import, importBlock } from '../import-block.ts';
+import { type Candidate, parseLine } from '../import-line.ts';
+import { catchInterruption, startProgress } from '../terminal.ts';
 
 /** Bytes: several times what a line with the longest fields takes. */
 const maxBytes = 16_384;
+
+/** As many email addresses as one request looks up. */
+const blockSize = 100;
 
 /** How many users and lines have been processed. */
 interface Tally {
@@ -31,44 +29,66 @@ interface Stop {
   readonly details?: object;
 }
 
-const startImport = (
-  operator: Operator,
-  tally: Tally,
-  ids: IdList,
-  progress: Progress,
-): Import => ({
-  operator,
-  imported: (candidate, id) => {
-    tally.imported += 1;
-    ids.add(candidate, id);
-  },
-  present: (candidate, id) => {
-    tally.present += 1;
-    ids.add(candidate, id);
-  },
-  reject: ({ line, reason }) => {
-    tally.rejected += 1;
-    progress.line(`Line ${line}: ${reason}.`);
-  },
-});
+/** Parses the lines of a file, in which an email address may appear only once. */
+const makeParser = () => {
+  const seen = new Map<string, number>();
+  return ({ number, text = '', fault }: Line): Candidate | { readonly fault: string } => {
+    const parsed = fault ? { fault } : parseLine(number, text);
+    if ('fault' in parsed) return parsed;
+    const key = emailKey(parsed.user.email);
+    const before = seen.get(key);
+    if (before) return { fault: `has the email of line ${before}` };
+    seen.set(key, number);
+    return parsed;
+  };
+};
 
-/** Imports all lines, until a signal or a fault stops it. */
+/**
+ * Imports all lines, until a signal or a fault stops it.
+ * @param writeIds writes old and new ids, in the order of the lines
+ */
 const importAll = async (
   { chunks, size }: Input,
-  { operator, tally, ids }: { operator: Operator; tally: Tally; ids: IdList },
+  { operator, tally, writeIds }: Pick<Import, 'operator'> & { tally: Tally; writeIds: Write },
 ): Promise<Stop | undefined> => {
   const progress = startProgress(process.stderr);
   const interruption = catchInterruption();
-  const run = startImport(operator, tally, ids, progress);
-  const blocks = readBlocks(readLines(chunks, { maxBytes }), { now: new Date() });
+  const parse = makeParser();
+  const block: Candidate[] = [];
+  const ids = new Map<number, object>();
+  const run: Import = {
+    operator,
+    stored: ({ line, oldId, user: { email } }, id, outcome) => {
+      tally[outcome] += 1;
+      ids.set(line, { old_id: oldId, new_id: id, email });
+    },
+    reject: (line, reason) => {
+      tally.rejected += 1;
+      progress.line(`Line ${line}: ${reason}.`);
+    },
+  };
+  const take = (line: Line) => {
+    if (line.text?.trim() === '') return;
+    const parsed = parse(line);
+    if ('fault' in parsed) run.reject(line.number, parsed.fault);
+    else block.push(parsed);
+  };
+  const store = async (end?: number) => {
+    await importBlock(block.splice(0), run).finally(() => {
+      const inOrder = [...ids].sort(([one], [other]) => one - other);
+      ids.clear();
+      return writeIds(inOrder.map(([, each]) => `${JSON.stringify(each)}\n`).join(''));
+    });
+    const users = (tally.imported + tally.present).toLocaleString('en');
+    progress.show(size && end ? Math.min(1, end / size) : undefined, `${users} users`);
+  };
   try {
-    for await (const { candidates, rejections, last } of blocks) {
-      rejections.forEach(run.reject);
-      await importBlock(candidates, run).finally(ids.write);
-      const users = (tally.imported + tally.present).toLocaleString('en');
-      progress.show(size ? Math.min(1, last.end / size) : undefined, `${users} users`);
-      if (interruption.requested) return { reason: `Interrupted after line ${last.number}.` };
+    for await (const line of readLines(chunks, { maxBytes })) {
+      take(line);
+      if (block.length === blockSize || interruption.requested) await store(line.end);
+      if (interruption.requested) return { reason: `Interrupted after line ${line.number}.` };
     }
+    await store();
     return undefined;
   } catch (error) {
     if (error instanceof Failure) progress.line(error.message);
@@ -79,42 +99,24 @@ const importAll = async (
   }
 };
 
-const summary = ({ imported, present, rejected }: Tally): string =>
-  `Imported: ${imported}. Imported before: ${present}. Lines rejected: ${rejected}.`;
+const again = 'users who were imported already are skipped.';
 
-const problemOf = (
-  stop: Stop | undefined,
-  { rejected }: Tally,
-  { listsIds }: { listsIds: boolean },
-): string | undefined => {
-  const again = `the same command again${listsIds ? ', with another file for --ids' : ''}`;
-  if (stop) return `${stop.reason} Run ${again}: users who were imported already are skipped.`;
-  if (rejected === 0) return undefined;
-  return `The lines above were left out: correct them and run ${again}; users who were imported already are skipped.`;
-};
-
-/** Records the beginning. If that fails, nothing is imported and no file is left. */
-const begin = async (operation: Operation, ids: IdList): Promise<void> => {
-  try {
-    await recordIntention({ ...operation, details: { stage: 'begun' } });
-  } catch (error) {
-    await ids.discard();
-    throw error;
-  }
-};
-
-const run: Run = async ({ operator, operands: [name = ''], options }) => {
+const run: Run = async ({ operator, operands: [name = ''], options: { ids } }) => {
   const input = await openInput(name);
-  const ids = await openIdList(options.ids);
   const operation = { operator, action: 'CREATE' } as const;
-  await begin(operation, ids);
-
   const tally: Tally = { imported: 0, present: 0, rejected: 0 };
-  const stop = await importAll(input, { operator, tally, ids });
-  await ids.close();
-  console.log(summary(tally));
+  const importWith = async (writeIds: Write) => {
+    await recordIntention({ ...operation, details: { stage: 'begun' } });
+    return importAll(input, { operator, tally, writeIds });
+  };
+  const stop = await (ids ? exportTo(String(ids), importWith) : importWith(async () => undefined));
+  console.log(
+    `Imported: ${tally.imported}. Imported before: ${tally.present}. Lines rejected: ${tally.rejected}.`,
+  );
 
-  const problem = problemOf(stop, tally, { listsIds: options.ids !== undefined });
+  const command = `the same command again${ids ? ', with another file for --ids' : ''}: ${again}`;
+  const corrected = `The lines above were left out: correct them and run ${command}`;
+  const problem = stop ? `${stop.reason} Run ${command}` : tally.rejected && corrected;
   const details = { stage: stop ? 'stopped' : 'finished', ...stop?.details, ...tally };
   const result = problem ? 'FAILURE' : 'SUCCESS';
   const recorded = recordOperation({ ...operation, result, details });
@@ -142,7 +144,7 @@ Ctrl-C, a fault or a correction of the reported lines, run the command again: us
 line has imported before are skipped, even if they have logged in or changed their passwords since.
 
 With --ids, a new file that only you can read has one JSON object per line, for each user whom this
-run or an earlier one has imported; old_id is the field id of the line:
+run or an earlier one has imported; old_id is the field id of the line, text or a whole number:
 
   {"old_id":"9f1c","new_id":17,"email":"ada@example.com"}`,
   examples: [

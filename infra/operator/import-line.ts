@@ -1,0 +1,96 @@
+/** The lines of an import, which another system wrote. */
+import * as v from 'valibot';
+import { instant } from '../../lib/contract/parameters.ts';
+import { config } from '../../lib/settings.ts';
+import { email, name } from '../../lib/users/fields.ts';
+import { type StoredUser, verification } from '../../lib/users/items.ts';
+import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
+import { roles } from '../../lib/users/user.ts';
+import { faultsIn, oneOf, rule, text, validate } from '../../lib/validation.ts';
+
+/** A time as PostgreSQL prints it has a space for the T, and may have an offset without minutes. */
+const toInstant = (value: string): string | undefined => {
+  const written = value.replace(' ', 'T').replace(/(?<=:[\d.]+[+-]\d\d)$/, ':00');
+  const { success, output } = v.safeParse(instant, written);
+  return success ? output : undefined;
+};
+
+const isPast = (time: string | undefined): boolean =>
+  time !== undefined && time >= '1970' && time <= new Date().toISOString();
+
+const timeRule =
+  'must be a time between 1970 and now, with its offset from UTC, such as 2026-01-31T09:05:00Z';
+
+const hashRule = 'must be a bcrypt hash: $2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters';
+
+/** A hash of a higher cost would make refused logins of its user slower than those of others. */
+const isAffordable = (hash: string) => !(hashCost(hash) > config.bcryptCost);
+
+const costRule = () =>
+  `must have a cost of at most ${config.bcryptCost}, the service's BCRYPT_COST: raise it (setting bcryptCost) first`;
+
+const idRule = 'must be text, or a whole number up to 9007199254740991: put others in quotes';
+
+const invalidForm = { code: 'INVALID_FORMAT' } as const;
+
+const importedUser = v.object({
+  name,
+  email,
+  role: v.nullish(oneOf(roles), 'user'),
+  created_at: v.nullish(
+    v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)),
+  ),
+  // Null: the user sets a password by a reset.
+  password_hash: v.nullable(
+    v.pipe(
+      text,
+      rule({ ...invalidForm, holds: isPasswordHash, message: () => hashRule }),
+      rule({ ...invalidForm, holds: isAffordable, message: costRule }),
+    ),
+  ),
+  // An address counts as verified in the other system. Null may mean that nobody knows.
+  email_verified: v.optional(v.boolean('must be true or false'), true),
+  id: v.nullish(v.union([v.string(), v.pipe(v.number(), v.safeInteger(idRule))], idRule), null),
+});
+
+/** A user of another system, who has no id in this service yet. */
+export interface Candidate {
+  readonly line: number;
+  readonly user: Omit<StoredUser, 'id'>;
+  /** The line's field id. */
+  readonly oldId: string | number | null;
+}
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's message quotes the line, and with it the hash.
+    return undefined;
+  }
+};
+
+/**
+ * Parses a line.
+ * @returns the user; or every rule that the line breaks, as one sentence that quotes nothing of it
+ */
+export const parseLine = (line: number, text: string): Candidate | { readonly fault: string } => {
+  const body = parseJson(text);
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return { fault: 'is not a JSON object' };
+  const parsed = validate(importedUser, body);
+  if ('faults' in parsed) {
+    const faults = faultsIn(importedUser, { ...body }, parsed.faults);
+    return { fault: faults.map(({ field, rule }) => `${field} ${rule}`).join('; ') };
+  }
+  const { id: oldId, email_verified, password_hash, created_at, role, ...rest } = parsed.output;
+  const user = {
+    ...rest,
+    role: role ?? 'user',
+    created_at: created_at ?? new Date().toISOString(),
+    // Logins take the same time for users without a hash.
+    password_hash: password_hash ?? unmatchableHash(),
+    ...verification(email_verified),
+  };
+  return { line, user, oldId };
+};
