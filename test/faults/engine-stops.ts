@@ -9,8 +9,7 @@ import { lostAmong, startLoad } from '../support/load.ts';
 import { asOnAws } from '../support/patience.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
-import { callAll } from './experiment.ts';
-import { maxTries, untilWell } from './patience.ts';
+import { callAll, untilWell } from './experiment.ts';
 
 const nothing = async () => undefined;
 
@@ -38,7 +37,12 @@ export const stopEngineUnderLoad = async () => {
   const only = inject('engineName');
   let engine = await startEngine({ only, folder });
   const { endpoint } = engine;
-  const service = await startTestService({ ...asOnAws, AWS_ENDPOINT_URL_DYNAMODB: endpoint });
+  const service = await startTestService({
+    ...asOnAws,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoint,
+    // One more thing for which a registration waits: count, user and audit entry in turn.
+    REGISTRATIONS_PER_ADDRESS: '100000',
+  });
   await untilAnswering(service);
   const admin = await logIn(service.api, service.admin);
   const load = startLoad(service);
@@ -63,9 +67,9 @@ export const stopEngineUnderLoad = async () => {
 
   const outcomes = {
     hangs: await callWhile(() => signal('SIGSTOP'), resume),
-    'goes on': await untilWell(maxTries, () => callWhile(nothing, nothing)),
+    'goes on': await untilWell(() => callWhile(nothing, nothing)),
     killed: await callWhile(kill, startAgain),
-    'is back': await untilWell(maxTries, () => callWhile(nothing, nothing)),
+    'is back': await untilWell(() => callWhile(nothing, nothing)),
   };
   const acknowledged = (await load.stop()).filter((one) => !unsure.has(one));
   const lost = await lostAmong(service, acknowledged);

@@ -1,16 +1,8 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { everySetting } from '../support/every-setting.ts';
 import { exampleRequestsOf, type Operation } from '../support/examples.ts';
-import {
-  expected,
-  expectFull,
-  expectNoSecret,
-  longest,
-  nothing,
-  observed,
-} from './expectations.ts';
+import { expected, expectNoSecret, longest, nothing, observed } from './expectations.ts';
 import { groups, type ProxiedRun, tryAllFaults } from './proxied.ts';
-import { writeReport } from './report.ts';
 
 /** Milliseconds. */
 const gatewayTimeout = 30_000;
@@ -19,21 +11,13 @@ const ofUsers = (operation: Operation) => operation !== 'read audit';
 const ofAudit = (operation: Operation) => operation === 'read audit';
 
 describe.each([
-  ['By default', 'faults', {}],
-  ['With each setting that adds endpoints', 'faults-settings', everySetting],
-])('%s, an endpoint whose store fails', (_, report, environment) => {
+  ['By default', {}],
+  ['With each setting that adds endpoints', everySetting],
+])('%s, an endpoint whose store fails', (_, environment) => {
   const requests = exampleRequestsOf(environment);
   let runs: ReadonlyMap<string, ProxiedRun>;
   beforeAll(async () => {
     runs = await tryAllFaults(environment);
-    const columns = (of: 'once' | 'users' | 'audit') =>
-      new Map([...runs].map(([name, run]) => [name, run[of]]));
-    const sections = new Map([
-      ['The first attempt of each request fails', columns('once')],
-      ['Every request to the users table fails', columns('users')],
-      ['Every request to the audit table fails', columns('audit')],
-    ]);
-    writeReport(`.reports/${report}.md`, inject('engineName'), sections);
   }, 360_000);
 
   describe.each(groups.flat())('because of: $name', ({ name, hits, isRetried }) => {
@@ -71,12 +55,5 @@ describe.each([
       expect(broken).toEqual([]);
       expectNoSecret(output);
     });
-  });
-
-  it('has an answer in every cell of the table', () => {
-    const columns = [...runs.values()].flatMap(({ once, users, audit }) => [once, users, audit]);
-
-    expect(columns).toHaveLength(3 * groups.flat().length);
-    expectFull(columns, requests);
   });
 });

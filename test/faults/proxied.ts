@@ -4,9 +4,7 @@ import type { Operation } from '../support/examples.ts';
 import { asOnAws } from '../support/patience.ts';
 import { type Fault, faults, type Rule, startProxy } from '../support/proxy.ts';
 import { startTestService } from '../support/service.ts';
-import type { Column } from './experiment.ts';
-import { callAll } from './experiment.ts';
-import { maxTries, untilWell } from './patience.ts';
+import { type Column, callAll, untilWell } from './experiment.ts';
 
 export interface ProxiedFault {
   readonly name: string;
@@ -121,8 +119,8 @@ const tryFaults = async (
 
   const once: Column[] = [];
   for (const { fault, isRetried } of group) {
-    const tries = isRetried ? maxTries : 1;
-    once.push(await untilWell(tries, () => callUnder({ fault, firstAttempt: true })));
+    const call = () => callUnder({ fault, firstAttempt: true });
+    once.push(await (isRetried ? untilWell(call) : call()));
   }
   const lasting: Pick<ProxiedRun, 'users' | 'audit'>[] = [];
   for (const { fault } of group) {
@@ -131,7 +129,7 @@ const tryFaults = async (
       audit: await callUnder({ fault, table: audit }),
     });
   }
-  const afterwards = await untilWell(maxTries, () => callUnder());
+  const afterwards = await untilWell(() => callUnder());
   await service.stop();
   await proxy.stop();
   const output = service.output();

@@ -5,13 +5,13 @@
  * or anything is missing.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEngine } from '../../infra/local/engine.ts';
+import { median } from '../bench/statistics.ts';
 import { type ApiClient, apiClient, logIn } from '../support/client.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { type MemoryWatch, watchMemory } from './memory.ts';
 import { entryKey, type Findings, work } from './traffic.ts';
 import { checkPasswords, checkTables } from './verify.ts';
 
@@ -38,21 +38,6 @@ const settings = {
   LOGIN_FAILURES_PER_ADDRESS: '0',
 };
 
-/** Milliseconds that responses took, by route. */
-type Timings = Map<string, number[]>;
-
-const timed =
-  (api: ApiClient, timings: Timings): ApiClient =>
-  async (method, path, options) => {
-    const begun = performance.now();
-    const response = await api(method, path, options);
-    const route = `${method} ${path.replace(/\?.*/, '').replace(/\/\d+$/, '/{id}')}`;
-    const times = timings.get(route) ?? [];
-    timings.set(route, times);
-    times.push(performance.now() - begun);
-    return response;
-  };
-
 /** Enters the admin whom the start made, and of whom the clients know nothing. */
 const logInAsAdmin = async (api: ApiClient, findings: Findings): Promise<string> => {
   const token = await logIn(api, admin);
@@ -64,22 +49,22 @@ const logInAsAdmin = async (api: ApiClient, findings: Findings): Promise<string>
   return token;
 };
 
-const quantile = (sorted: readonly number[], share: number): string =>
-  (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1);
-
-const printTimings = (timings: Timings): void => {
-  console.log(`\n${'endpoint'.padEnd(28)}  requests   p50 ms   p99 ms   max ms`);
-  for (const [endpoint, times] of [...timings].sort()) {
-    const sorted = times.toSorted((a, b) => a - b);
-    const cells = [0.5, 0.99, 1].map((share) => quantile(sorted, share).padStart(7));
-    console.log(`${endpoint.padEnd(28)}  ${String(times.length).padStart(8)}  ${cells.join('  ')}`);
-  }
-  const total = [...timings.values()].reduce((sum, { length }) => sum + length, 0);
-  console.log(`${total} requests, ${Math.round(total / seconds)} a second\n`);
+/** Megabytes of a process that are in memory, every half second; none where the system does not say. */
+const watchMemory = (pid: number) => {
+  const samples: number[] = [];
+  const timer = setInterval(() => {
+    const path = `/proc/${pid}/status`;
+    const status = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(status) ?? [];
+    if (kilobytes) samples.push(Number(kilobytes) / 1024);
+  }, 500);
+  return { samples, stop: () => clearInterval(timer) };
 };
 
-const checkMemory = (memory: MemoryWatch, { violations }: Findings): void => {
-  const [early = 0, late = 0] = [memory.between(0.2, 0.3), memory.between(0.9, 1)];
+const checkMemory = (samples: readonly number[], { violations }: Findings): void => {
+  const between = (from: number, to: number) =>
+    median(samples.slice(samples.length * from, samples.length * to)) || 0;
+  const [early, late] = [between(0.2, 0.3), between(0.9, 1)];
   const growth = early > 0 ? late / early : 1;
   const share = growth.toFixed(2);
   console.log(
@@ -90,25 +75,29 @@ const checkMemory = (memory: MemoryWatch, { violations }: Findings): void => {
 };
 
 /** Each run of the sealer writes a file. */
-const checkSealing = (memory: MemoryWatch, { violations }: Findings): void => {
+const checkSealing = ({ violations }: Findings): void => {
   const names = readdirSync(join(folder, 'audit-archive'));
   const files = names.filter((name) => name.endsWith('.ndjson.gz')).length;
-  console.log(`Files sealed: ${files}; a run took ${memory.ofSealer().toFixed(0)} MB at most`);
+  console.log(`Files sealed: ${files}`);
   if (files < leastRuns) violations.push(`only ${files} runs of the sealer`);
 };
 
 const soak = async (service: ServiceProcess, findings: Findings): Promise<void> => {
-  const timings: Timings = new Map();
-  const api = timed(apiClient(service.url), timings);
+  const call = apiClient(service.url);
+  let requests = 0;
+  const api: ApiClient = (...request) => {
+    requests += 1;
+    return call(...request);
+  };
   const adminToken = await logInAsAdmin(api, findings);
   const memory = watchMemory(service.process.pid ?? 0);
   const deadline = performance.now() + seconds * 1000;
   const means = { api, findings, adminToken };
   await Promise.all(Array.from({ length: connections }, () => work(means, deadline)));
   memory.stop();
-  printTimings(timings);
-  checkMemory(memory, findings);
-  checkSealing(memory, findings);
+  console.log(`${requests} requests, ${Math.round(requests / seconds)} a second`);
+  checkMemory(memory.samples, findings);
+  checkSealing(findings);
 };
 
 const verify = async (output: string, findings: Findings): Promise<void> => {
