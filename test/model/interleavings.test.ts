@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { outcome, refusal } from '../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { overtake } from '../support/proxy.ts';
@@ -13,8 +14,8 @@ describe('A write that another one overtakes after it has read the user', () => 
     account = await register(service.api);
   });
 
-  const change = (json: object) =>
-    service.api('PUT', `/api/users/${account.id}`, { token: account.token, json });
+  const change = (json: object, token = account.token) =>
+    service.api('PUT', `/api/users/${account.id}`, { token, json });
   const remove = () => service.api('DELETE', `/api/users/${account.id}`, { token: admin });
   const current = () => service.api('GET', `/api/users/${account.id}`, { token: admin });
   const isFree = async (email: string) =>
@@ -67,20 +68,44 @@ describe('A write that another one overtakes after it has read the user', () => 
     await expectSoundTable();
   });
 
-  it('a change of name keeps the address that the user got in the meantime', async () => {
-    const email = uniqueEmail();
+  it.each([
+    ['name', 'the address', 'UpdateItem', { name: 'New' }, { email: uniqueEmail() }],
+    ['name', 'the role', 'UpdateItem', { name: 'New' }, { role: 'admin' }],
+    [
+      'address',
+      'name and role',
+      'TransactWriteItems',
+      { email: uniqueEmail() },
+      { name: 'New', role: 'admin' },
+    ],
+    ['the spelling of the address', 'the name', 'UpdateItem', undefined, { name: 'New' }],
+  ])('a change of %s keeps %s that the user got in the meantime', async (...row) => {
+    const [, , operation, late = { email: account.email.toUpperCase() }, early] = row;
 
-    const [renamed, moved] = await overtake(
+    const [second, first] = await overtake(
       proxy,
-      'UpdateItem',
-      () => change({ name: 'Renamed' }),
-      () => change({ email }),
+      operation,
+      () => change(late, admin),
+      () => change(early, admin),
     );
 
-    expect([renamed.status, moved.status]).toEqual([200, 200]);
-    expect(renamed.body).toMatchObject({ name: 'Renamed', email });
-    expect((await current()).body).toMatchObject({ name: 'Renamed', email });
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.body).toMatchObject({ ...late, ...early });
+    expect((await current()).body).toEqual(second.body);
     await expectSoundTable();
+  });
+
+  it('a login with an address that the user left in the meantime finds no user', async () => {
+    const json = { email: account.email, password: 'new' };
+
+    const [login] = await overtake(
+      proxy,
+      'GetItem',
+      () => service.api('POST', '/api/login', { json }),
+      () => change({ email: uniqueEmail(), password: 'new' }, admin),
+    );
+
+    expect(outcome(login)).toEqual(refusal(404, 'User is not registered'));
   });
 
   it('a change of address frees the one that the user got in the meantime', async () => {
