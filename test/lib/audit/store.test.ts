@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { type AuditEntry, actions, makeEntry } from '../../../lib/audit/entry.ts';
+import { type Action, type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
 import {
   type AuditFilter,
@@ -14,7 +14,6 @@ import {
 } from '../../../lib/audit/store.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { scanAudit } from '../../support/stored-items.ts';
-import { writeBatches } from '../../support/write-batches.ts';
 
 let table: string;
 beforeAll(async () => {
@@ -39,8 +38,10 @@ const readAll = async (filter: AuditFilter, limit: number): Promise<readonly Aud
 const newestFirst = (a: AuditEntry, b: AuditEntry) =>
   a.created_at === b.created_at ? b.id - a.id : a.created_at < b.created_at ? 1 : -1;
 
+const entryOf = (action: Action) => makeEntry({ action, resource: 'users', result: 'SUCCESS' });
+
 describe('insertEntry', () => {
-  const entry = () => makeEntry({ action: 'EXPORT', resource: 'users', result: 'SUCCESS' });
+  const entry = () => entryOf('EXPORT');
 
   it('writes an entry once, however often it is called with the same write id', async () => {
     const [written, writeId] = [entry(), randomUUID()];
@@ -78,58 +79,17 @@ describe('insertEntry', () => {
   });
 });
 
-describe('listEntries', () => {
-  const users = [11, 12, 13];
-  /** One user with half of the entries, one of them with the one action; others without a user. */
-  const entries = Array.from({ length: 240 }, (_, i): AuditEntry => {
-    const hot = i % 2 === 0;
-    const user_id = hot ? 10 : i % 5 === 0 ? undefined : users[i % 3];
-    const action = hot ? 'LOGIN' : actions[i % actions.length];
-    const now = new Date(1_790_000_000_000 + Math.floor(i / 6));
-    return makeEntry(
-      {
-        user_id,
-        action: i === 100 ? 'READ' : (action ?? 'CREATE'),
-        resource: 'users',
-        resource_id: i,
-        ip_address: '192.0.2.1',
-        user_agent: 'test',
-        result: 'FAILURE',
-        details: { fields: ['name'], password: 'secret' },
-      },
-      // The ids of one millisecond differ, and do not ascend with i.
-      { now, random: () => (i * 7) % 64 },
+describe('The index keys of an entry', () => {
+  it('spread entries that have nothing else in common over all shards, evenly', () => {
+    const login = entryOf('LOGIN');
+    const items: readonly Readonly<Record<string, unknown>>[] = Array.from(
+      { length: 800 },
+      (_, id) => toItem({ ...login, result: 'FAILURE', id }, { writeId: 'w' }),
     );
-  });
-  beforeAll(() =>
-    writeBatches(
-      inject('engine'),
-      table,
-      entries.map((entry) => toItem(entry, { writeId: 'w' })),
-    ),
-  );
 
-  const expectedOf = ({ userId, action }: AuditFilter) =>
-    entries
-      .filter((entry) => userId === undefined || entry.user_id === userId)
-      .filter((entry) => action === undefined || entry.action === action)
-      .toSorted(newestFirst);
-  const mine = (found: readonly AuditEntry[]) => found.filter((entry) => entry.user_agent);
-
-  it.each<AuditFilter>([
-    {},
-    ...actions.map((action) => ({ action })),
-    ...[10, ...users, 14].map((userId) => ({ userId })),
-    ...actions.map((action) => ({ userId: 10, action })),
-    ...actions.map((action) => ({ userId: 12, action })),
-  ])('yields the entries of %j whole, each once, newest first', async (filter) => {
-    const expected = expectedOf(filter);
-
-    for (const limit of [7, 100]) {
-      const found = mine(await readAll(filter, limit));
-      expect(found).toEqual(expected);
-      // Their attributes in one order, too, in which they are answered.
-      expect(JSON.stringify(found)).toBe(JSON.stringify(expected));
+    for (const key of ['shard', 'action_shard', 'failure_shard']) {
+      const counts = Object.values(Object.groupBy(items, (item) => String(item[key])));
+      expect(counts.map((same) => same?.length)).toEqual(Array(8).fill(100));
     }
   });
 });
@@ -142,47 +102,6 @@ describe('matching', () => {
     expect(matching({ userId: 6 })(odd)).toBe(false);
     expect(matching({ resourceId: 'null' })(odd)).toBe(false);
     expect(matching({ action: 'LOGIN' })(odd)).toBe(false);
-  });
-});
-
-describe('listEntries, for entries with times of a wrong clock,', () => {
-  /** Ids of a millisecond, each shard's. */
-  const tails = [0, 1, 2, 3, 4, 5, 6, 7];
-  const times = [
-    '1969-12-31T23:59:59.999Z',
-    '1970-01-01T00:00:00.000Z',
-    '2025-12-31T23:59:59.999Z',
-  ];
-  const entries = times.flatMap((time) =>
-    tails.map((tail) =>
-      makeEntry(
-        { user_id: 88, action: 'EXPORT', resource: 'clocks', result: 'SUCCESS' },
-        { now: new Date(time), random: () => tail },
-      ),
-    ),
-  );
-  beforeAll(async () => {
-    for (const entry of entries) await writeEntry(entry, { writeId: randomUUID() });
-  });
-
-  it.each<AuditFilter>([
-    {},
-    { action: 'EXPORT' },
-    { userId: 88 },
-    { userId: 88, action: 'EXPORT' },
-  ])('yields all of them for %j, each once, newest first', async (filter) => {
-    const found = (await readAll(filter, 5)).filter(({ resource }) => resource === 'clocks');
-
-    expect(found).toEqual(entries.toSorted(newestFirst));
-  });
-
-  it('yields those between two times, oldest first', async () => {
-    const [, since = '', until = ''] = times;
-    const page = { limit: 10, order: 'asc' } as const;
-
-    const found = await listEntries({ userId: 88, since, until }, page);
-
-    expect([found.entries, found.next]).toEqual([entries.slice(8, 16), undefined]);
   });
 });
 
