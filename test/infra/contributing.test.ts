@@ -52,7 +52,7 @@ const followTheExample = (): void => {
   insert('infra/uses.ts', blockWith("': ['GET"), "  'audit-logs/list': ['GET");
   insert(
     'test/support/examples.ts',
-    blockWith('status: 200,\n  operations'),
+    blockWith("operations: ['read', 'read audit']"),
     "  'GET /api/admin/audit-logs': auditQuery,\n",
   );
 };

@@ -16,7 +16,9 @@ import {
   functionsInForce,
   type HttpMethod,
 } from '../../infra/uses.ts';
+import type { Operations } from '../../lib/contract/operation.ts';
 import { operations } from '../../lib/contract/operations.ts';
+import type { StorageFault } from '../../lib/errors.ts';
 import { configFrom, hasSessions } from '../../lib/settings.ts';
 import type { LinkKind } from '../../lib/users/items.ts';
 import {
@@ -61,14 +63,11 @@ interface Example {
   readonly file?: string;
   /** The body. */
   readonly json?: (subject: Subject) => Readonly<Record<string, unknown>>;
-  /** The status of the response when all is well. */
-  readonly status: number;
-  /** The message of a response that is a refusal. */
+  /** Status and message of a response that is a refusal; absent: it is what the contract says. */
+  readonly status?: number;
   readonly message?: string;
-  /** Those whose failure is the request's. */
-  readonly operations: readonly Operation[];
-  /** What its 500 says when one of them fails: the message, and the name of the further field. */
-  readonly storageFault?: readonly [message: string, field: 'err' | 'insertErr'];
+  /** Those whose failure is the request's; absent: none. */
+  readonly operations?: readonly Operation[];
   /** Action and result of the audit entry that it leaves; absent: it leaves none. */
   readonly entry?: string;
   /** What that entry says besides, SESSION for the account's session; absent: nothing. */
@@ -96,85 +95,44 @@ const newUser = () => ({
 });
 const nameAndEmail = () => ({ name: 'Some One', email: uniqueEmail() });
 
-const login = {
-  caller: 'anyone',
-  operations: ['read'],
-  storageFault: ['Error checking user', 'err'],
-} as const;
-const update = {
-  caller: 'maker',
-  status: 200,
-  storageFault: ['Error updating user', 'err'],
-  entry: 'UPDATE SUCCESS',
-  faultEntry: 'UPDATE FAILURE',
-} as const;
+const login = { caller: 'anyone', operations: ['read'] } as const;
+const update = { caller: 'maker', entry: 'UPDATE SUCCESS', faultEntry: 'UPDATE FAILURE' } as const;
 const logout = {
   caller: 'user',
-  status: 204,
   operations: ['write'],
-  storageFault: ['Error logging out', 'err'],
   entry: 'LOGOUT SUCCESS',
   faultEntry: 'LOGOUT FAILURE',
 } as const;
-const resetting = {
-  caller: 'anyone',
-  storageFault: ['Error resetting password', 'err'],
-  faultEntry: 'UPDATE FAILURE',
-} as const;
-const verifying = {
-  caller: 'anyone',
-  storageFault: ['Error verifying email', 'err'],
-  faultEntry: 'UPDATE FAILURE',
-} as const;
+const ofLink = { caller: 'anyone', faultEntry: 'UPDATE FAILURE' } as const;
 const accountDeletion = {
   caller: 'user',
   json: ({ account }: Subject) => ({ currentPassword: account.password }),
-  status: 204,
   operations: ['read', 'transaction'],
-  storageFault: ['Error deleting user', 'err'],
   entry: 'DELETE SUCCESS',
   faultEntry: 'DELETE FAILURE',
 } as const;
 /** A change of a factor that the account does not have. */
-const missingFactor = {
-  caller: 'user',
-  status: 404,
-  message: 'Second factor not found',
-  operations: [],
-} as const;
+const missingFactor = { caller: 'user', status: 404, message: 'Second factor not found' } as const;
 const ofAll = { details: { scope: 'all' } } as const;
-const auditQuery = {
-  caller: 'admin',
-  status: 200,
-  operations: ['read audit'],
-  storageFault: ['Error fetching audit logs', 'err'],
-} as const;
+const auditQuery = { caller: 'admin', operations: ['read audit'] } as const;
 /** The deployed service is sealed; the local one of tests keeps nothing. */
 const sealShown = {
   caller: 'admin',
-  operations: [],
-  storageFault: ['Error reading audit seal', 'err'],
-  ...(process.env.SERVICE_URL
-    ? { status: 200 }
-    : { status: 404, message: 'The audit trail is not sealed' }),
+  ...(process.env.SERVICE_URL ? {} : { status: 404, message: 'The audit trail is not sealed' }),
 } as const;
-const documentation = { caller: 'anyone', operations: [], status: 200 } as const;
-const inMemory = { caller: 'anyone', operations: [] } as const;
+const forAnyone = { caller: 'anyone' } as const;
 
 const examples: Readonly<Record<string, Example>> = {
   'POST /api/auth/register': {
     caller: 'anyone',
     json: newUser,
-    status: 201,
     operations: ['write', 'transaction'],
-    storageFault: ['Error registering user', 'insertErr'],
     entry: 'CREATE SUCCESS',
     faultEntry: 'CREATE FAILURE',
   },
   'POST /api/login': {
     ...login,
     json: ({ account: { email, password } }) => ({ email, password }),
-    status: 200,
     entry: 'LOGIN SUCCESS',
     withSessions: {
       operations: ['read', 'write'],
@@ -193,9 +151,7 @@ const examples: Readonly<Record<string, Example>> = {
   'POST /api/refresh': {
     caller: 'anyone',
     json: ({ account }) => ({ refreshToken: account.refreshToken }),
-    status: 200,
     operations: ['read', 'write'],
-    storageFault: ['Error refreshing token', 'err'],
   },
   'POST /api/refresh, made up': {
     caller: 'anyone',
@@ -203,99 +159,64 @@ const examples: Readonly<Record<string, Example>> = {
     status: 401,
     message: 'Invalid refresh token',
     operations: ['read'],
-    storageFault: ['Error refreshing token', 'err'],
   },
   'POST /api/logout': logout,
   'POST /api/logout, of all sessions': { ...logout, ...ofAll, query: 'scope=all' },
   'POST /api/account-deletions': accountDeletion,
   'POST /api/account-deletions, of an admin': { ...accountDeletion, isAdmin: true },
   // Nobody has the address: what is done for one that somebody has is done later, and not by it.
-  'POST /api/password-resets': {
-    caller: 'anyone',
-    json: () => ({ email: uniqueEmail() }),
-    status: 202,
-    operations: [],
-  },
+  'POST /api/password-resets': { caller: 'anyone', json: () => ({ email: uniqueEmail() }) },
   'PUT /api/password-resets': {
-    ...resetting,
+    ...ofLink,
     json: ({ linkToken = '' }) => ({ token: linkToken, password: `pass-word-${randomUUID()}` }),
     takesToken: 'reset',
-    status: 204,
     operations: ['read', 'transaction'],
     entry: 'UPDATE SUCCESS',
     details: { fields: ['password'], by: 'reset' },
   },
   'POST /api/email-verifications': {
     caller: 'user',
-    status: 202,
     operations: ['read'],
     withSessions: { operations: [] },
-    storageFault: ['Error requesting mail', 'err'],
   },
   'PUT /api/email-verifications': {
-    ...verifying,
+    ...ofLink,
     json: ({ linkToken = '', account: { password } }) => ({ token: linkToken, password }),
     takesToken: 'verification',
-    status: 204,
     operations: ['read', 'transaction'],
     entry: 'UPDATE SUCCESS',
     details: { fields: ['email_verified'], by: 'verification' },
   },
   'PUT /api/email-verifications, unknown token': {
-    ...verifying,
+    ...ofLink,
     json: ({ account: { id } }) => ({ token: `${id}.${'A'.repeat(43)}`, password: 'pass-word-2' }),
     status: 400,
     message: 'Invalid or expired verification token',
     operations: ['read'],
   },
   'PUT /api/password-resets, unknown token': {
-    ...resetting,
+    ...ofLink,
     json: ({ account: { id } }) => ({ token: `${id}.${'A'.repeat(43)}`, password: 'pass-word-2' }),
     status: 400,
     message: 'Invalid or expired reset token',
     operations: ['read'],
   },
-  'GET /api/profile': {
-    caller: 'user',
-    status: 200,
-    operations: ['read'],
-    storageFault: ['Error fetching profile', 'err'],
-  },
+  'GET /api/profile': { caller: 'user', operations: ['read'] },
   'POST /api/users': {
     caller: 'user',
     json: newUser,
-    status: 201,
     operations: ['write', 'transaction'],
-    storageFault: ['Error creating user', 'insertErr'],
     entry: 'CREATE SUCCESS',
     faultEntry: 'CREATE FAILURE',
   },
-  'GET /api/users': {
-    caller: 'user',
-    status: 200,
-    operations: ['read'],
-    storageFault: ['Error listing users', 'err'],
-  },
+  'GET /api/users': { caller: 'user', operations: ['read'] },
   'GET /api/users, by email': {
     caller: 'user',
     query: 'email=nobody@example.com',
-    status: 200,
     operations: ['read'],
-    storageFault: ['Error listing users', 'err'],
   },
-  'GET /api/users, of the admins': {
-    caller: 'user',
-    query: 'role=admin',
-    status: 200,
-    operations: ['read'],
-    storageFault: ['Error listing users', 'err'],
-  },
-  'GET /api/users/{id}': {
-    caller: 'user',
-    status: 200,
-    operations: ['read'],
-    storageFault: ['Error fetching user', 'err'],
-  },
+  'GET /api/users, of the admins': { caller: 'user', query: 'role=admin', operations: ['read'] },
+  'GET /api/users/{id}': { caller: 'user', operations: ['read'] },
   'PUT /api/users/{id}': {
     ...update,
     json: ({ account: { password } }) => ({ name: 'Renamed', password, currentPassword: password }),
@@ -312,50 +233,29 @@ const examples: Readonly<Record<string, Example>> = {
   },
   'DELETE /api/users/{id}': {
     caller: 'admin',
-    status: 204,
     operations: ['read', 'transaction'],
-    storageFault: ['Error deleting user', 'err'],
     entry: 'DELETE SUCCESS',
     faultEntry: 'DELETE FAILURE',
   },
-  'POST /api/users/{id}/revocations': {
-    ...logout,
-    ...ofAll,
-    caller: 'admin',
-    storageFault: ['Error revoking sessions', 'err'],
-  },
-  'GET /api/users/{id}/sessions': {
-    caller: 'self',
-    status: 200,
-    operations: [],
-    storageFault: ['Error listing sessions', 'err'],
-  },
+  'POST /api/users/{id}/revocations': { ...logout, ...ofAll, caller: 'admin' },
+  'GET /api/users/{id}/sessions': { caller: 'self' },
   'DELETE /api/users/{id}/sessions': {
     ...logout,
     caller: 'self',
     operations: ['transaction'],
     details: { scope: 'others' },
-    storageFault: ['Error ending sessions', 'err'],
   },
   'DELETE /api/users/{id}/sessions/{session}': {
     ...logout,
     caller: 'self',
     details: { session: 'SESSION' },
-    storageFault: ['Error ending session', 'err'],
   },
-  'GET /api/second-factor': {
-    caller: 'user',
-    status: 200,
-    operations: [],
-    storageFault: ['Error fetching second factor', 'err'],
-  },
+  'GET /api/second-factor': { caller: 'user' },
   'POST /api/second-factor': {
     caller: 'user',
     wantsVerified: true,
     json: ({ account }) => ({ currentPassword: account.password }),
-    status: 201,
     operations: ['read', 'transaction'],
-    storageFault: ['Error enabling second factor', 'err'],
     entry: 'UPDATE SUCCESS',
     details: { fields: ['second_factor'], second_factor: 'begun' },
     faultEntry: 'UPDATE FAILURE',
@@ -364,30 +264,20 @@ const examples: Readonly<Record<string, Example>> = {
     ...missingFactor,
     wantsVerified: true,
     json: () => ({ code: '123456' }),
-    storageFault: ['Error enabling second factor', 'err'],
   },
   'POST /api/second-factor/recovery-codes': {
     ...missingFactor,
     json: ({ account }) => ({ currentPassword: account.password, code: '123456' }),
-    storageFault: ['Error making recovery codes', 'err'],
   },
   'POST /api/second-factor/removals': {
     ...missingFactor,
     json: ({ account }) => ({ currentPassword: account.password, code: '123456' }),
-    storageFault: ['Error removing second factor', 'err'],
   },
-  'GET /api/users/{id}/second-factor': {
-    caller: 'admin',
-    status: 200,
-    operations: ['read'],
-    storageFault: ['Error fetching second factor', 'err'],
-  },
+  'GET /api/users/{id}/second-factor': { caller: 'admin', operations: ['read'] },
   'DELETE /api/users/{id}/second-factor': {
     caller: 'admin',
     status: 403,
     message: 'Second factor required',
-    operations: [],
-    storageFault: ['Error removing second factor', 'err'],
   },
   'GET /api/admin/audit-logs': auditQuery,
   'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },
@@ -402,24 +292,29 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'EXPORT SUCCESS',
   },
   'GET /api/admin/audit-seal': sealShown,
-  'GET /api/v1/users': { ...inMemory, status: 200 },
-  'POST /api/v1/users': { ...inMemory, json: nameAndEmail, status: 201 },
-  'GET /api/v1/users/{id}': { ...inMemory, status: 200 },
-  'PUT /api/v1/users/{id}': { ...inMemory, json: nameAndEmail, status: 200 },
-  'PATCH /api/v1/users/{id}': { ...inMemory, json: nameAndEmail, status: 200 },
-  'DELETE /api/v1/users/{id}': { ...inMemory, status: 204 },
-  'GET /openapi.json': documentation,
-  'HEAD /openapi.json': documentation,
-  'GET /docs': documentation,
-  'HEAD /docs': documentation,
-  'GET /docs/{file}': { ...documentation, file: 'page.js' },
-  'GET /': { ...documentation, status: 302 },
-  'GET /console': documentation,
-  'GET /console/{file}': { ...documentation, file: 'main.js' },
+  'GET /api/v1/users': forAnyone,
+  'POST /api/v1/users': { ...forAnyone, json: nameAndEmail },
+  'GET /api/v1/users/{id}': forAnyone,
+  'PUT /api/v1/users/{id}': { ...forAnyone, json: nameAndEmail },
+  'PATCH /api/v1/users/{id}': { ...forAnyone, json: nameAndEmail },
+  'DELETE /api/v1/users/{id}': forAnyone,
+  'GET /openapi.json': forAnyone,
+  'HEAD /openapi.json': forAnyone,
+  'GET /docs': forAnyone,
+  'HEAD /docs': forAnyone,
+  'GET /docs/{file}': { ...forAnyone, file: 'page.js' },
+  'GET /': forAnyone,
+  'GET /console': forAnyone,
+  'GET /console/{file}': { ...forAnyone, file: 'main.js' },
 };
 
 /** An example with its route. */
 export interface ExampleRequest extends Omit<Example, 'readsFirst'> {
+  /** The status of the response when all is well. */
+  readonly status: number;
+  readonly operations: readonly Operation[];
+  /** What its 500 says when one of its operations fails: the message, and a field's name. */
+  readonly storageFault?: StorageFault | undefined;
   /** As it is listed: `POST /api/login, wrong password`. */
   readonly name: string;
   /** `POST /api/login` */
@@ -435,6 +330,8 @@ export interface ExampleRequest extends Omit<Example, 'readsFirst'> {
   readonly readsFirst: boolean;
 }
 
+const contracts: Operations = operations;
+
 const routeOf = (name: string) => name.split(',')[0];
 
 const readingSession = (operations: readonly Operation[]): readonly Operation[] => [
@@ -446,22 +343,22 @@ export const exampleRequestsOf = (
   environment: Readonly<Record<string, string>>,
 ): readonly ExampleRequest[] => {
   const settings = configFrom(environment);
+  const withThem = hasSessions(settings);
   const ofRoute = (definition: FunctionDefinition, method: HttpMethod, path: string) => {
     const route = `${method} ${path}`;
     const own = Object.entries(examples)
       .filter(([name]) => routeOf(name) === route)
       .filter(([, { isAtOnce }]) => !isAtOnce || settings.emailVerification === 'off');
     return own.map(([name, { withSessions, ...example }]): ExampleRequest => {
-      const hasThem = hasSessions(settings);
-      const readsSession = hasThem && example.caller !== 'anyone';
-      const {
-        operations,
-        readsFirst = readsSession,
-        ...rest
-      } = { ...example, ...(hasThem ? withSessions : {}) };
+      const [{ storageFault }, describe] = contracts[route] as Operations[string];
+      const readsSession = withThem && example.caller !== 'anyone';
+      const asked = { ...example, ...(withThem ? withSessions : {}) };
+      const { operations = [] } = asked;
       return {
-        ...rest,
-        readsFirst,
+        status: describe(settings).success.status,
+        storageFault,
+        readsFirst: readsSession,
+        ...asked,
         name,
         route,
         method,
@@ -479,17 +376,14 @@ export const exampleRequestsOf = (
 const routes = functions.flatMap((definition) =>
   definition.routes.map(({ method, path }) => `${method} ${path}`),
 );
-const withoutExample = routes.filter((route) => !(route in examples));
-const withoutOperation = routes.filter((route) => !(route in operations));
-const withoutRoute = Object.keys(examples).filter((name) => !routes.includes(routeOf(name) ?? ''));
-if (withoutExample.length > 0) {
-  throw new Error(`No example in test/support/examples.ts: ${withoutExample.join(', ')}`);
-}
-if (withoutOperation.length > 0) {
-  throw new Error(`No operation in lib/contract for the route: ${withoutOperation.join(', ')}`);
-}
-if (withoutRoute.length > 0) {
-  throw new Error(`No route in infra/uses.ts for the example: ${withoutRoute.join(', ')}`);
+for (const [missing, names] of Object.entries({
+  'No example in test/support/examples.ts': routes.filter((route) => !(route in examples)),
+  'No operation in lib/contract for the route': routes.filter((route) => !(route in contracts)),
+  'No route in infra/uses.ts for the example': Object.keys(examples).filter(
+    (name) => !routes.includes(routeOf(name) ?? ''),
+  ),
+})) {
+  if (names.length > 0) throw new Error(`${missing}: ${names.join(', ')}`);
 }
 
 /** All examples of the default settings. */

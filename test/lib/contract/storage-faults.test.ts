@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import type { Operation } from '../../../lib/contract/operation.ts';
+import { operations } from '../../../lib/contract/operations.ts';
+
+/** As specified; test/faults looks for what the contracts say in responses. */
+it.each<[string, string, string]>([
+  ['POST /api/auth/register', 'Error registering user', 'insertErr'],
+  ['POST /api/login', 'Error checking user', 'err'],
+  ['GET /api/profile', 'Error fetching profile', 'err'],
+  ['POST /api/users', 'Error creating user', 'insertErr'],
+  ['GET /api/users', 'Error listing users', 'err'],
+  ['GET /api/users/{id}', 'Error fetching user', 'err'],
+  ['PUT /api/users/{id}', 'Error updating user', 'err'],
+  ['DELETE /api/users/{id}', 'Error deleting user', 'err'],
+  ['GET /api/admin/audit-logs', 'Error fetching audit logs', 'err'],
+])('%s responds to a fault of storage with "%s" and the field %s', (route, ...expected) => {
+  const contract = operations[route as keyof typeof operations] as readonly [Operation, unknown];
+
+  expect(contract[0].storageFault).toEqual(expected);
+});
