@@ -1,7 +1,6 @@
 /** Stands in for EventBridge and SQS: it takes what they take, and refuses as their API says. */
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { startLoopback } from './loopback.ts';
 
 /** An event on the bus. */
 export interface ReceivedEvent {
@@ -28,14 +27,8 @@ export interface EventBus {
   readonly headers: IncomingHttpHeaders[];
   /** How the requests to come fail, those to the bus or to the queue; absent: they do not. */
   fail(service: 'events' | 'sqs', failure?: Failure): void;
-  stop(): void;
+  stop(): Promise<void>;
 }
-
-const read = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-};
 
 /** @see https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsRequestEntry.html */
 const refusalOf = ({ Detail, DetailType, Source }: Readonly<Record<string, string>>) => {
@@ -79,8 +72,7 @@ export const startEventBus = async (): Promise<EventBus> => {
     if (status) return [status, { __type: error }] as const;
     return isBus ? putEvents(body, error) : sendMessage(body);
   };
-  const server = createServer(async (request, response) => {
-    const body = await read(request);
+  const { url: origin, stop } = await startLoopback((request, body, response) => {
     headers.push(request.headers);
     const isBus = request.headers['x-amz-target'] === 'AWSEvents.PutEvents';
     const failure = failures.get(isBus ? 'events' : 'sqs') ?? {};
@@ -88,9 +80,7 @@ export const startEventBus = async (): Promise<EventBus> => {
     const [status, output] = answerTo(isBus, failure, body);
     return response.writeHead(status).end(JSON.stringify(output));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `${origin}/`;
   return {
     environment: {
       EVENTS_URL: url,
@@ -102,9 +92,6 @@ export const startEventBus = async (): Promise<EventBus> => {
     queue,
     headers,
     fail: (service, failure) => failures.set(service, failure),
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop,
   };
 };

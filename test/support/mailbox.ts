@@ -1,11 +1,10 @@
 /** Stands in for Amazon SES, and for Lambda where a function is invoked without the local service. */
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, inject, type MockInstance, vi } from 'vitest';
 import type { MailMessage } from '../../lib/mail/hand-over.ts';
 import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
+import { startLoopback } from './loopback.ts';
 import { type OwnTables, useOwnTables } from './own-tables.ts';
 import { type EngineProxy, startProxy } from './proxy.ts';
 
@@ -30,7 +29,7 @@ export interface Mailbox {
   fail(...failures: readonly (number | string)[]): void;
   /** Waits for a number of mails to an address. */
   mailsTo(address: string, count?: number): Promise<readonly ReceivedMail[]>;
-  stop(): void;
+  stop(): Promise<void>;
 }
 
 /** The page that mailed links lead to. */
@@ -55,12 +54,6 @@ const toMail = ({ FromEmailAddress, Destination, Content }: any): ReceivedMail =
 const maxLooks = 3000;
 const interval = 20;
 
-const read = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-};
-
 export const startMailbox = async (): Promise<Mailbox> => {
   const mails: ReceivedMail[] = [];
   const messages: MailMessage[] = [];
@@ -74,8 +67,7 @@ export const startMailbox = async (): Promise<Mailbox> => {
     messages.push(JSON.parse(body));
     return 202;
   };
-  const server = createServer(async (request, response) => {
-    const body = await read(request);
+  const { url, stop } = await startLoopback((request, body, response) => {
     if (request.url === '/invoke') headers.push(request.headers);
     const outcome = failures.shift() ?? keep(request.url, body);
     const [status, errorType] =
@@ -86,10 +78,6 @@ export const startMailbox = async (): Promise<Mailbox> => {
     // SES's refusals quote what they refuse.
     response.end(JSON.stringify({ MessageId: 'some-id', message: `${outcome}: ${body}` }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-
   return {
     environment: { AWS_ENDPOINT_URL_SESV2: url },
     handOver: { MAIL_FUNCTION_URL: `${url}/invoke` },
@@ -107,10 +95,7 @@ export const startMailbox = async (): Promise<Mailbox> => {
       }
       throw new Error(`${address} has no ${count} mails`);
     },
-    stop: () => {
-      server.close();
-      server.closeAllConnections();
-    },
+    stop,
   };
 };
 
@@ -178,7 +163,7 @@ export const mailingFunctionForThisFile = async (
   afterAll(async () => {
     vi.unstubAllEnvs();
     logged.mockRestore();
-    mailbox.stop();
+    await mailbox.stop();
     await proxy.stop();
   });
   return { proxy, mailbox, tables, logged };

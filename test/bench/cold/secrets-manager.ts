@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import type { IncomingHttpHeaders } from 'node:http';
+import { startLoopback } from '../../support/loopback.ts';
 
 export interface SecretsManager {
   readonly endpoint: string;
@@ -28,21 +26,13 @@ export const startSecretsManager = async (
 ): Promise<SecretsManager> => {
   const requests: IncomingHttpHeaders[] = [];
   const now = Date.now();
-  const server = createServer(async (request, response) => {
+  const { url: endpoint, stop } = await startLoopback((request, body, response) => {
     requests.push(request.headers);
-    const version = secret[JSON.parse(await text(request)).VersionStage];
+    const version = secret[JSON.parse(body).VersionStage];
     response.statusCode = version ? 200 : 400;
     response.setHeader('content-type', 'application/x-amz-json-1.1');
     const answer = version ? answerOf(version, now) : { __type: 'ResourceNotFoundException' };
     response.end(JSON.stringify(answer));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const stop = async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  };
-  return { endpoint: `http://127.0.0.1:${port}`, requests, stop };
+  return { endpoint, requests, stop };
 };

@@ -1,9 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MailMessage } from '../../../lib/mail/hand-over.ts';
+import { startLoopback } from '../../support/loopback.ts';
 
 interface Received {
   readonly method: string | undefined;
@@ -15,22 +14,18 @@ interface Received {
 const received: Received[] = [];
 let outcomes: (number | 'cut' | 'silence')[] = [];
 let reached: () => void;
-const server = createServer(async (request, response) => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+const { url: origin, stop } = await startLoopback((request, body, response) => {
   const { method, url, headers } = request;
-  received.push({ method, url, headers, body: Buffer.concat(chunks).toString() });
+  received.push({ method, url, headers, body });
   const outcome = outcomes.shift() ?? 202;
   if (outcome === 'silence') return reached();
   if (outcome === 'cut') return request.socket.destroy();
   return response.writeHead(outcome).end('{}');
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+const { host } = new URL(origin);
 afterAll(() => {
   vi.unstubAllEnvs();
-  server.closeAllConnections();
-  server.close();
+  return stop();
 });
 
 const credentials = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'some secret' };

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { isFinal, isMailable, noticeMail, resetMail, send } from '../../../lib/mail/send.ts';
+import { startLoopback } from '../../support/loopback.ts';
 
 describe('isMailable', () => {
   it.each([
@@ -70,19 +68,15 @@ describe('isMailable', () => {
 describe('send', () => {
   const requests: unknown[] = [];
   let refusal: { readonly type: string; readonly message: string } | undefined;
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    requests.push({ url: request.url, body: JSON.parse(body) });
-    const type = refusal ? { 'x-amzn-errortype': refusal.type } : {};
-    response.writeHead(refusal ? 400 : 200, { 'content-type': 'application/json', ...type });
-    response.end(JSON.stringify({ message: refusal?.message }));
-  });
   beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    const { url, stop } = await startLoopback((request, body, response) => {
+      requests.push({ url: request.url, body: JSON.parse(body) });
+      const type = refusal ? { 'x-amzn-errortype': refusal.type } : {};
+      response.writeHead(refusal ? 400 : 200, { 'content-type': 'application/json', ...type });
+      response.end(JSON.stringify({ message: refusal?.message }));
+    });
     const environment = {
-      AWS_ENDPOINT_URL_SESV2: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL_SESV2: url,
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'local',
       AWS_SECRET_ACCESS_KEY: 'local',
@@ -90,12 +84,9 @@ describe('send', () => {
       RESET_URL: 'https://app.example.com/reset',
     };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    return stop;
   });
-  afterAll(() => {
-    vi.unstubAllEnvs();
-    server.closeAllConnections();
-    server.close();
-  });
+  afterAll(() => void vi.unstubAllEnvs());
 
   const mail = { subject: 'Grüße', text: 'schöne', html: '<p>schöne</p>' };
 
