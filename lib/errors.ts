@@ -135,17 +135,6 @@ export class DomainError extends Error {
   }
 }
 
-/** The same error, for a change that an earlier attempt may have made. */
-export const withUnknownOutcome = (error: unknown): unknown =>
-  error instanceof DomainError
-    ? new DomainError(error.code, {
-        ...error,
-        message: error.message,
-        cause: error.cause,
-        mayHaveHappened: true,
-      })
-    : error;
-
 /** A field that breaks a rule; `rule` completes the sentence that the name begins. */
 export const invalidField = (name: string, rule: string): DomainError =>
   new DomainError('FIELD_INVALID', { message: `${name} ${rule}` });

@@ -64,8 +64,17 @@ export const mailNotSent = 'mail-not-sent';
 /** A refresh token came again after its use, so that its session was ended. */
 export const refreshTokenReused = 'refresh-token-reused';
 
-/** The API has made a user an admin. */
+/** The API has made a user an admin. The alarm AdminMade looks for this line. */
 export const adminMade = 'admin-made';
+
+/**
+ * Logs that the API has made a user an admin.
+ * @param by the caller's id
+ */
+export const logAdminMade = (
+  id: number,
+  { by, requestId }: { by: number; requestId: string },
+): void => logWarning(adminMade, { requestId, user_id: id, by });
 
 /** The sealer has found faults in the sealed trail. */
 export const auditTrailBroken = 'audit-trail-broken';

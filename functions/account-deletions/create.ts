@@ -1,12 +1,12 @@
 import { audited } from '../../lib/audit/record.ts';
-import { checkOwnRequestWithCode } from '../../lib/auth/factor-changes.ts';
+import { confirm } from '../../lib/auth/factor-changes.ts';
 import * as contract from '../../lib/contract/account-deletions.ts';
 import { authenticated, storedCaller } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
 import { deletionDetails } from '../../lib/users/audit-details.ts';
-import { deleteSelf } from '../../lib/users/deletion.ts';
+import { deleteUnlessLastAdmin } from '../../lib/users/deletion.ts';
 
 /** POST /api/account-deletions */
 export const handler = endpoint(contract.deleteAccount, authenticated, async (request) => {
@@ -15,9 +15,10 @@ export const handler = endpoint(contract.deleteAccount, authenticated, async (re
   const source = sourceOf(request);
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
   const { currentPassword, code } = request.body;
-  const own = { currentPassword, code, sourceIp: source.ip_address };
+  const confirmation = { currentPassword, code, sourceIp: source.ip_address };
   const deleted = await audited(deletion, async (entry) => {
-    const user = await deleteSelf(await checkOwnRequestWithCode(own, caller));
+    const confirmed = await confirm(caller, confirmation);
+    const user = await deleteUnlessLastAdmin(confirmed.user, confirmed.check);
     entry.details = deletionDetails(user);
     return user;
   });

@@ -3,11 +3,12 @@ import * as contract from '../../lib/contract/users.ts';
 import { usersMayCreate } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { logAdminMade, requireAdmin } from '../../lib/users/admins.ts';
+import { logAdminMade } from '../../lib/log.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { toUser } from '../../lib/users/items.ts';
 import { parseNewUserBy } from '../../lib/users/schema.ts';
 import { insertUser, prepareUser } from '../../lib/users/store.ts';
+import { requireAdmin } from '../../lib/users/write.ts';
 
 /** POST /api/users */
 export const handler = endpoint(contract.createUser, usersMayCreate, async (request) => {
@@ -24,5 +25,5 @@ export const handler = endpoint(contract.createUser, usersMayCreate, async (requ
     return made;
   });
   if (role === 'admin') logAdminMade(user.id, { by: claims.id, requestId: source.request_id });
-  return { statusCode: 201, body: toUser({ ...user }) };
+  return { statusCode: 201, body: toUser(user) };
 });

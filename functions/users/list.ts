@@ -5,8 +5,9 @@ import { endpoint } from '../../lib/http/endpoint.ts';
 import { nextPageLink, pageOf, parseQuery } from '../../lib/http/query.ts';
 import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
-import { toUserFor } from '../../lib/users/items.ts';
-import { findUserByEmail, listUsers } from '../../lib/users/store.ts';
+import { toUser } from '../../lib/users/items.ts';
+import { listUsers } from '../../lib/users/list.ts';
+import { findUserByEmail } from '../../lib/users/store.ts';
 import { emailKey, type User } from '../../lib/users/user.ts';
 
 interface Filter {
@@ -23,7 +24,7 @@ const only = (user: User | undefined, { email = user?.email ?? '', role }: Filte
 
 const findHolder = async ({ claims }: AuthenticatedRequest, email: string) => {
   const user = await findUserByEmail(email);
-  return user && toUserFor(claims)({ ...user });
+  return user && toUser(user, claims);
 };
 
 /** GET /api/users */
@@ -41,7 +42,7 @@ export const handler = endpoint(contract.listUsers, authenticated, async (reques
   }
   if (email !== undefined) return only(await findHolder(request, email), query);
   const page = { limit, order, role, after };
-  const { users, next } = await listUsers(page, toUserFor(request.claims));
+  const { users, next } = await listUsers(page, request.claims);
   return {
     statusCode: 200,
     headers: await nextPageLink(request, scope, next),

@@ -1,18 +1,18 @@
 /** The admins that `npm start` and the operator's command `create-admin` make. */
 import { randomBytes } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import type { Action } from '../../lib/audit/entry.ts';
 import { audited } from '../../lib/audit/record.ts';
-import { send } from '../../lib/dynamodb/client.ts';
-import { removingFactor } from '../../lib/second-factor/factor.ts';
+import { DomainError } from '../../lib/errors.ts';
+import { withoutFactor } from '../../lib/second-factor/factor.ts';
 import { config } from '../../lib/settings.ts';
-import { listAdmins } from '../../lib/users/admins.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
-import { adminListing, type StoredUser, userKey } from '../../lib/users/items.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
+import { listAdmins } from '../../lib/users/list.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/schema.ts';
-import { endingSessions } from '../../lib/users/sessions.ts';
+import { endedSessions } from '../../lib/users/sessions.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
+import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { localAccount } from './folder.ts';
 
 /** A change that makes an admin, and how the audit trail records it. */
@@ -23,26 +23,13 @@ interface AdminChange {
   make(): Promise<unknown>;
 }
 
-/** Makes a user an admin, on the condition that the user still has the address. */
+/** Makes a user an admin, unless the address has become that of somebody else. */
 const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
-  send(
-    new UpdateCommand({
-      TableName: config.usersTable,
-      Key: userKey(id),
-      ConditionExpression: 'email = :email',
-      ExpressionAttributeNames: { '#role': 'role' },
-      ...endingSessions({
-        UpdateExpression: `SET #role = :admin, admin_listing = :listing, password_hash = :hash, email_verified = :true ${removingFactor}, made_by`,
-        ExpressionAttributeValues: {
-          ':admin': 'admin',
-          ':listing': adminListing,
-          ':hash': password_hash,
-          ':true': true,
-          ':email': email,
-        },
-      }),
-    }),
-  );
+  rewriteUser(id, async (user) => {
+    if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
+    const admin = { role: 'admin', password_hash, email_verified: true } as const;
+    return writeUser(user, { ...admin, ...withoutFactor, ...endedSessions(user) });
+  });
 
 const isUnverified = (user: StoredUser) =>
   config.emailVerification !== 'off' && !user.email_verified;

@@ -3,7 +3,13 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '../../lib/errors.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
-import { emailItemKey, getItems, type StoredUser, userKey } from '../../lib/users/items.ts';
+import {
+  emailItemKey,
+  getItems,
+  newVersion,
+  type StoredUser,
+  userKey,
+} from '../../lib/users/items.ts';
 import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
 import { mayHaveHappened, type Operator, recordChange } from './audit.ts';
@@ -96,7 +102,8 @@ const findFresh = async (candidates: readonly Candidate[], run: Import) => {
 /** Stores a user; an admin with an audit entry of its own. */
 const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {
   const { user, line } = candidate;
-  const stored = { ...user, id, import_mark: importMark(user.password_hash) };
+  const mark = importMark(user.password_hash);
+  const stored = { ...user, id, version: newVersion(), import_mark: mark };
   const store = () => repeatOnFault(() => insertUser(stored));
   const details = creationDetails(stored);
   const change = { operator: run.operator, action: 'CREATE', resource_id: id, details } as const;

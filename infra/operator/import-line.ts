@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
 import { config } from '../../lib/settings.ts';
 import { email, name } from '../../lib/users/fields.ts';
-import { type StoredUser, verification } from '../../lib/users/items.ts';
+import { type StoredUser, verifiedAs } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
 import { roles } from '../../lib/users/user.ts';
 import { faultsIn, oneOf, rule, text, validate } from '../../lib/validation.ts';
@@ -56,7 +56,7 @@ const importedUser = v.object({
 /** A user of another system, who has no id in this service yet. */
 export interface Candidate {
   readonly line: number;
-  readonly user: Omit<StoredUser, 'id'>;
+  readonly user: Omit<StoredUser, 'id' | 'version'>;
   /** The line's field id. */
   readonly oldId: string | number | null;
 }
@@ -90,7 +90,7 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
     created_at: created_at ?? new Date().toISOString(),
     // Logins take the same time for users without a hash.
     password_hash: password_hash ?? unmatchableHash(),
-    ...verification(email_verified),
+    ...verifiedAs(email_verified),
   };
   return { line, user, oldId };
 };

@@ -1,14 +1,16 @@
 import type { AuditedAction } from '../audit/entry.ts';
 import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
+import { loggingFaults } from '../log.ts';
 import { remindToVerify } from '../mail/hand-over.ts';
 import { readCode } from '../second-factor/codes.ts';
 import { checkCode, useCode } from '../second-factor/factor.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { getItems, hasFactor, type StoredUser, wantedEmailKey } from '../users/items.ts';
-import { unmatchableHash, verifyPassword } from '../users/password.ts';
-import { findHolder, rehash } from '../users/store.ts';
+import { hashPassword, needsRehash, unmatchableHash, verifyPassword } from '../users/password.ts';
+import { findHolder } from '../users/store.ts';
+import { rewriteUser, writeUser } from '../users/write.ts';
 import {
   type Counter,
   countAttempt,
@@ -91,7 +93,7 @@ const decide = async (found: Found, login: Login, source: Source): Promise<Refus
   if (wait) return { reason: 'too_many_attempts', error: wait };
 
   if (hasFactor(user) && !code) return { error: new DomainError('LOGIN_CODE_REQUIRED') };
-  if (hasFactor(user) && !(proof && (await useCode(user.id, proof)))) {
+  if (hasFactor(user) && !(proof && (await useCode(user, proof)))) {
     return { reason: 'wrong_code', error: new DomainError('LOGIN_CODE_WRONG'), counters };
   }
   if (isUnverified(user)) {
@@ -103,6 +105,22 @@ const decide = async (found: Found, login: Login, source: Source): Promise<Refus
   } catch (error) {
     return { reason: 'no_token', error };
   }
+};
+
+/**
+ * Replaces a hash of a lower cost by one at the current cost, which only a login can do, because it has
+ * the password. Never throws: the login succeeds anyway, and the next one tries again.
+ */
+const rehash = async (user: StoredUser, password: string): Promise<void> => {
+  await loggingFaults('hash-not-raised', async () => {
+    if (!needsRehash(user.password_hash)) return;
+    const password_hash = await hashPassword(password);
+    const attempt = async (current: StoredUser) =>
+      current.password_hash === user.password_hash
+        ? writeUser(current, { password_hash }, { by: current.made_by })
+        : null;
+    await rewriteUser(user.id, attempt, user);
+  });
 };
 
 type Attempt = Omit<AuditedAction, 'resource' | 'result'>;

@@ -1,6 +1,6 @@
 /** How a login or a registration begins a session, and what its response has of it. */
 
-import type { TransactItem } from '../dynamodb/client.ts';
+import type { Step } from '../dynamodb/client.ts';
 import { config, hasSessions } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { day, seconds } from '../time.ts';
@@ -60,7 +60,7 @@ export const beginSession = async (user: StoredUser, source: Source): Promise<To
 export const prepareFirstSession = async (
   user: StoredUser,
   source: Source,
-): Promise<{ tokens: Tokens; writes: TransactItem[] }> => {
+): Promise<{ tokens: Tokens; writes: Step[] }> => {
   if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, writes: [] };
   const { id, session, tokens } = await prepare(user, source);
   return { tokens, writes: [firstSession(user, id, session)] };

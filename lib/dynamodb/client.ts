@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
-import { DomainError, namedError } from '../errors.ts';
+import { DomainError, type ErrorCode, namedError } from '../errors.ts';
 import { patiently } from '../time.ts';
 
 /** Milliseconds that one request to DynamoDB may take on AWS, and one call with its retries. */
@@ -244,35 +244,36 @@ export const conditionItem = <T>(error: unknown): T | undefined => {
   return Item && (unmarshall(Item) as T);
 };
 
-/** One write or check of a transaction. */
-export type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/**
+ * One write or check of a transaction, and the error that its condition stands for; without one, the
+ * condition fails because others have written since the items were read.
+ */
+export type Step = readonly [item: TransactItem, error?: ErrorCode | undefined];
 
 /**
  * Writes all of the items or none.
- * @returns per item, the reason why its condition failed, or undefined where it held; an empty
- *   list when everything was written
- * @throws {DomainError} STORAGE_FAULT
+ * @param version of an item that this writes, by which an earlier call that was made is recognised, if
+ *   the item returns what it was when its condition failed
+ * @returns false when others have written since the items were read
+ * @throws {DomainError} the error of the first step whose condition does not hold; STORAGE_FAULT
  */
-export const transact = async (
-  items: TransactItem[],
-): Promise<readonly (CancellationReason | undefined)[]> => {
+export const transact = async (steps: readonly Step[], version?: string): Promise<boolean> => {
   try {
+    const TransactItems = steps.map(([item]) => item);
     // All attempts have one token, so that an attempt after a lost response changes nothing again.
     const ClientRequestToken = randomUUID();
-    await send(new TransactWriteCommand({ TransactItems: items, ClientRequestToken }));
-    return [];
+    await send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
+    return true;
   } catch (error) {
     const reasons = reasonsOf((error as DomainError).cause);
-    if (!reasons.some(conditionFailed)) throw error;
-    return reasons.map((reason) => (conditionFailed(reason) ? reason : undefined));
+    const failed = steps.filter((_, i) => reasons[i] && conditionFailed(reasons[i]));
+    if (failed.length === 0) throw error;
+    if (version && reasons.some(({ Item }) => Item?.version?.S === version)) return true;
+    const codes = failed.map(([, code]) => code);
+    const [code] = codes.includes(undefined) ? [] : codes;
+    if (code) throw new DomainError(code);
+    return false;
   }
 };
-
-/**
- * Makes one conditional update in a transaction, which DynamoDB recognises when the response of an
- * attempt was lost.
- * @returns false when the condition does not hold
- * @throws {DomainError} STORAGE_FAULT
- */
-export const updateOnce = async (update: NonNullable<TransactItem['Update']>): Promise<boolean> =>
-  (await transact([{ Update: update }])).length === 0;

@@ -7,7 +7,7 @@ import { belongingOf, verifyToken } from '../auth/token.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
 import { config, hasSessions } from '../settings.ts';
 import { findBearer } from '../users/bearer.ts';
-import { roleInForce, toUserFor } from '../users/items.ts';
+import { roleInForce, toUser } from '../users/items.ts';
 import { findStoredUser } from '../users/store.ts';
 import type { User } from '../users/user.ts';
 import type { Access } from './endpoint.ts';
@@ -32,7 +32,7 @@ export const findUserFor = async (
   id: number,
 ): Promise<User | undefined> => {
   const user = caller?.id === id ? caller : await findStoredUser(id);
-  return user && toUserFor(claims)({ ...user });
+  return user && toUser(user, claims);
 };
 
 /** Whether a request comes from an admin whose role requires a second factor, and who has none. */

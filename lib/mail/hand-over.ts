@@ -6,6 +6,7 @@ import { config } from '../settings.ts';
 import { post } from '../signed-request.ts';
 import { networkOf, type Source } from '../source.ts';
 import { patiently, seconds } from '../time.ts';
+import type { StoredUser } from '../users/items.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. Each function that this
 // file exports is a way to have something mailed, and there is no other way: all of them count the
@@ -174,17 +175,15 @@ export const remindToVerify = async (user: Recipient, source: Source): Promise<v
 };
 
 /**
- * Requests a mail with a link to another address that a user asks for. Never throws: the user can ask
+ * Requests a mail with a link to the address of a user that waits for it. Never throws: the user can ask
  * again.
- * @param pendingId the user's `pending_id`
- * @param sessionId the session in which the user asks
+ * @param session_id the session in which the user asks
  */
 export const mailPendingLink = (
-  user: Recipient,
+  { id, pending_email: email = '', pending_id }: StoredUser,
   source: Source,
-  { pendingId, sessionId }: Readonly<Record<'pendingId' | 'sessionId', string | undefined>>,
-): Promise<void> =>
-  askOrLog({ ...verificationOf(user, source), pending_id: pendingId, session_id: sessionId });
+  session_id: string | undefined,
+): Promise<void> => askOrLog({ ...verificationOf({ id, email }, source), pending_id, session_id });
 
 /**
  * Requests a notice to an account, where the service sends mails. Never throws: the change is made,

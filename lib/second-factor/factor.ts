@@ -1,9 +1,6 @@
 /** The second factor of a user, stored with the user: how a code is checked, and used up. */
-import { randomUUID } from 'node:crypto';
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { conditionItem, isConditionFailure, send } from '../dynamodb/client.ts';
-import { config } from '../settings.ts';
-import { type StoredUser, userKey } from '../users/items.ts';
+import type { StoredUser } from '../users/items.ts';
+import { rewriteUser, writeUser } from '../users/write.ts';
 import { type Code, recoveryHash, stepOf } from './codes.ts';
 import { decryptSecret } from './key.ts';
 
@@ -39,49 +36,33 @@ const isGood = (user: StoredUser, proof: Proof): boolean =>
     ? proof.step > (user.factor_step ?? 0)
     : (user.recovery_codes?.has(proof.hash) ?? false));
 
-/** The condition that a code is good at the instant of a write. */
-const whileGood = (proof: Proof) => ({
-  ConditionExpression: `factor_secret = :factor AND ${'step' in proof ? 'factor_step < :step' : 'contains(recovery_codes, :hash)'}`,
-  ExpressionAttributeValues: {
-    ':factor': proof.secret,
-    ...('step' in proof ? { ':step': proof.step } : { ':hash': proof.hash }),
-  },
-});
+/** What a write sets to use a code up. */
+const spent = (user: StoredUser, proof: Proof) => {
+  if ('step' in proof) return { factor_step: proof.step };
+  const rest = new Set(user.recovery_codes);
+  rest.delete(proof.hash);
+  return { recovery_codes: rest.size > 0 ? rest : undefined };
+};
 
 /**
  * Uses a code up: of any number of requests with one code, one succeeds.
- * @returns false when another request has used it, or the factor was removed
- * @throws {DomainError} STORAGE_FAULT
+ * @returns the user without the code; undefined when another request has used it, or the factor was
+ *   removed
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const useCode = async (id: number, proof: Proof): Promise<boolean> => {
-  const { ConditionExpression, ExpressionAttributeValues } = whileGood(proof);
-  // Tells whether it was this request that used the code, if the response to a write is lost.
-  const use = randomUUID();
-  const used = 'step' in proof ? ', factor_step = :step' : ' DELETE recovery_codes :hashes';
-  const command = new UpdateCommand({
-    TableName: config.usersTable,
-    Key: userKey(id),
-    UpdateExpression: `SET code_use = :use${used}`,
-    ConditionExpression,
-    ExpressionAttributeValues: {
-      ...ExpressionAttributeValues,
-      ':use': use,
-      ...('hash' in proof ? { ':hashes': new Set([proof.hash]) } : {}),
-    },
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-  });
-  try {
-    await send(command);
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    return conditionItem<{ code_use?: string }>(error)?.code_use === use;
-  }
+export const useCode = async (user: StoredUser, proof: Proof): Promise<StoredUser | undefined> => {
+  const attempt = async (current: StoredUser) =>
+    isGood(current, proof) ? writeUser(current, spent(current, proof)) : null;
+  return (await rewriteUser(user.id, attempt, user)) ?? undefined;
 };
 
 /** The details of the audit entry of a removal. */
 export const factorRemoved = { fields: ['second_factor'], second_factor: 'removed' } as const;
 
-/** The update that takes a second factor away, with all that belongs to it. */
-export const removingFactor =
-  'REMOVE factor_secret, factor_step, recovery_codes, code_use, enrolment';
+/** What a write sets to remove a second factor, with all that belongs to it. */
+export const withoutFactor = {
+  factor_secret: undefined,
+  factor_step: undefined,
+  recovery_codes: undefined,
+  enrolment: undefined,
+} as const;

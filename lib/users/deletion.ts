@@ -1,42 +1,47 @@
 /** Deletions of users, whom others may change at the same time. */
-import { type TransactItem, transact } from '../dynamodb/client.ts';
+import { type Step, transact } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config, hasSessions } from '../settings.ts';
-import { besideAnotherAdmin, requireAdmin } from './admins.ts';
-import { readPermitted, readThenWrite } from './changes.ts';
-import { type StoredUser, toUser, userKey } from './items.ts';
+import { type StoredUser, userKey } from './items.ts';
+import { listAdmins } from './list.ts';
 import { sessionsKey } from './sessions.ts';
-import { readUser } from './store.ts';
-import { type Permission, releaseEmail, whileAsRead } from './update.ts';
-import type { User } from './user.ts';
+import { releaseEmail, requireAdmin, rewriteUser, unchanged } from './write.ts';
 
 /**
- * Deletes a user, provided that the user is still as it was read, and frees its address.
- * @param required a further condition at that instant
- * @returns undefined when that one does not hold
+ * Deletes a user who is as it was read, and frees its address.
+ * @param steps further conditions at that instant
+ * @returns the user; undefined when others have changed it since it was read
  */
-const deleteAsRead = async (
-  user: StoredUser,
-  permission?: Permission,
-  required: readonly TransactItem[] = [],
-): Promise<'written' | 'conflict' | undefined> => {
-  const [userChanged, addressChanged, broken] = await transact([
-    {
-      Delete: {
-        TableName: config.usersTable,
-        Key: userKey(user.id),
-        // The returned user is then the one that was deleted.
-        ...whileAsRead(user, permission),
-      },
-    },
+const remove = async (user: StoredUser, ...steps: readonly Step[]) => {
+  const deletion = (key: { pk: string }) => ({ TableName: config.usersTable, Key: key });
+  const isRemoved = await transact([
+    [{ Delete: { ...deletion(userKey(user.id)), ...unchanged(user) } }],
     releaseEmail(user),
-    ...required,
-    ...(hasSessions(config)
-      ? [{ Delete: { TableName: config.usersTable, Key: sessionsKey(user.id) } }]
-      : []),
+    ...steps,
+    ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
   ]);
-  if (userChanged || addressChanged) return 'conflict';
-  return broken ? undefined : 'written';
+  return isRemoved ? user : undefined;
+};
+
+/**
+ * Tries a write after which there must be another admin. The other admins are tried in turn, because
+ * the index may list one who is no admin any more.
+ * @param write gets the condition that another one is an admin
+ * @throws {DomainError} LAST_ADMIN, STORAGE_FAULT, and what the write throws
+ */
+const besideAnotherAdmin = async <T>(
+  id: number,
+  write: (otherIsAdmin: Step) => Promise<T>,
+): Promise<T> => {
+  for (const other of await listAdmins()) {
+    if (other.id === id) continue;
+    try {
+      return await write(requireAdmin(other.id, 'LAST_ADMIN'));
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'LAST_ADMIN') throw error;
+    }
+  }
+  throw new DomainError('LAST_ADMIN');
 };
 
 /**
@@ -44,31 +49,25 @@ const deleteAsRead = async (
  * @returns the user, as it was
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const deleteUser = async (id: number): Promise<User> => {
-  const write = async (user: StoredUser) => (await deleteAsRead(user)) ?? 'conflict';
-  const { read } = await readThenWrite(() => readUser(id), write);
-  return toUser({ ...read });
-};
+export const deleteUser = (id: number): Promise<StoredUser> =>
+  rewriteUser(id, (user) => remove(user));
 
 /**
- * Deletes the user to whom a permission applies, unless that is the last admin: when two admins delete
- * themselves, one of them fails.
+ * Deletes a user, unless that is the last admin: when two admins delete themselves, one of them fails.
+ * @param known the user as read already
+ * @param check throws unless the user, as read, may be deleted
  * @returns the user, as it was
- * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN, STORAGE_FAULT, and the errors of the permission
+ * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN, STORAGE_FAULT, and what the check throws
  */
-export const deleteSelf = async (permission: Permission): Promise<User> => {
-  const write = async (user: StoredUser) => {
-    const written = await (user.role === 'admin'
-      ? besideAnotherAdmin(user.id, (other) =>
-          deleteAsRead(user, permission, [requireAdmin(other)]),
-        )
-      : deleteAsRead(user, permission));
-    if (!written) throw new DomainError('LAST_ADMIN');
-    return written;
+export const deleteUnlessLastAdmin = (
+  known: StoredUser,
+  check: (user: StoredUser) => Promise<void>,
+): Promise<StoredUser> => {
+  const attempt = async (user: StoredUser) => {
+    await check(user);
+    return user.role === 'admin'
+      ? besideAnotherAdmin(user.id, (otherIsAdmin) => remove(user, otherIsAdmin))
+      : remove(user);
   };
-  const { read } = await readThenWrite(
-    (attempt) => readPermitted(permission.user.id, permission, attempt),
-    write,
-  );
-  return toUser({ ...read });
+  return rewriteUser(known.id, attempt, known);
 };

@@ -1,14 +1,16 @@
 /** The items of the users table that belong to users, and how they are read. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { readItems, send } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
-import { clockSkew, hour, seconds } from '../time.ts';
+import { hour, seconds } from '../time.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
 /** A user as stored: the fields that responses show, and those that no response shows. */
 export type StoredUser = User & {
+  /** A new one with each write; undefined only if somebody wrote the item past the service. */
+  readonly version: string | undefined;
   readonly password_hash: string;
   /** For an imported user: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;
@@ -34,6 +36,9 @@ export type StoredUser = User & {
   /** A new id whenever another address is asked for: links for earlier requests are void. */
   readonly pending_id?: string | undefined;
 };
+
+/** A version of a user item that no other write has made. */
+export const newVersion = (): string => randomBytes(12).toString('base64url');
 
 /**
  * Whether a user logs in with a code (functions/README.md, Second factor). Never while
@@ -74,32 +79,25 @@ export const listing = 'users';
 export const adminListing = 'admins';
 
 /** The field that says whether an address is verified, where EMAIL_VERIFICATION is not off. */
-export const verification = (isVerified: boolean): Pick<User, 'email_verified'> =>
+export const verifiedAs = (isVerified: boolean): Pick<User, 'email_verified'> =>
   config.emailVerification === 'off' ? {} : { email_verified: isVerified };
-
-const shownAlways = ({ id, name, email, role, created_at }: Readonly<Record<string, unknown>>) =>
-  ({ id, name, email, role, created_at }) as User;
-
-/** The fields of an item that responses show. */
-export const toUser = (item: Readonly<Record<string, unknown>>): User => ({
-  ...shownAlways(item),
-  ...verification(item.email_verified === true),
-});
 
 /** Seconds for which a mailed link is valid. */
 export const linkLifetime = 30 * 60;
 
-type PendingFields = Pick<StoredUser, 'pending_email' | 'pending_until'>;
-
-/** Whether an address waits for its link. One that waits longer is from before the clock was set back. */
+/** Whether another address of a user waits for its link. */
 export const isWaiting = (
-  { pending_email, pending_until = 0 }: PendingFields,
+  { pending_email, pending_until = 0 }: Pick<StoredUser, 'pending_email' | 'pending_until'>,
   now = new Date(),
 ): boolean =>
-  config.emailVerification !== 'off' &&
-  pending_email !== undefined &&
-  pending_until > seconds(now) &&
-  pending_until <= seconds(now) + linkLifetime + clockSkew;
+  config.emailVerification !== 'off' && pending_email !== undefined && pending_until > seconds(now);
+
+/** The same fields of a user who waits for no link. */
+export const waitingForNone = {
+  pending_email: undefined,
+  pending_until: undefined,
+  pending_id: undefined,
+} as const;
 
 /**
  * The fields by which a user item holds an address that waits for its link. If the same one waits
@@ -114,34 +112,27 @@ export const waitingForLink = (user: StoredUser, email: string, now = new Date()
       : randomUUID(),
 });
 
-/**
- * The same for a caller: users themselves and admins also see the address that waits for its link.
- * @param item of the user who is shown
- */
-export const toUserFor =
-  (caller: Pick<User, 'id' | 'role'>, now = new Date()) =>
-  (item: Readonly<Record<string, unknown>>): User => {
-    const pending: PendingFields = item;
-    const isShown = (caller.role === 'admin' || caller.id === item.id) && isWaiting(pending, now);
-    return { ...toUser(item), ...(isShown ? { pending_email: pending.pending_email } : {}) };
-  };
+/** What an index has of a user. */
+export type ListedUser = Omit<User, 'pending_email'> &
+  Pick<StoredUser, 'pending_email' | 'pending_until'>;
 
-/** A user as stored, from an item. */
-export const toStoredUser = (item: Readonly<Record<string, unknown>>): StoredUser => ({
-  ...shownAlways(item),
-  email_verified: item.email_verified as boolean | undefined,
-  password_hash: item.password_hash as string,
-  session_epoch: item.session_epoch as number | undefined,
-  kept_session: item.kept_session as string | undefined,
-  made_by: item.made_by as number | undefined,
-  factor_secret: item.factor_secret as string | undefined,
-  factor_step: item.factor_step as number | undefined,
-  recovery_codes: item.recovery_codes as ReadonlySet<string> | undefined,
-  enrolment: item.enrolment as StoredUser['enrolment'],
-  pending_email: item.pending_email as string | undefined,
-  pending_until: item.pending_until as number | undefined,
-  pending_id: item.pending_id as string | undefined,
-});
+/**
+ * The fields of a user that responses show.
+ * @param caller users themselves and admins also see the address that waits for its link
+ */
+export const toUser = (user: ListedUser, caller?: Pick<User, 'id' | 'role'>): User => {
+  const { id, name, email, role, created_at, email_verified, pending_email } = user;
+  const isForCaller = caller?.role === 'admin' || caller?.id === id;
+  return {
+    id,
+    name,
+    email,
+    role,
+    created_at,
+    ...verifiedAs(email_verified === true),
+    ...(isForCaller && isWaiting(user) ? { pending_email } : {}),
+  };
+};
 
 export interface ItemKey {
   readonly pk: string;
@@ -163,7 +154,9 @@ export const getItems = async (keys: readonly ItemKey[], limits: { timeout?: num
 };
 
 /** Reads one item as last written. @throws {DomainError} STORAGE_FAULT */
-export const getItem = async (key: ItemKey) => {
+export const getItem = async <T = Readonly<Record<string, unknown>>>(
+  key: ItemKey,
+): Promise<T | undefined> => {
   const { Item } = await send(
     new GetItemCommand({
       TableName: config.usersTable,
@@ -171,21 +164,17 @@ export const getItem = async (key: ItemKey) => {
       ConsistentRead: true,
     }),
   );
-  return Item && unmarshall(Item);
+  return Item && (unmarshall(Item) as T);
 };
 
 /** The purpose of a mailed link: to set a password, or to verify an address. */
-export type LinkKind = 'reset' | 'verification';
+export type LinkKind = 'reset' | 'address';
 
 /** The key of the item that holds a user's newest link of a kind. */
 export const linkKey = (kind: LinkKind, id: number): ItemKey => ({ pk: `${kind}#${id}` });
 
 /** The update that makes the link of a user void, for a transaction. */
-export const voidLink = (
-  kind: LinkKind,
-  id: number,
-  { now = new Date() }: { now?: Date } = {},
-) => ({
+export const voidLink = (kind: LinkKind, id: number, now = new Date()) => ({
   TableName: config.usersTable,
   Key: linkKey(kind, id),
   UpdateExpression:

@@ -1,18 +1,17 @@
 /** How sessions are shown, and ended one by one or all others at once. */
-import { retryWrite, updateOnce } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
 import type { Bearer } from './bearer.ts';
-import { type StoredUser, userKey } from './items.ts';
+import type { StoredUser } from './items.ts';
 import {
-  endingSessions,
+  endedSessions,
   endSession,
-  isEnded,
   isOver,
   type NamedSession,
   readSessions,
+  requireOpen,
   type Session,
 } from './sessions.ts';
+import { rewriteUser, writeUser } from './write.ts';
 
 /**
  * The sessions of a user that have not ended, newest first.
@@ -60,30 +59,15 @@ export const endOpenSession = async (id: number, sessionId: string | undefined):
   await endSession(id, session.id);
 };
 
-/** The update that ends all sessions but one, on the condition that nothing ended any meanwhile. */
-const endingOthers = (user: StoredUser, session: NamedSession) => {
-  const { session_epoch: epoch } = user;
-  const condition =
-    epoch === undefined
-      ? { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(session_epoch)' }
-      : {
-          ConditionExpression: 'session_epoch = :epoch',
-          ExpressionAttributeValues: { ':epoch': epoch },
-        };
-  const key = { TableName: config.usersTable, Key: userKey(user.id) };
-  return endingSessions({ ...key, ...condition, UpdateExpression: '' }, { user, session });
-};
-
 /**
  * Ends all sessions of a caller but that of the request.
- * @throws {DomainError} TOKEN_INVALID when that one was ended meanwhile, STORAGE_FAULT
+ * @throws {DomainError} TOKEN_INVALID when that one was ended meanwhile, USER_NOT_FOUND, STORAGE_FAULT
  */
 export const endOtherSessions = async (caller: Bearer): Promise<void> => {
   const { id, session } = caller;
-  const tryOnce = async (attempt: number) => {
-    const user = attempt === 0 ? caller : (await readSessions(id))?.user;
-    if (!user || isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
-    return (await updateOnce(endingOthers(user, session))) || undefined;
+  const attempt = async (user: StoredUser) => {
+    requireOpen(user, session);
+    return writeUser(user, endedSessions(user, session), { by: id });
   };
-  await retryWrite(tryOnce, { attempts: 5 });
+  await rewriteUser(id, attempt, caller);
 };

@@ -7,10 +7,18 @@
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
-import { conditionItem, isConditionFailure, send, sendIf, updateOnce } from '../dynamodb/client.ts';
+import {
+  conditionItem,
+  isConditionFailure,
+  type Step,
+  send,
+  sendIf,
+  transact,
+} from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
 import { config, hasSessions } from '../settings.ts';
 import { day, seconds } from '../time.ts';
-import { getItem, getItems, type StoredUser, toStoredUser, userKey } from './items.ts';
+import { getItem, getItems, newVersion, type StoredUser, userKey } from './items.ts';
 
 /** What a session keeps of its refresh tokens; see lib/auth/refresh-token.ts. */
 export interface RefreshState {
@@ -84,6 +92,11 @@ export const isEnded = (user: StoredUser, session: NamedSession): boolean => {
   return session.epoch < epoch && kept_session !== keptMark(epoch, session.id);
 };
 
+/** @throws {DomainError} TOKEN_INVALID when the session was ended with all others of its user */
+export const requireOpen = (user: StoredUser, session: NamedSession): void => {
+  if (isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
+};
+
 export const isOver = (user: StoredUser, session: NamedSession, now: Date): boolean =>
   session.until <= seconds(now) || isEnded(user, session);
 
@@ -107,8 +120,8 @@ export const openSession = (
 export const readSessions = async (
   id: number,
 ): Promise<{ user: StoredUser; sessions: Sessions } | undefined> => {
-  const [item, sessions] = await getItems([userKey(id), sessionsKey(id)]);
-  return item && { user: toStoredUser(item), sessions: toSessions(sessions) };
+  const [user, sessions] = await getItems([userKey(id), sessionsKey(id)]);
+  return user && { user: user as StoredUser, sessions: toSessions(sessions) };
 };
 
 /** As much of a text as fits into some bytes. */
@@ -164,12 +177,14 @@ const removing = (ids: readonly string[]) => ({
 export const sessionLifetime = (): number => config.sessionIdleDays * day;
 
 /** The write of a user's first session, for the transaction that stores the user. */
-export const firstSession = (user: StoredUser, id: string, session: Session) => ({
-  Put: {
-    TableName: config.usersTable,
-    Item: { ...sessionsKey(user.id), [id]: session, expires_at: session.until },
+export const firstSession = (user: StoredUser, id: string, session: Session): Step => [
+  {
+    Put: {
+      TableName: config.usersTable,
+      Item: { ...sessionsKey(user.id), [id]: session, expires_at: session.until },
+    },
   },
-});
+];
 
 /**
  * The update that writes a session. Ended ones leave the item, which stays for as long as any session,
@@ -239,39 +254,15 @@ export const replaceSession = (
 ): Promise<true | Sessions> =>
   updateUnchanged(writing(user, sessions, { ...fresh, id }), sessions[id]?.refresh);
 
-interface ItemUpdate {
-  readonly UpdateExpression: string;
-  readonly ExpressionAttributeValues?: Readonly<Record<string, unknown>>;
-}
-
-/**
- * Extends an update of a user item, so that the same write ends all sessions of the user.
- * @param kept the session that goes on, and the user as read: the update must require its epoch
- */
-export const endingSessions = <Update extends ItemUpdate>(
-  update: Update,
-  kept?: { readonly user: StoredUser; readonly session: NamedSession | null | undefined },
-) => {
-  if (!hasSessions(config)) return update;
-  const { UpdateExpression: before, ExpressionAttributeValues: values } = update;
-  const ending = `${before} ADD session_epoch :one`;
-  if (!kept?.session) {
-    const ExpressionAttributeValues = { ...values, ':one': 1 };
-    return { ...update, UpdateExpression: ending, ExpressionAttributeValues };
-  }
-  const mark = keptMark((kept.user.session_epoch ?? 0) + 1, kept.session.id);
-  const assignment = 'SET kept_session = :kept';
-  return {
-    ...update,
-    UpdateExpression: ending.startsWith('SET ')
-      ? ending.replace('SET ', `${assignment}, `)
-      : `${assignment} ${ending}`,
-    ExpressionAttributeValues: { ...values, ':one': 1, ':kept': mark },
-  };
+/** What a write sets in a user item to end all sessions of the user, except one that goes on. */
+export const endedSessions = (user: StoredUser, kept?: NamedSession) => {
+  if (!hasSessions(config)) return {};
+  const session_epoch = (user.session_epoch ?? 0) + 1;
+  return { session_epoch, kept_session: kept && keptMark(session_epoch, kept.id) };
 };
 
 /**
- * Ends all sessions of a user.
+ * Ends all sessions of a user, who is not read.
  * @returns false when there is no such user
  * @throws {DomainError} STORAGE_FAULT
  */
@@ -280,8 +271,9 @@ export const endSessions = (id: number): Promise<boolean> =>
     new UpdateCommand({
       TableName: config.usersTable,
       Key: userKey(id),
+      UpdateExpression: 'SET version = :version ADD session_epoch :one',
       ConditionExpression: 'attribute_exists(pk)',
-      ...endingSessions({ UpdateExpression: '' }),
+      ExpressionAttributeValues: { ':version': newVersion(), ':one': 1 },
     }),
   );
 
@@ -303,9 +295,9 @@ export const endSession = (userId: number, id: string): Promise<boolean> =>
   sendIf(new UpdateCommand(removal(userId, id)));
 
 /**
- * Ends a session whose refresh token was used again.
+ * Ends a session whose refresh token was used again, in a transaction: its response may be lost.
  * @returns false when it has ended already
  * @throws {DomainError} STORAGE_FAULT
  */
 export const endReusedSession = (userId: number, id: string): Promise<boolean> =>
-  updateOnce(removal(userId, id));
+  transact([[{ Update: removal(userId, id) }]]);

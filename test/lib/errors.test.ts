@@ -7,7 +7,6 @@ import {
   invalidField,
   invalidParameter,
   namedError,
-  withUnknownOutcome,
 } from '../../lib/errors.ts';
 
 /**
@@ -89,31 +88,6 @@ describe('DomainError', () => {
       code: 'PARAMETER_INVALID',
       message: 'limit must be a number',
     });
-  });
-});
-
-describe('withUnknownOutcome', () => {
-  it('is the same error, except that the change may have been made', () => {
-    const faults = [{ field: 'currentPassword', code: 'REQUIRED', rule: 'is required' }] as const;
-    const options = { message: 'said', cause: new Error('why'), retryAfter: 30, faults };
-
-    expect(withUnknownOutcome(new DomainError('TOO_MANY_ATTEMPTS', options))).toEqual(
-      new DomainError('TOO_MANY_ATTEMPTS', { ...options, mayHaveHappened: true }),
-    );
-    expect(withUnknownOutcome(new DomainError('FORBIDDEN', options))).toMatchObject({
-      code: 'FORBIDDEN',
-      message: 'said',
-      cause: options.cause,
-      retryAfter: 30,
-      faults,
-      mayHaveHappened: true,
-    });
-  });
-
-  it('does not change errors that are not this service’s own', () => {
-    const error = new TypeError('broken');
-
-    expect(withUnknownOutcome(error)).toBe(error);
   });
 });
 

@@ -157,7 +157,7 @@ describe('A write that another one overtakes after it has read the user', () => 
       const token = await logIn(service.api, made);
       const put = (bearer: string, json: object) =>
         service.api('PUT', `/api/users/${made.id}`, { token: bearer, json });
-      const write = 'name' in late ? 'UpdateItem' : 'TransactWriteItems';
+      const write = 'email' in late ? 'TransactWriteItems' : 'UpdateItem';
 
       const [change, before] = await overtake(
         proxy,

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { logIn } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
-import { type Fault, faults, overtake } from '../support/proxy.ts';
+import { faults, overtake } from '../support/proxy.ts';
 import {
   type AccountWithFactor,
   codeOf,
@@ -38,6 +38,13 @@ describe('What another request overtakes after it has found a code good', () => 
       }),
   } as const;
   const uses = Object.keys(requests) as (keyof typeof requests)[];
+  /** Lets the code be used, and no further write be made. */
+  const failChange = () =>
+    proxy.impose(
+      { fault: faults.pass, operation: 'UpdateItem', times: 1 },
+      { fault: faults.internalError, operation: 'UpdateItem' },
+      { fault: faults.internalError, operation: 'TransactWriteItems' },
+    );
   const invalidLogin = refusal(401, 'Invalid code');
   const invalidCode = refusal(403, 'Invalid code');
 
@@ -78,7 +85,7 @@ describe('What another request overtakes after it has found a code good', () => 
 
   it.each(uses)('a login is refused when %s has used the code, and was refused', async (name) => {
     const [login, refused] = await overtake(proxy, 'UpdateItem', logInWith, async () => {
-      proxy.impose({ fault: faults.internalError, operation: 'TransactWriteItems' });
+      failChange();
       const answer = await requests[name](code);
       proxy.impose();
       return answer;
@@ -88,7 +95,7 @@ describe('What another request overtakes after it has found a code good', () => 
   });
 
   it.each(uses)('%s uses the code up, also if the change is not written', async (name) => {
-    proxy.impose({ fault: faults.internalError, operation: 'TransactWriteItems' });
+    failChange();
     const refused = await requests[name](code);
     proxy.impose();
 
@@ -96,12 +103,7 @@ describe('What another request overtakes after it has found a code good', () => 
   });
 
   it('a login uses the code up, also if its session is not written', async () => {
-    let writes = 0;
-    const fault: Fault = (exchange) => {
-      writes += 1;
-      return writes > 1 ? faults.internalError(exchange) : faults.pass(exchange);
-    };
-    proxy.impose({ fault, operation: 'UpdateItem' });
+    failChange();
     const refused = await logInWith();
     proxy.impose();
 
@@ -112,9 +114,10 @@ describe('What another request overtakes after it has found a code good', () => 
     const json = { password: 'set by an admin' };
     const [removal] = await overtake(
       proxy,
-      'TransactWriteItems',
+      'UpdateItem',
       () => change('/removals', code),
       () => api('PUT', `/api/users/${user.id}`, { token: admin, json }),
+      { after: 1 },
     );
 
     expect([401, 403]).toContain(removal.status);
@@ -128,7 +131,7 @@ describe('What another request overtakes after it has found a code good', () => 
 
     const [removal, own] = await overtake(
       proxy,
-      'TransactWriteItems',
+      'UpdateItem',
       () => api('DELETE', `/api/users/${user.id}/second-factor`, { token }),
       () => change('/removals', code),
     );
@@ -143,7 +146,7 @@ describe('What another request overtakes after it has found a code good', () => 
 
     const [confirmed] = await overtake(
       proxy,
-      'TransactWriteItems',
+      'UpdateItem',
       () => api('PUT', '/api/second-factor', { token: user.token, json: { code: codeOf(secret) } }),
       begin,
     );

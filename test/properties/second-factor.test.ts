@@ -3,11 +3,11 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, expect, it, vi } from 'vitest';
-import { makeLinkToken, resetLink } from '../../lib/reset/store.ts';
-import { updateUser } from '../../lib/users/changes.ts';
+import { makeLinkToken, resetLink } from '../../lib/links/link.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { mailSettings } from '../support/mailbox.ts';
 import { counted, holds } from '../support/runs.ts';
+import { setFields } from '../support/stored-user.ts';
 import { type Answer, startHandlers } from './handlers.ts';
 
 const handlers = await startHandlers({
@@ -75,7 +75,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.constant((life: Life) => life.reset()),
   fc
     .constantFrom('admin' as const, 'user' as const)
-    .map((role) => (life: Life) => updateUser(life.id, { role })),
+    .map((role) => (life: Life) => setFields(life.id, { role })),
 );
 
 /** The status of each change of a factor. */
@@ -213,8 +213,9 @@ class Life {
 
   async setPassword(): Promise<void> {
     const token = await this.session();
+    const currentPassword = this.password;
     this.password = randomUUID();
-    const json = JSON.stringify({ password: this.password });
+    const json = JSON.stringify({ password: this.password, currentPassword });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
     const answer = await call({
       route: 'PUT /api/users/{id}',

@@ -25,7 +25,7 @@ describe('Verification links side by side', async () => {
   const newUser = async () => {
     const made = await makeUser(api, adminToken);
     const [token, fresh] = [await logIn(api, made), uniqueEmail()];
-    const asked = { kind: 'verification', email: fresh, sessionId: sessionIn({ token }) } as const;
+    const asked = { kind: 'address', email: fresh, sessionId: sessionIn({ token }) } as const;
     return { ...made, token, fresh, link: await plantLinkToken(environment, made.id, asked) };
   };
   type User = Awaited<ReturnType<typeof newUser>>;
@@ -61,7 +61,7 @@ describe('Verification links side by side', async () => {
 
   it.each(rounds)('and registrations: one of all has the address, round %i', async () => {
     const [user, rival] = [await newUser(), await newUser()];
-    const same = { kind: 'verification', email: user.fresh } as const;
+    const same = { kind: 'address', email: user.fresh } as const;
     const other = { ...rival, link: await plantLinkToken(environment, rival.id, same) };
 
     const [one, two, ...registered] = await Promise.all([
@@ -83,7 +83,7 @@ describe('Verification links side by side', async () => {
 
     const [used, password, address] = await Promise.all([
       use(user, user.password),
-      put(user, user.token, { password: 'another one' }),
+      put(user, user.token, { password: 'another one', currentPassword: user.password }),
       put(user, adminToken, { email: moved }),
     ]);
 

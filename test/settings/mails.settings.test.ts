@@ -11,10 +11,9 @@ import { type FunctionDefinition, functions } from '../../infra/uses.ts';
 import { beginSession } from '../../lib/auth/new-session.ts';
 import { belongingOf } from '../../lib/auth/token.ts';
 import type { Handler } from '../../lib/http/request.ts';
+import { makeLinkToken, resetLink } from '../../lib/links/link.ts';
 import * as ways from '../../lib/mail/hand-over.ts';
-import { makeLinkToken, resetLink } from '../../lib/reset/store.ts';
 import { findBearer } from '../../lib/users/bearer.ts';
-import { updateUser } from '../../lib/users/changes.ts';
 import { deleteUser } from '../../lib/users/deletion.ts';
 import { type StoredUser, waitingForLink } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
@@ -23,7 +22,7 @@ import { uniqueEmail } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
 import { mailingFunctionForThisFile } from '../support/mailbox.ts';
 import { codeOf } from '../support/second-factor.ts';
-import { storedUser } from '../support/stored-user.ts';
+import { setFields, storedUser } from '../support/stored-user.ts';
 import { verificationSettings } from '../support/verification.ts';
 
 const { mailbox } = await mailingFunctionForThisFile(({ environment, handOver }) => ({
@@ -238,9 +237,9 @@ const rows: readonly Row[] = [
     prepare: async (email) => {
       const [user, other] = [await userWith(email), uniqueEmail()];
       const waiting = waitingForLink(user, other);
-      await updateUser(user.id, waiting);
+      await setFields(user.id, waiting);
       const pendingId = waiting.pending_id;
-      const link = { kind: 'verification', user, email: other, pendingId } as const;
+      const link = { kind: 'address', user, email: other, pendingId } as const;
       return { json: { token: await makeLinkToken(link), password } };
     },
   },

@@ -53,7 +53,7 @@ describe('With SESSION_DAYS=90, what an endpoint asks of DynamoDB', async () => 
       'its password',
       () => ({ password: 'new', currentPassword: user.password }),
       // The counts of failures, before and after its password is checked.
-      [session, session, 'TransactWriteItems users'],
+      [session, session, 'UpdateItem users'],
     ],
   ])('a user who changes %s is not read again', async (_, json, expected) => {
     await api('PUT', `/api/users/${user.id}`, { token: user.token, json: json() });

@@ -182,7 +182,7 @@ const examples: Readonly<Record<string, Example>> = {
   'PUT /api/email-verifications': {
     ...ofLink,
     json: ({ linkToken = '', account: { password } }) => ({ token: linkToken, password }),
-    takesToken: 'verification',
+    takesToken: 'address',
     operations: ['read', 'transaction'],
     entry: 'UPDATE SUCCESS',
     details: { fields: ['email_verified'], by: 'verification' },
@@ -221,7 +221,7 @@ const examples: Readonly<Record<string, Example>> = {
     ...update,
     json: ({ account: { password } }) => ({ name: 'Renamed', password, currentPassword: password }),
     operations: ['read', 'write'],
-    withSessions: { operations: ['transaction'] },
+    withSessions: { operations: ['write'] },
     details: { fields: ['name', 'password'] },
   },
   'PUT /api/users/{id}, email': {
@@ -242,7 +242,7 @@ const examples: Readonly<Record<string, Example>> = {
   'DELETE /api/users/{id}/sessions': {
     ...logout,
     caller: 'self',
-    operations: ['transaction'],
+    operations: ['write'],
     details: { scope: 'others' },
   },
   'DELETE /api/users/{id}/sessions/{session}': {
@@ -255,7 +255,7 @@ const examples: Readonly<Record<string, Example>> = {
     caller: 'user',
     wantsVerified: true,
     json: ({ account }) => ({ currentPassword: account.password }),
-    operations: ['read', 'transaction'],
+    operations: ['read', 'write'],
     entry: 'UPDATE SUCCESS',
     details: { fields: ['second_factor'], second_factor: 'begun' },
     faultEntry: 'UPDATE FAILURE',

@@ -162,6 +162,7 @@ export interface EngineProxy {
 
 /**
  * Has one request overtake another, which is held back at its first operation of a kind.
+ * @param after operations of that kind that pass before
  * @returns what both came to
  */
 export const overtake = async <A, B>(
@@ -169,9 +170,10 @@ export const overtake = async <A, B>(
   operation: string,
   first: () => Promise<A>,
   second: () => Promise<B>,
+  { after = 0 }: { after?: number } = {},
 ): Promise<[A, B]> => {
   const { fault, reached, release } = holdBack();
-  impose({ fault, operation, times: 1 });
+  impose({ fault: faults.pass, operation, times: after }, { fault, operation, times: 1 });
   const slow = first();
   await reached;
   const fast = await second();

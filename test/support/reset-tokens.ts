@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
+import { type Link, makeLinkToken } from '../../lib/links/link.ts';
 import { mailsKey } from '../../lib/mail/limits.ts';
-import { type Link, makeLinkToken } from '../../lib/reset/store.ts';
-import { updateUser } from '../../lib/users/changes.ts';
 import { getItem, waitingForLink } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
+import { setFields } from './stored-user.ts';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -40,13 +40,13 @@ export const plantLinkToken = (
     if (!user) throw new Error(`There is no user ${id}`);
     const { email = user.email } = link;
     const waiting = email === user.email ? undefined : waitingForLink(user, email);
-    if (waiting) await updateUser(id, waiting);
+    if (waiting) await setFields(id, waiting);
     return makeLinkToken({ kind: 'reset', user, ...link, email, pendingId: waiting?.pending_id });
   });
 
 /** Marks the address of a user of a service as verified. */
 export const markVerified = (environment: Environment, id: number): Promise<unknown> =>
-  inTurn(environment, () => updateUser(id, { email_verified: true }));
+  inTurn(environment, () => setFields(id, { email_verified: true }));
 
 /** Times to look for a mail, and milliseconds between them: far more than one takes. */
 const maxLooks = 3000;

@@ -60,7 +60,7 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
     }
     return (
       !['audit-seal', 'counter'].includes(key) &&
-      !/^(attempts|audit-read|mails|reset|sessions|verification)#/.test(key)
+      !/^(address|attempts|audit-read|mails|reset|sessions)#/.test(key)
     );
   };
   return items.filter(isBroken);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type StoredUser, toUser } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
+import { type Fields, rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from './client.ts';
 
 /** A user to store, with an address of its own. */
@@ -10,11 +11,16 @@ export const storedUser = (fields: Pick<StoredUser, 'id'> & Partial<StoredUser>)
   role: 'user',
   created_at: new Date().toISOString(),
   password_hash: randomUUID(),
+  version: randomUUID(),
   ...fields,
 });
 
 /** The fields that responses show of the user with an id, or undefined. */
 export const findUser = async (id: number) => {
   const user = await findStoredUser(id);
-  return user && toUser({ ...user });
+  return user && toUser(user);
 };
+
+/** Sets fields of a user, as an operator does. */
+export const setFields = (id: number, fields: Fields): Promise<StoredUser> =>
+  rewriteUser(id, (user) => writeUser(user, fields));

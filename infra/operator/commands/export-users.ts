@@ -30,13 +30,14 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
         ExclusiveStartKey: from,
       }),
     );
-    yield Items.map((item) => ({ ...toUser(item), password_hash: item.password_hash as string }));
+    yield Items.map((item) => item as StoredUser);
     from = LastEvaluatedKey;
   } while (from);
 }
 
-const lineOf = ({ password_hash: hash, email_verified, ...user }: StoredUser): string => {
-  const password_hash = isUnmatchable(hash) ? null : hash;
+const lineOf = (stored: StoredUser): string => {
+  const { email_verified, ...user } = toUser(stored);
+  const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
   return `${JSON.stringify({ ...user, password_hash, email_verified })}\n`;
 };
 

@@ -1,5 +1,5 @@
 import { resetRequested } from '../../../lib/audit/entry.ts';
-import { makeLinkToken, resetLink } from '../../../lib/reset/store.ts';
+import { makeLinkToken, resetLink } from '../../../lib/links/link.ts';
 import { config } from '../../../lib/settings.ts';
 import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';

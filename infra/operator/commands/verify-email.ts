@@ -1,5 +1,6 @@
+import { DomainError } from '../../../lib/errors.ts';
 import { config } from '../../../lib/settings.ts';
-import { updateUser } from '../../../lib/users/changes.ts';
+import { rewriteUser, writeUser } from '../../../lib/users/write.ts';
 import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { Failure } from '../failure.ts';
@@ -16,9 +17,11 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
   await recordChange(
     { operator, action: 'UPDATE', resource_id: id, details },
     async () => {
-      // Only the address that was named: the user may be given another one meanwhile.
-      const permission = { user, endsWith: { email: 'USER_NOT_FOUND' } } as const;
-      await updateUser(id, { email_verified: true }, { permission });
+      await rewriteUser(id, async (current) => {
+        // Only the address that was named: the user may be given another one meanwhile.
+        if (current.email !== user.email) throw new DomainError('USER_NOT_FOUND');
+        return writeUser(current, { email_verified: true });
+      });
       console.log(`The address of user ${id} is verified.`);
     },
     { check: 'Run the command again: it says whether the address is verified.' },

@@ -217,11 +217,7 @@ describe('the content of a bundle', () => {
     [...functions, auditPublisher].filter(uses).map(({ name }) => name);
 
   it.each([
-    [
-      'bcryptjs/',
-      // A code is confirmed by what also knows passwords.
-      namesOf(({ name, uses }) => name === 'second-factor-confirm' || uses.has('passwords')),
-    ],
+    ['bcryptjs/', namesOf(({ uses }) => uses.has('passwords'))],
     ['@aws-sdk/client-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     ['@aws-sdk/lib-dynamodb/', namesOf(({ permissions }) => permissions.length > 0)],
     ['@aws-sdk/client-secrets-manager/', namesOf(({ uses }) => uses.has('secret'))],

@@ -47,6 +47,7 @@ const put = (item: object, condition?: string) => ({
     TableName: table,
     Item: item,
     ...(condition ? { ConditionExpression: condition } : {}),
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
   },
 });
 const absent = 'attribute_not_exists(pk)';
@@ -183,43 +184,53 @@ describe('transact', () => {
     const [one, other] = [newItem(), newItem()];
     proxy.impose({ fault, times: 2 });
 
-    expect(await transact([put(one), put(other)])).toEqual([]);
+    expect(await transact([[put(one)], [put(other)]])).toBe(true);
 
     expect(proxy.requests).toHaveLength(3);
     expect([await read(one), await read(other)]).toEqual([one, other]);
   });
 
-  it('returns the failed condition at its place, and writes nothing', async () => {
+  it.each([
+    ['fails with the error of a condition that does not hold', 'FORBIDDEN', 'FORBIDDEN'],
+    ['says that others have written, if the condition has no error', undefined, false],
+  ] as const)('%s, and writes nothing', async (_, error, expected) => {
     const [there, other] = [newItem(), newItem()];
     await send(write(there));
     proxy.forget();
 
-    const reasons = await transact([put(other, absent), put({ ...there, value: 2 }, absent)]);
+    const outcome = await outcomeOf(
+      transact([
+        [put(other, absent), 'LAST_ADMIN'],
+        [put({ ...there, value: 2 }, absent), error],
+      ]),
+    );
 
-    expect(reasons).toEqual([
-      undefined,
-      expect.objectContaining({ Code: 'ConditionalCheckFailed' }),
-    ]);
+    expect(outcome).toEqual(error ? expect.objectContaining({ code: expected }) : expected);
     expect(proxy.requests).toHaveLength(1);
     expect([await read(there), await read(other)]).toEqual([there, undefined]);
+  });
+
+  it('recognises by its version what an earlier call has written', async () => {
+    const there = { ...newItem(), version: 'ours' };
+    await send(write(there));
+    const again = (version: string) =>
+      transact([[put(newItem())], [put(there, absent), 'FORBIDDEN']], version);
+
+    expect(await again('ours')).toBe(true);
+    expect(await outcomeOf(again('other'))).toMatchObject({ code: 'FORBIDDEN' });
   });
 
   it('does not try again when a condition failed as well', async () => {
     proxy.impose({ fault: cancelFor('TransactionConflict', 'ConditionalCheckFailed') });
 
-    const reasons = await transact([put(newItem()), put(newItem(), absent)]);
-
-    expect(reasons).toEqual([
-      undefined,
-      expect.objectContaining({ Code: 'ConditionalCheckFailed' }),
-    ]);
+    expect(await transact([[put(newItem())], [put(newItem(), absent)]])).toBe(false);
     expect(proxy.requests).toHaveLength(1);
   });
 
   it('fails when it is cancelled for another reason, and does not try again', async () => {
     proxy.impose({ fault: cancelFor('None', 'ValidationError') });
 
-    const error = await outcomeOf(transact([put(newItem()), put(newItem(), absent)]));
+    const error = await outcomeOf(transact([[put(newItem())], [put(newItem(), absent)]]));
 
     expect(error).toEqual(storageFault('TransactionCanceledException'));
     expect(proxy.requests).toHaveLength(1);
@@ -228,7 +239,7 @@ describe('transact', () => {
   it('fails with the fault of the engine when that was no condition', async () => {
     proxy.impose({ fault: faults.missingTable });
 
-    const error = await outcomeOf(transact([put(newItem())]));
+    const error = await outcomeOf(transact([[put(newItem())]]));
 
     expect(error).toEqual(storageFault('ResourceNotFoundException'));
   });

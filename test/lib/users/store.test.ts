@@ -1,23 +1,20 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { updateUser } from '../../../lib/users/changes.ts';
 import { deleteUser } from '../../../lib/users/deletion.ts';
 import { type StoredUser, toUser } from '../../../lib/users/items.ts';
-import { hashPassword } from '../../../lib/users/password.ts';
 import {
   allocateUserId,
   findStoredUser,
   findUserByEmail,
   insertUser,
-  listUsers,
-  userItem,
+  readUser,
 } from '../../../lib/users/store.ts';
+import { writeUser } from '../../../lib/users/write.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
-import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
-import { brokenItems, engineClient, scan, usersIn } from '../../support/stored-items.ts';
-import { findUser, storedUser } from '../../support/stored-user.ts';
-import { writeBatches } from '../../support/write-batches.ts';
+import { type EngineProxy, type Fault, faults, startProxy } from '../../support/proxy.ts';
+import { brokenItems, engineClient, scan } from '../../support/stored-items.ts';
+import { findUser, setFields, storedUser } from '../../support/stored-user.ts';
 
 let proxy: EngineProxy;
 let table: string;
@@ -35,7 +32,7 @@ const inserted = async (): Promise<StoredUser> => {
   await insertUser(user);
   return user;
 };
-const shown = ({ password_hash: _, ...user }: StoredUser) => user;
+const shown = toUser;
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const client = engineClient(inject('engine'));
 const setCounter = (last_id: number) =>
@@ -98,7 +95,7 @@ describe('insertUser', () => {
 
     await expect(insertUser(intruder)).rejects.toEqual(code('EMAIL_REGISTERED'));
 
-    expect(await findUserByEmail(present.email)).toEqual(present);
+    expect(await findUserByEmail(present.email)).toMatchObject(present);
   });
 
   it('uses no id of another user after the counter was set back', async () => {
@@ -137,7 +134,7 @@ describe('A write whose response is lost', () => {
 
     await insertUser(user);
 
-    expect(await findUserByEmail(user.email)).toEqual(user);
+    expect(await findUserByEmail(user.email)).toMatchObject(user);
   });
 
   it('still deletes the user', async () => {
@@ -154,7 +151,7 @@ describe('A write whose response is lost', () => {
     const email = uniqueEmail();
     losing('TransactWriteItems');
 
-    expect((await updateUser(user.id, { email, name: 'Moved' })).after).toMatchObject({ email });
+    expect(await setFields(user.id, { email, name: 'Moved' })).toMatchObject({ email });
 
     expect(await findUserByEmail(user.email)).toBeUndefined();
     expect(await findUserByEmail(email)).toMatchObject({ name: 'Moved' });
@@ -165,63 +162,66 @@ describe('A write whose response is lost', () => {
     const change = { email: user.email.toUpperCase(), name: 'Changed', role: 'admin' } as const;
     losing('UpdateItem');
 
-    const { after } = await updateUser(user.id, change);
-    expect(toUser({ ...after })).toEqual({ ...shown(user), ...change });
+    expect(toUser(await setFields(user.id, change))).toEqual({ ...shown(user), ...change });
 
     expect(await findUser(user.id)).toEqual({ ...shown(user), ...change });
   });
 });
 
-describe('A change with a permission that depends on what was read', () => {
-  /** Changes a field of the user as another writer does, after the permission was checked. */
-  const overwrite = (id: number, field: string, value: string | number) =>
+describe('A write of a user', () => {
+  /** Writes past the service: the version stays. */
+  const setVersion = (id: number, version: string | null) =>
     client.send(
       new UpdateCommand({
         TableName: table,
         Key: { pk: `user#${id}` },
-        UpdateExpression: 'SET #field = :value',
-        ExpressionAttributeNames: { '#field': field },
-        ExpressionAttributeValues: { ':value': value },
+        UpdateExpression: version ? 'SET version = :version' : 'REMOVE version',
+        ...(version ? { ExpressionAttributeValues: { ':version': version } } : {}),
       }),
     );
 
-  it.each([
-    ['email', 'other@example.org', 'CURRENT_PASSWORD_REQUIRED'],
-    ['made_by', 2, 'FORBIDDEN'],
-  ] as const)('is refused when its %s has changed', async (field, value, ended) => {
+  it('gives the user a new version each time', async () => {
     const user = await inserted();
-    await overwrite(user.id, field, value);
 
-    const permission = { user, endsWith: { [field]: ended } };
-    const change = updateUser(user.id, { name: 'Late' }, { permission });
+    const first = await setFields(user.id, { name: 'First' });
+    const second = await setFields(user.id, { name: 'Second' });
 
-    await expect(change).rejects.toEqual(code(ended));
-    expect(await findUser(user.id)).toMatchObject({ name: user.name });
-    await overwrite(user.id, field, user[field] ?? 0);
+    expect(await findStoredUser(user.id)).toMatchObject({ version: second.version });
+    expect(new Set([user.version, first.version, second.version]).size).toBe(3);
   });
 
-  it('is made when another field has changed', async () => {
+  it('is refused when others have written since the user was read', async () => {
     const user = await inserted();
-    await overwrite(user.id, 'name', 'Early');
+    await setFields(user.id, { name: 'Early' });
 
-    const permission = { user, endsWith: { made_by: 'FORBIDDEN' } } as const;
-    const { before } = await updateUser(user.id, { name: 'Late' }, { permission });
+    expect(await writeUser(user, { name: 'Late' })).toBeUndefined();
+    expect(await writeUser(user, { email: uniqueEmail() })).toBeUndefined();
 
-    expect(before.name).toBe('Early');
-    expect(await findUser(user.id)).toMatchObject({ name: 'Late' });
+    expect(await findUser(user.id)).toMatchObject({ name: 'Early', email: user.email });
   });
 
-  it('is made with a new hash of the same password, and refused with one of another', async () => {
+  it('is made of an item without a version, unless it has got one', async () => {
+    const { id } = await inserted();
+    await setVersion(id, null);
+    const user = await readUser(id);
+
+    expect(await writeUser(user, { name: 'New' })).toMatchObject({ name: 'New' });
+    expect(await writeUser(user, { name: 'Late' })).toBeUndefined();
+    expect(await writeUser({ ...user, id: id + 1000 }, { name: 'Nobody' })).toBeUndefined();
+  });
+
+  it('fails if its response is lost and others write before it is tried again', async () => {
     const user = await inserted();
-    const permission = { user, endsWith: {}, currentPassword: 'the password' };
-    const change = (name: string) => updateUser(user.id, { name }, { permission });
+    const overwrite: Fault = async ({ forward, socket }) => {
+      await forward();
+      await setVersion(user.id, 'of another writer');
+      socket.resetAndDestroy();
+    };
+    proxy.impose({ fault: overwrite, operation: 'UpdateItem', times: 1 });
 
-    await overwrite(user.id, 'password_hash', await hashPassword('the password'));
-    expect((await change('First')).after.name).toBe('First');
+    const write = writeUser(user, { name: 'New' });
 
-    await overwrite(user.id, 'password_hash', await hashPassword('another one'));
-    await expect(change('Second')).rejects.toEqual(code('CURRENT_PASSWORD_WRONG'));
-    expect(await findUser(user.id)).toMatchObject({ name: 'First' });
+    await expect(write).rejects.toMatchObject({ code: 'STORAGE_FAULT', mayHaveHappened: true });
   });
 });
 
@@ -233,67 +233,13 @@ describe('A write to a user whom others change all the time', () => {
       { fault: faults.conditionFails, operation: 'UpdateItem' },
       { fault: faults.delay },
     );
-    const update = updateUser(id, { name: 'Never' });
+    const update = setFields(id, { name: 'Never' });
 
     await expect(update).rejects.toMatchObject({
       code: 'STORAGE_FAULT',
       cause: { name: 'Contention' },
     });
     vi.unstubAllGlobals();
-  });
-});
-
-describe('listUsers', () => {
-  const walk = async (limit: number, order?: 'asc' | 'desc') => {
-    const ids: number[] = [];
-    let after: string | undefined;
-    for (let pages = 0; pages < 1000; pages += 1) {
-      const page = await listUsers({ limit, after, order });
-      ids.push(...page.users.map(({ id }) => id));
-      after = page.next;
-      if (after === undefined) return ids;
-    }
-    throw new Error('The list has no end');
-  };
-
-  it('yields every user once, oldest first, and those of one millisecond by id; or the reverse', async () => {
-    const created_at = new Date(0).toISOString();
-    for (let i = 0; i < 5; i += 1) await insertUser(await newUser({ created_at }));
-    await Promise.all(Array.from({ length: 5 }, inserted));
-    const users = usersIn(await scan(inject('engine'), table)) as unknown as StoredUser[];
-    const oldestFirst = (a: StoredUser, b: StoredUser) =>
-      a.created_at === b.created_at ? a.id - b.id : a.created_at < b.created_at ? -1 : 1;
-
-    for (const limit of [1, 4, 100]) {
-      const ids = users.toSorted(oldestFirst).map(({ id }) => id);
-      expect(await walk(limit)).toEqual(ids);
-      expect(await walk(limit, 'desc')).toEqual(ids.reverse());
-    }
-  });
-
-  it('returns without a limit what one read of the index returns, which fits into a response', async () => {
-    const { users: ownTable } = await useOwnTables(proxy.url);
-    // What takes the most room in JSON beside the room that it takes in the table.
-    const longest = (i: number) => ({
-      name: '\u0001'.repeat(100),
-      email: `${'"'.repeat(180)}@${i}`,
-      created_at: new Date(i).toISOString(),
-    });
-    const ids = Array.from({ length: 2600 }, (_, i) => i + 1);
-    const items = ids.map((id) => userItem(storedUser({ id, ...longest(id) })));
-    await writeBatches(inject('engine'), ownTable, items);
-    proxy.forget();
-
-    const first = await listUsers({});
-    const second = await listUsers({ after: first.next });
-
-    expect(proxy.requests).toHaveLength(2);
-    expect(first.users.length).toBeGreaterThan(1000);
-    expect([...first.users, ...second.users].map(({ id }) => id)).toEqual(ids);
-    expect(second.next).toBeUndefined();
-    // Lambda sends the body of a response as text in JSON.
-    const response = JSON.stringify({ body: JSON.stringify(first.users) });
-    expect(Buffer.byteLength(response)).toBeLessThan(6_000_000);
   });
 });
 

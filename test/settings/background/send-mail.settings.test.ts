@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { handler } from '../../../functions/background/send-mail.ts';
+import { readLink } from '../../../lib/links/link.ts';
 import type { MailMessage } from '../../../lib/mail/hand-over.ts';
-import { findLink } from '../../../lib/reset/store.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';
 import { faults } from '../../support/proxy.ts';
@@ -55,7 +55,7 @@ describe('The function that mails', () => {
     await handler(asked(user.email));
 
     const [mail] = mailsTo(user.email);
-    expect((await findLink('reset', mail ? tokenIn(mail) : ''))?.user.id).toBe(user.id);
+    expect((await readLink('reset', mail ? tokenIn(mail) : '')).user.id).toBe(user.id);
   });
 
   it('records an entry about the account, with the request’s id and without a caller', async () => {
@@ -115,7 +115,7 @@ describe('The function that mails', () => {
     await handler(message);
 
     const [mail] = mailsTo(user.email);
-    expect(await findLink('reset', mail ? tokenIn(mail) : '')).toBeDefined();
+    expect(await readLink('reset', mail ? tokenIn(mail) : '')).toBeDefined();
     expect(mailsTo(user.email)).toHaveLength(1);
     expect(await entriesAbout(user)).toHaveLength(1);
   });

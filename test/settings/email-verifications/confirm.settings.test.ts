@@ -21,7 +21,7 @@ const newUser = async () => {
   return { ...user, link: await mailedToken(service, user.email) };
 };
 const planted = ({ id }: Pick<Account, 'id'>) =>
-  plantLinkToken(service.environment, id, { kind: 'verification' });
+  plantLinkToken(service.environment, id, { kind: 'address' });
 const move = ({ id, token, password }: Account, email: string, fields = {}) =>
   api('PUT', `/api/users/${id}`, { token, json: { email, currentPassword: password, ...fields } });
 
@@ -234,7 +234,7 @@ describe('A change of one’s own address', () => {
     const user = await newUser();
     const upper = user.email.toUpperCase();
     // None would be mailed so soon after that of the registration.
-    const asked = { kind: 'verification', email: upper } as const;
+    const asked = { kind: 'address', email: upper } as const;
     const link = await plantLinkToken(service.environment, user.id, asked);
 
     expect((await verify(api, link, user.password)).status).toBe(204);

@@ -44,7 +44,7 @@ describe('DELETE /api/users/{id}/sessions', () => {
 
     const [refused] = await overtake(
       proxy,
-      'TransactWriteItems',
+      'UpdateItem',
       () => endOthers(user, user.token),
       () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),
     );
@@ -59,7 +59,7 @@ describe('DELETE /api/users/{id}/sessions', () => {
 
     const [refused] = await overtake(
       proxy,
-      'TransactWriteItems',
+      'UpdateItem',
       () => endOthers(user, user.token),
       () => endOthers(user, other.token),
     );
@@ -70,7 +70,7 @@ describe('DELETE /api/users/{id}/sessions', () => {
 
   it('is made once when its response is lost', async () => {
     const user = await register(api);
-    proxy.impose({ fault: faults.lose, operation: 'TransactWriteItems', times: 1 });
+    proxy.impose({ fault: faults.lose, operation: 'UpdateItem', times: 1 });
 
     const answer = await endOthers(user, user.token);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCurrentPassword } from '../../../lib/auth/own-change.ts';
+import { parseCurrentPassword } from '../../../lib/auth/confirmation.ts';
 
 describe('parseCurrentPassword', () => {
   it('returns it as it was typed', () => {

@@ -1,34 +1,25 @@
 /**
- * The one link of a user for a password reset (functions/README.md, Password reset), and the one that
+ * The one link of a user to reset a password (functions/README.md, Password reset), and the one that
  * verifies an address (functions/README.md, Verified addresses). The item of each holds a digest of its
  * newest token.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { send, transact } from '../dynamodb/client.ts';
+import { type Step, send } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
-import { clockSkew, hour, seconds } from '../time.ts';
+import { hour, seconds } from '../time.ts';
 import {
   getItems,
-  type ItemKey,
   isWaiting,
   type LinkKind,
   linkKey,
   linkLifetime,
   type StoredUser,
-  toStoredUser,
   userKey,
   voidLink,
 } from '../users/items.ts';
-import {
-  endingSessions,
-  type NamedSession,
-  openSession,
-  sessionsKey,
-  toSessions,
-} from '../users/sessions.ts';
-import { movingEmail, updateWhileAsRead, voidingLink } from '../users/update.ts';
+import { type NamedSession, openSession, sessionsKey, toSessions } from '../users/sessions.ts';
 import { isUserId } from '../users/user.ts';
 
 /** A link to be made: of a user, and mailed to an address. */
@@ -63,9 +54,6 @@ export interface StoredLink {
   readonly pending_id?: string;
 }
 
-/** A link that ends later was made before the clock was set back. */
-const farthestEnd = (now: number): number => now + linkLifetime + clockSkew;
-
 const digest = (text: string) => createHash('sha256').update(text).digest('base64url');
 
 /** A token: the user's id, by which its item is found, and 32 random bytes. */
@@ -93,7 +81,7 @@ const stateOf = (kind: LinkKind, { email, password_hash }: StoredUser): string =
  */
 export const makeLinkToken = async (
   { kind, user, email, sessionId, pendingId }: Link,
-  { now = new Date() }: { now?: Date } = {},
+  now = new Date(),
 ): Promise<string> => {
   const token = makeToken(user.id);
   const link: StoredLink & { expires_at: number } = {
@@ -139,128 +127,62 @@ const hasVerified = (link: StoredLink, user: StoredUser, tokenHash: string): boo
   link.email === user.email &&
   user.email_verified === true;
 
-/**
- * Finds the user of a token.
- * @returns undefined for a token that is unknown, altered, expired or void, and for a used one unless
- *   it has verified an address
- * @throws {DomainError} STORAGE_FAULT
- */
-export const findLink = async (
-  kind: LinkKind,
-  token: string,
-  { now = new Date() }: { now?: Date } = {},
-): Promise<FoundLink | undefined> => {
+const find = async (kind: LinkKind, token: string, now: Date): Promise<FoundLink | undefined> => {
   const id = idIn(token);
   if (id === undefined) return undefined;
-  const alongside = kind === 'verification' ? [sessionsKey(id)] : [];
-  const [link, item, sessions] = await getItems([linkKey(kind, id), userKey(id), ...alongside]);
+  const ofUser = [linkKey(kind, id), userKey(id)];
+  const [link, item, sessions] = await getItems(
+    kind === 'address' ? [...ofUser, sessionsKey(id)] : ofUser,
+  );
   if (!link || !item) return undefined;
   const { token_expires_at = 0, email = '', session_id }: StoredLink = link;
-  const user = toStoredUser(item);
+  const user = item as StoredUser;
   const tokenHash = digest(token);
-  const isCurrent =
-    token_expires_at > seconds(now) && token_expires_at <= farthestEnd(seconds(now));
-  if (!isCurrent || !isNewest(kind, link, user, now)) return undefined;
+  if (token_expires_at <= seconds(now) || !isNewest(kind, link, user, now)) return undefined;
   const isUsed = hasVerified(link, user, tokenHash);
-  if (!(isUsed || isGood(kind, link, user, tokenHash))) return undefined;
+  if (!isUsed && !isGood(kind, link, user, tokenHash)) return undefined;
   const session = openSession(user, toSessions(sessions), session_id, now);
   return { kind, user, email, tokenHash, session, isUsed };
+};
+
+const errors = { reset: 'RESET_TOKEN_INVALID', address: 'VERIFICATION_TOKEN_INVALID' } as const;
+
+/**
+ * Reads the link of a token, and its user.
+ * @throws {DomainError} RESET_TOKEN_INVALID or VERIFICATION_TOKEN_INVALID for a token that is unknown,
+ *   altered, expired or void, and for a used one unless it has verified an address; STORAGE_FAULT
+ */
+export const readLink = async (
+  kind: LinkKind,
+  token: string,
+  now = new Date(),
+): Promise<FoundLink> => {
+  const link = await find(kind, token, now);
+  if (!link) throw new DomainError(errors[kind]);
+  return link;
 };
 
 /**
  * Uses a token up, on the condition that it is still valid. Whoever has lost the response sends it
  * again: of one that verifies an address, what is needed to repeat the response is kept.
  */
-const usingUp = ({ kind, user, tokenHash }: FoundLink, now: Date) => {
-  const voiding = voidLink(kind, user.id, { now });
-  return {
-    Update: {
-      ...voiding,
-      ...(kind === 'verification'
-        ? {
-            UpdateExpression:
-              'SET expires_at = if_not_exists(expires_at, :end), used_hash = :hash REMOVE token_hash, user_state',
-          }
-        : {}),
-      ConditionExpression:
-        'token_hash = :hash AND token_expires_at > :now AND token_expires_at <= :farthest',
-      ExpressionAttributeValues: {
-        ...voiding.ExpressionAttributeValues,
-        ':hash': tokenHash,
-        ':now': seconds(now),
-        ':farthest': farthestEnd(seconds(now)),
-      },
-    },
-  };
-};
-
-/** The condition that the password and the address of a user are as they were read. */
-const sameAccount = {
-  ConditionExpression: 'password_hash = :hash AND email = :address',
-  valuesOf: ({ email, password_hash }: StoredUser) => ({
-    ':hash': password_hash,
-    ':address': email,
-  }),
-} as const;
-
-/**
- * In one transaction uses a token up, sets the password, and ends all sessions of the user and the
- * permission of whoever created the user. Whoever has the mail has the address, which is then verified.
- * @param forgotten the key of an item to delete in the same transaction
- * @returns false when the token is not valid any more
- * @throws {DomainError} STORAGE_FAULT
- */
-export const useReset = async (
-  link: FoundLink,
-  password_hash: string,
-  { forgotten, now = new Date() }: { forgotten?: ItemKey | undefined; now?: Date },
-): Promise<boolean> => {
-  const TableName = config.usersTable;
-  const { user } = link;
-  const verifies = config.emailVerification !== 'off';
-  const failed = await transact([
+export const useLink = ({ kind, user, tokenHash }: FoundLink, now = new Date()): Step => {
+  const voiding = voidLink(kind, user.id, now);
+  const keepingUsed =
+    'SET expires_at = if_not_exists(expires_at, :end), used_hash = :hash REMOVE token_hash, user_state';
+  return [
     {
       Update: {
-        TableName,
-        Key: userKey(user.id),
-        ...endingSessions({
-          UpdateExpression: `SET password_hash = :fresh${verifies ? ', email_verified = :true' : ''} REMOVE made_by`,
-          ExpressionAttributeValues: {
-            ...sameAccount.valuesOf(user),
-            ':fresh': password_hash,
-            ...(verifies ? { ':true': true } : {}),
-          },
-        }),
-        ConditionExpression: sameAccount.ConditionExpression,
+        ...voiding,
+        ...(kind === 'address' ? { UpdateExpression: keepingUsed } : {}),
+        ConditionExpression: 'token_hash = :hash AND token_expires_at > :now',
+        ExpressionAttributeValues: {
+          ...voiding.ExpressionAttributeValues,
+          ':hash': tokenHash,
+          ':now': seconds(now),
+        },
       },
     },
-    usingUp(link, now),
-    ...(forgotten ? [{ Delete: { TableName, Key: { pk: forgotten.pk } } }] : []),
-  ]);
-  return failed.length === 0;
-};
-
-/**
- * In one transaction uses a token up and marks the address to which it was mailed as verified. If the
- * user has another address, this one replaces it, all sessions end but the one that asked for it, and
- * the link of a password reset that was mailed to the old address becomes void.
- * @returns false when the token is not valid any more, or the user has changed
- * @throws {DomainError} EMAIL_REGISTERED when somebody else has taken the address, STORAGE_FAULT
- */
-export const useVerification = async (link: FoundLink): Promise<boolean> => {
-  const { user, email, session } = link;
-  const update = { email, email_verified: true };
-  const context = {
-    permission: { user, endsWith: {}, session: session ?? null },
-    mailsLinks: true,
-  };
-  const [linkChanged, userChanged, addressChanged, taken] = await transact([
-    usingUp(link, new Date()),
-    { Update: updateWhileAsRead(user, update, context) },
-    ...movingEmail(user, email),
-    ...voidingLink(user, update, context),
-  ]);
-  if (linkChanged || userChanged || addressChanged) return false;
-  if (taken) throw new DomainError('EMAIL_REGISTERED');
-  return true;
+    errors[kind],
+  ];
 };

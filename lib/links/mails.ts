@@ -25,7 +25,7 @@ import {
 import { config } from '../settings.ts';
 import { isWaiting, type StoredUser } from '../users/items.ts';
 import { findStoredUser, findUserByEmail } from '../users/store.ts';
-import { makeLinkToken, resetLink } from './store.ts';
+import { makeLinkToken, resetLink } from './link.ts';
 
 /** Whether an address can be mailed to. If not, the message is not tried again. */
 const canMail = (address: string, { request_id }: MailMessage): boolean => {
@@ -117,7 +117,7 @@ const mailVerification = async (message: VerificationMessage): Promise<void> => 
     return mailReset({ ...message, kind: 'reset', isTaken: true, asked_by: user_id });
   }
   await mailOnce(message, email, async () => {
-    const token = await makeLinkToken({ kind: 'verification', user, email, sessionId, pendingId });
+    const token = await makeLinkToken({ kind: 'address', user, email, sessionId, pendingId });
     return verificationMail(message, { email, verifyUrl: config.verifyUrl, token });
   });
 };

@@ -1,0 +1,138 @@
+/**
+ * How PUT /api/users/{id} changes a user: who may, and what the change sets (functions/README.md, Users
+ * made by a caller, Current password, Verified addresses).
+ */
+import { DomainError } from '../errors.ts';
+import { config, hidesAccounts } from '../settings.ts';
+import type { Bearer } from '../users/bearer.ts';
+import {
+  isWaiting,
+  type StoredUser,
+  verifiedAs,
+  waitingForLink,
+  waitingForNone,
+} from '../users/items.ts';
+import { hashPassword } from '../users/password.ts';
+import type { UserChanges } from '../users/schema.ts';
+import { endedSessions, requireOpen } from '../users/sessions.ts';
+import { findUserByEmail } from '../users/store.ts';
+import { type Fields, requireAdmin, rewriteUser, writeUser } from '../users/write.ts';
+import { type Confirmation, passwordCheck } from './confirmation.ts';
+import type { Claims } from './token.ts';
+
+/** A change, and who asks for it. */
+export interface ChangeRequest {
+  readonly id: number;
+  readonly changes: UserChanges;
+  /** The caller by the token and, where there are sessions, as stored. */
+  readonly claims: Pick<Claims, 'id' | 'role'>;
+  readonly caller: Bearer | undefined;
+  readonly confirmation: Confirmation;
+}
+
+/** The outcome of a change. */
+export interface Changed {
+  readonly before: StoredUser;
+  readonly after: StoredUser;
+  /** The changes without an address that waits for its link. */
+  readonly made: UserChanges;
+  /** Whether an address waits. */
+  readonly waits: boolean;
+}
+
+/** The check of whether the caller may change a user as read. */
+const permissionCheck = ({ id, changes, claims, caller, confirmation }: ChangeRequest) => {
+  if (id !== claims.id) {
+    return async ({ made_by }: StoredUser): Promise<void> => {
+      if (claims.role !== 'admin' && made_by !== claims.id) throw new DomainError('FORBIDDEN');
+    };
+  }
+  if (!caller) return async () => undefined;
+  const checkPassword = passwordCheck(caller, confirmation);
+  return async (user: StoredUser): Promise<void> => {
+    requireOpen(user, caller.session);
+    const { password, email = user.email } = changes;
+    if (password !== undefined || email !== user.email) await checkPassword(user);
+  };
+};
+
+/**
+ * What another address of one's own sets: where addresses are verified, it waits for its mailed link.
+ * Where nobody may know who has an account, it is not looked up: its mail tells its holder.
+ */
+const ownAddress = async (user: StoredUser, email: string): Promise<Fields> => {
+  if (config.emailVerification === 'off') return { email };
+  const holder = hidesAccounts(config) ? undefined : await findUserByEmail(email);
+  if (holder && holder.id !== user.id) throw new DomainError('EMAIL_REGISTERED');
+  return waitingForLink(user, email);
+};
+
+/** What a change sets of the address. One's own present address ends the wait for another one. */
+const addressFields = async (
+  user: StoredUser,
+  { changes: { email }, claims }: ChangeRequest,
+): Promise<Fields> => {
+  const isOwn = user.id === claims.id;
+  if (email === undefined) return {};
+  if (email === user.email) return isOwn && isWaiting(user) ? waitingForNone : {};
+  return isOwn ? ownAddress(user, email) : { email, ...verifiedAs(claims.role === 'admin') };
+};
+
+/**
+ * What a change sets. A new password, even the same one, a demotion and another address of one's own end
+ * the earlier sessions; that of the request goes on, unless the role changes.
+ */
+const fieldsOf = async (
+  user: StoredUser,
+  request: ChangeRequest,
+  hash: () => Promise<string>,
+): Promise<Fields> => {
+  const { changes, claims, caller } = request;
+  const { password, email: _, ...shown } = changes;
+  const address = await addressFields(user, request);
+  const isOwn = user.id === claims.id;
+  const isDemoted = user.role === 'admin' && shown.role === 'user';
+  const endsSessions = password !== undefined || (isOwn && address.email) || isDemoted;
+  const kept = isOwn && (shown.role ?? user.role) === user.role ? caller?.session : undefined;
+  return {
+    ...shown,
+    ...(password === undefined ? {} : { password_hash: await hash() }),
+    ...address,
+    ...(endsSessions ? endedSessions(user, kept) : {}),
+  };
+};
+
+/** Whoever makes a user an admin must be one at the instant of the write. */
+const grantorCheck = (user: StoredUser, { changes, claims }: ChangeRequest) => {
+  if (changes.role !== 'admin') return [];
+  if (user.id !== claims.id) return [requireAdmin(claims.id)];
+  // The write requires that the user is as it was read.
+  if (user.role !== 'admin') throw new DomainError('FORBIDDEN');
+  return [];
+};
+
+/**
+ * Changes a user.
+ * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, TOKEN_INVALID, CURRENT_PASSWORD_REQUIRED,
+ *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
+ */
+export const changeUser = (request: ChangeRequest): Promise<Changed> => {
+  const { id, changes, claims, caller } = request;
+  const check = permissionCheck(request);
+  let hashed: Promise<string> | undefined;
+  const hash = () => {
+    hashed ??= hashPassword(changes.password ?? '');
+    return hashed;
+  };
+  const attempt = async (user: StoredUser): Promise<Changed | undefined> => {
+    await check(user);
+    const fields = await fieldsOf(user, request, hash);
+    const steps = grantorCheck(user, request);
+    const isNone = Object.keys(fields).length === 0;
+    const after = isNone ? user : await writeUser(user, fields, { by: claims.id, steps });
+    const { email, ...atOnce } = changes;
+    const waits = fields.pending_email !== undefined;
+    return after && { before: user, after, made: waits ? atOnce : changes, waits };
+  };
+  return rewriteUser(id, attempt, caller?.id === id ? caller : undefined);
+};

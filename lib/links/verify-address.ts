@@ -1,0 +1,54 @@
+/** How a mailed link verifies an address (functions/README.md, Verified addresses). */
+
+import { audited } from '../audit/record.ts';
+import { requirePassword } from '../auth/confirmation.ts';
+import { notifyOfChange } from '../mail/hand-over.ts';
+import type { Source } from '../source.ts';
+import { changeDetails } from '../users/audit-details.ts';
+import { endedSessions } from '../users/sessions.ts';
+import { untilWritten, writeUser } from '../users/write.ts';
+import { readLink, useLink } from './link.ts';
+
+/**
+ * One attempt at verifying an address. If the user has another one, this one replaces it, and all sessions
+ * end but the one that asked for it.
+ * @param entry is completed with what is known of the change
+ * @returns undefined when others changed the user meanwhile, and false for a repetition
+ */
+const tryToVerify = async (
+  { token, password }: { token: string; password: string },
+  { ip_address: sourceIp }: Source,
+  entry: object,
+) => {
+  const link = await readLink('address', token);
+  const { user, email, session, isUsed } = link;
+  const isMoved = email !== user.email;
+  const made = isMoved ? { email } : {};
+  const { fields, ...values } = changeDetails(user, made);
+  const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
+  Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
+  await requirePassword(user, { currentPassword: password, sourceIp });
+  if (isUsed) return false;
+  const ended = isMoved ? endedSessions(user, session) : {};
+  const change = { email, email_verified: true, ...ended };
+  const isWritten = await writeUser(user, change, { steps: [useLink(link)] });
+  return isWritten && { user, made };
+};
+
+/**
+ * Marks an address as verified by a token, which is valid once, and the password of the account:
+ * whoever opens the link of an account that somebody else made with the address verifies nothing. A
+ * repetition of what was done needs the password too, and changes, records and mails nothing.
+ * @throws {DomainError} VERIFICATION_TOKEN_INVALID, CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS,
+ *   EMAIL_REGISTERED, STORAGE_FAULT
+ */
+export const verifyAddress = async (
+  request: { token: string; password: string },
+  source: Source,
+): Promise<void> => {
+  const change = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
+  const verified = await audited(change, (entry) =>
+    untilWritten(() => tryToVerify(request, source, entry)),
+  );
+  if (verified) await notifyOfChange(verified.user, verified.made, source);
+};

@@ -1,0 +1,57 @@
+import { type Page, readPage } from '../dynamodb/page.ts';
+import { usersTable } from '../dynamodb/tables.ts';
+import { config } from '../settings.ts';
+import { adminListing, type ListedUser, listing, toUser } from './items.ts';
+import type { User } from './user.ts';
+
+const [byCreatedAt, admins] = usersTable.indexes;
+
+/**
+ * One page of all users, or of the admins, oldest first unless the order says otherwise. One request
+ * reads it: 1 MB at most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a Lambda
+ * response may have.
+ * @param limit users at most; absent: as many as the request reads
+ * @param after the sort key to begin after, exclusive
+ * @param caller of the response; see {@link toUser}
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const listUsers = async (
+  {
+    order = 'asc',
+    role,
+    ...request
+  }: {
+    limit?: number | undefined;
+    order?: 'asc' | 'desc' | undefined;
+    role?: 'admin' | undefined;
+    after?: string | undefined;
+  },
+  caller?: Pick<User, 'id' | 'role'>,
+): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
+  const { entries, ...rest } = await readPage({
+    table: config.usersTable,
+    ...(role
+      ? { index: admins, partitions: [adminListing] }
+      : { index: byCreatedAt, partitions: [listing] }),
+    order: order === 'asc' ? 'oldest first' : 'newest first',
+    attributes: byCreatedAt.include,
+    mostRequests: 1,
+    ...request,
+  });
+  return { users: entries.map((entry) => toUser(entry as unknown as ListedUser, caller)), ...rest };
+};
+
+/**
+ * All admins, oldest account first, from an index that may be a second behind.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const listAdmins = async (): Promise<readonly User[]> => {
+  const admins: User[] = [];
+  let after: string | undefined;
+  do {
+    const { users, next } = await listUsers({ role: 'admin', after });
+    admins.push(...users);
+    after = next;
+  } while (after !== undefined);
+  return admins;
+};

@@ -1,0 +1,189 @@
+/**
+ * How users are written, whom others may change at the same time: read, decide, write. Each write gives
+ * the user a new version, on the condition that the user still has the version that was read. A write
+ * whose response was lost is recognised by the version that it has left.
+ */
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import {
+  conditionItem,
+  isConditionFailure,
+  retryWrite,
+  type Step,
+  send,
+  transact,
+} from '../dynamodb/client.ts';
+import type { ErrorCode } from '../errors.ts';
+import { config } from '../settings.ts';
+import { patiently } from '../time.ts';
+import {
+  adminListing,
+  emailItemKey,
+  newVersion,
+  type StoredUser,
+  userKey,
+  voidLink,
+  waitingForNone,
+} from './items.ts';
+import { readUser } from './store.ts';
+import { emailKey } from './user.ts';
+
+/** Attempts that a writer has at least, and milliseconds for which it makes further ones. */
+const minAttempts = 3;
+const contentionTime = 3000;
+
+/**
+ * Repeats a read, a decision and a write for as long as others write in between: of all that race, one
+ * succeeds each time.
+ * @param attempt returns undefined when others have written since it has read
+ * @throws {DomainError} STORAGE_FAULT, and what the attempt throws
+ */
+export const untilWritten = <T>(attempt: (number: number) => Promise<T | undefined>): Promise<T> =>
+  retryWrite(attempt, {
+    attempts: minAttempts,
+    until: performance.now() + patiently(contentionTime),
+  });
+
+/**
+ * The same for one user, who is read before each attempt.
+ * @param known the user as read already, for the first attempt
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and what the attempt throws
+ */
+export const rewriteUser = <T>(
+  id: number,
+  attempt: (user: StoredUser) => Promise<T | undefined>,
+  known?: StoredUser,
+): Promise<T> =>
+  untilWritten(async (number) => attempt((number === 0 && known) || (await readUser(id))));
+
+/** The condition that a user is as it was read. Only an item written past the service has no version. */
+export const unchanged = ({ version }: StoredUser) => ({
+  ConditionExpression: version
+    ? '#version = :read'
+    : 'attribute_exists(pk) AND attribute_not_exists(#version)',
+  ExpressionAttributeNames: { '#version': 'version' },
+  ...(version ? { ExpressionAttributeValues: { ':read': version } } : {}),
+});
+
+/** The update that sets fields of a user, and removes those that are undefined. */
+const updateOf = (user: StoredUser, fields: Readonly<Record<string, unknown>>) => {
+  const names = Object.keys(fields);
+  const set = names.filter((name) => fields[name] !== undefined);
+  const removed = names.filter((name) => fields[name] === undefined);
+  const condition = unchanged(user);
+  return {
+    TableName: config.usersTable,
+    Key: userKey(user.id),
+    UpdateExpression: [
+      `SET ${set.map((name) => `#${name} = :${name}`).join(', ')}`,
+      ...(removed.length > 0 ? [`REMOVE ${removed.map((name) => `#${name}`).join(', ')}`] : []),
+    ].join(' '),
+    ConditionExpression: condition.ConditionExpression,
+    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    ExpressionAttributeValues: {
+      ...condition.ExpressionAttributeValues,
+      ...Object.fromEntries(set.map((name) => [`:${name}`, fields[name]])),
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  } as const;
+};
+
+/**
+ * Makes an update that gives a user a version.
+ * @returns false when others have changed the user since it was read
+ * @throws {DomainError} STORAGE_FAULT, also if the update may have been made before they did
+ */
+const updateOnce = async (
+  update: ReturnType<typeof updateOf>,
+  version: string,
+): Promise<boolean> => {
+  try {
+    await send(new UpdateCommand(update));
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    if (conditionItem<{ version?: string }>(error)?.version === version) return true;
+    if (error.mayHaveHappened) throw error;
+    return false;
+  }
+};
+
+/** The condition that a user is an admin at that instant. */
+export const requireAdmin = (id: number, error: ErrorCode = 'FORBIDDEN'): Step => [
+  {
+    ConditionCheck: {
+      TableName: config.usersTable,
+      Key: userKey(id),
+      ConditionExpression: '#role = :admin',
+      ExpressionAttributeNames: { '#role': 'role' },
+      ExpressionAttributeValues: { ':admin': 'admin' },
+    },
+  },
+  error,
+];
+
+/** Frees the address of a user, so that others can take it. */
+export const releaseEmail = ({ id, email }: StoredUser): Step => [
+  {
+    Delete: {
+      TableName: config.usersTable,
+      Key: emailItemKey(email),
+      ConditionExpression: 'user_id = :id',
+      ExpressionAttributeValues: { ':id': id },
+    },
+  },
+];
+
+/** Takes an address for a user, unless it is the present one in another letter case. */
+const moveEmail = (user: StoredUser, email: string): readonly Step[] => {
+  if (emailKey(email) === emailKey(user.email)) return [];
+  const Put = {
+    TableName: config.usersTable,
+    Item: { ...emailItemKey(email), user_id: user.id },
+    ConditionExpression: 'attribute_not_exists(pk)',
+  };
+  return [releaseEmail(user), [{ Put }, 'EMAIL_REGISTERED']];
+};
+
+/** Voids the link that was mailed to an address that is given up: its user may take it again. */
+const voidResetLink = ({ id }: StoredUser): readonly Step[] =>
+  config.mailFunctionUrl === '' ? [] : [[{ Update: voidLink('reset', id) }]];
+
+/** What a write sets; it removes what is undefined. */
+export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
+
+/**
+ * Writes a change of a user, on the condition that the user is as it was read. Another address ends the
+ * wait for the link to one. Whoever made the user may no more change it once it is an admin, or anybody
+ * else has set its password, even the same one, or its address.
+ * @param by id of the caller; absent: an operator, or a mailed link
+ * @param steps further writes and conditions at that instant
+ * @returns the user as changed; undefined when others have changed it since it was read
+ * @throws {DomainError} EMAIL_REGISTERED, STORAGE_FAULT, and the errors of the steps
+ */
+export const writeUser = async (
+  user: StoredUser,
+  change: Fields,
+  { by, steps = [] }: { by?: number | undefined; steps?: readonly Step[] } = {},
+): Promise<StoredUser | undefined> => {
+  const { email = user.email, role, password_hash } = change;
+  const isMoved = email !== user.email;
+  const setsCredentials = isMoved || password_hash !== undefined;
+  const endsMaking = role === 'admin' || (setsCredentials && user.made_by !== by);
+  const version = newVersion();
+  const fields = {
+    ...change,
+    ...(isMoved ? waitingForNone : {}),
+    ...(endsMaking ? { made_by: undefined } : {}),
+    version,
+  };
+  // Only admins have the key of their index.
+  const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
+  const update = updateOf(user, { ...fields, ...listing });
+  const moving = isMoved ? [...moveEmail(user, email), ...voidResetLink(user)] : [];
+  const all = [...steps, ...moving];
+  const isWritten =
+    all.length === 0
+      ? await updateOnce(update, version)
+      : await transact([[{ Update: update }], ...all], version);
+  return isWritten ? { ...user, ...fields } : undefined;
+};

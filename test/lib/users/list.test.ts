@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { listAdmins, listUsers } from '../../../lib/users/list.ts';
+import { insertUser, userItem } from '../../../lib/users/store.ts';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { register, uniqueEmail } from '../../support/client.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { startProxy } from '../../support/proxy.ts';
+import { setFields, storedUser } from '../../support/stored-user.ts';
+import { writeBatches } from '../../support/write-batches.ts';
+
+// In a process of its own, for its output.
+const { api, adminToken: token, output } = await serviceForThisFile({}, {});
+const proxy = await startProxy(inject('engine'));
+afterAll(() => proxy.stop());
+beforeAll(() => useOwnTables(proxy.url));
+
+const insert = (id: number) =>
+  insertUser(
+    storedUser({
+      id,
+      role: id % 5 ? 'admin' : 'user',
+      created_at: new Date(1_800_000_000_000 + id).toISOString(),
+    }),
+  );
+
+describe('listAdmins', () => {
+  it('returns all admins and no other users, oldest first, over several pages', async () => {
+    const ids = Array.from({ length: 260 }, (_, i) => i + 1);
+    for (const id of ids) await insert(id);
+
+    const listed = (await listAdmins()).map(({ id }) => id);
+
+    expect(listed).toEqual(ids.filter((id) => id % 5));
+  });
+
+  it('lists a user whom an update makes an admin, and no longer one whom an update makes a user', async () => {
+    await Promise.all([insert(901), insert(905)]);
+    const isListed = async (id: number) => (await listAdmins()).some((admin) => admin.id === id);
+    expect([await isListed(901), await isListed(905)]).toEqual([true, false]);
+
+    await setFields(901, { role: 'user' });
+    await setFields(905, { role: 'admin', name: 'Admin' });
+
+    expect([await isListed(901), await isListed(905)]).toEqual([false, true]);
+  });
+});
+
+describe('listUsers', () => {
+  const walk = async (limit: number, order?: 'asc' | 'desc') => {
+    const ids: number[] = [];
+    let after: string | undefined;
+    for (let pages = 0; pages < 1000; pages += 1) {
+      const page = await listUsers({ limit, after, order });
+      ids.push(...page.users.map(({ id }) => id));
+      after = page.next;
+      if (after === undefined) return ids;
+    }
+    throw new Error('The list has no end');
+  };
+
+  it('yields every user once, oldest first, and those of one millisecond by id; or the reverse', async () => {
+    const { users: ownTable } = await useOwnTables(proxy.url);
+    const time = (id: number) => new Date(id > 5 ? 0 : id).toISOString();
+    const ids = [6, 7, 8, 9, 10, 1, 2, 3, 4, 5];
+    const items = ids.map((id) => userItem(storedUser({ id, created_at: time(id) })));
+    await writeBatches(inject('engine'), ownTable, items);
+
+    for (const limit of [1, 4, 100]) {
+      expect(await walk(limit)).toEqual(ids);
+      expect(await walk(limit, 'desc')).toEqual(ids.toReversed());
+    }
+  });
+
+  it('returns without a limit what one read of the index returns, which fits into a response', async () => {
+    const { users: ownTable } = await useOwnTables(proxy.url);
+    // What takes the most room in JSON beside the room that it takes in the table.
+    const longest = (i: number) => ({
+      name: '\u0001'.repeat(100),
+      email: `${'"'.repeat(180)}@${i}`,
+      created_at: new Date(i).toISOString(),
+    });
+    const ids = Array.from({ length: 2600 }, (_, i) => i + 1);
+    const items = ids.map((id) => userItem(storedUser({ id, ...longest(id) })));
+    await writeBatches(inject('engine'), ownTable, items);
+    proxy.forget();
+
+    const first = await listUsers({});
+    const second = await listUsers({ after: first.next });
+
+    expect(proxy.requests).toHaveLength(2);
+    expect(first.users.length).toBeGreaterThan(1000);
+    expect([...first.users, ...second.users].map(({ id }) => id)).toEqual(ids);
+    expect(second.next).toBeUndefined();
+    // Lambda sends the body of a response as text in JSON.
+    const response = JSON.stringify({ body: JSON.stringify(first.users) });
+    expect(Buffer.byteLength(response)).toBeLessThan(6_000_000);
+  });
+});
+
+describe('The log', () => {
+  it('has a line for each user whom the API makes an admin, and for no other change', async () => {
+    const put = (id: number, json: object) => api('PUT', `/api/users/${id}`, { token, json });
+    const post = (role: string) => {
+      const json = { name: 'n', email: uniqueEmail(), password: 'p', role };
+      return api('POST', '/api/users', { token, json });
+    };
+
+    const plain = await post('user');
+    const created = await post('admin');
+    const { id } = await register(api);
+    await put(plain.body.id, { name: 'Other' });
+    await put(created.body.id, { role: 'admin' });
+    const promoted = await put(id, { role: 'admin' });
+    await put(created.body.id, { role: 'user' });
+    await put(plain.body.id, { role: 'user' });
+    const last = await put(created.body.id, { role: 'admin' });
+
+    const made = [created, promoted, last].map(({ body, headers }) => ({
+      level: 'warn',
+      event: 'admin-made',
+      requestId: headers.get('x-request-id'),
+      user_id: body.id,
+      by: 1,
+    }));
+    const lines = () =>
+      output()
+        .split('\n')
+        .filter((line) => line.includes('admin-made'))
+        .map((line) => JSON.parse(line));
+    await expect.poll(lines, { timeout: 30_000 }).toEqual(made);
+  });
+});
