@@ -1,16 +1,16 @@
-/** The CDK application: `npx cdk synth`, `npx cdk deploy -c stage=production`. */
+/** The CDK application: `npx cdk synth`, `npx cdk deploy -c name=production`. */
 import { App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { readDeploymentSettings, SettingError } from './deployment-settings.ts';
-import { productionWarnings } from './production-warnings.ts';
+import { readDeployment } from './deployment.ts';
+import { SettingError } from './deployment-settings.ts';
 import { ServiceStack } from './stack/service-stack.ts';
 
 try {
   const app = new App();
-  const settings = readDeploymentSettings(app.node.getAllContext());
-  new ServiceStack(app, `accounts-${settings.stage}`, settings);
+  const { name, settings, notices } = readDeployment(app.node.getAllContext());
+  new ServiceStack(app, `accounts-${name}`, settings);
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  for (const line of productionWarnings(settings)) console.error(line);
+  for (const line of notices) console.error(`${name}: ${line}`);
 } catch (error) {
   if (!(error instanceof SettingError)) throw error;
   console.error(error.message);

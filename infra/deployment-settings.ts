@@ -141,42 +141,10 @@ export const readSetting = (name: Name, given: Given): string | number | undefin
 const isToolsOwn = (name: string) =>
   /[:/]/.test(name) || ['acknowledged-issue-numbers', 'cli-telemetry'].includes(name);
 
-/** The least number of characters to insert, delete or replace (Levenshtein’s distance). */
-const editDistance = (one: string, other: string): number => {
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (const [line, character] of [...one].entries()) {
-    const next = [line + 1];
-    for (const [column, each] of [...other].entries()) {
-      const [diagonal = 0, above = 0] = row.slice(column, column + 2);
-      const left = next[column] ?? 0;
-      next.push(Math.min(diagonal + (character === each ? 0 : 1), above + 1, left + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-};
-
-/** A name without regard to letter case and to the style in which words are joined. */
-const bare = (name: string) => name.toLowerCase().replaceAll(/[^a-z\d]/g, '');
-
-/** The setting whose name differs least, in a third of its characters at most. */
-const closeTo = (unknown: string): Name | undefined => {
-  const distances = names.map((name) => ({
-    name,
-    distance: editDistance(bare(unknown), bare(name)),
-  }));
-  const [closest] = distances
-    .filter(({ name, distance }) => distance <= name.length / 3)
-    .sort((a, b) => a.distance - b.distance);
-  return closest?.name;
-};
-
 const requireKnown = (given: Given): void => {
   for (const name of Object.keys(given)) {
     if (isToolsOwn(name) || Object.hasOwn(deploymentSettings, name)) continue;
-    const close = closeTo(name);
-    const hint = close ? `did you mean ${close}?` : `the settings are ${names.join(', ')}`;
-    throw new SettingError(name, `is unknown; ${hint}`);
+    throw new SettingError(name, 'is unknown; infra/settings.md has all settings');
   }
 };
 
@@ -225,21 +193,18 @@ const requireSealed = ({ stage, auditSeal, abandonAuditSeal }: DeploymentSetting
   if (stage !== 'production' || auditSeal !== 'off' || abandonAuditSeal === 'yes') return;
   throw new SettingError(
     'auditSeal',
-    'must not be off in stage production, because nothing continues the chain afterwards: give auditSeal=paused, or besides -c abandonAuditSeal=yes',
+    'must not be off in stage production, because nothing continues the chain afterwards: give auditSeal=paused, or besides abandonAuditSeal=yes',
   );
 };
 
 /**
- * Reads the settings of a deployment from the CDK's context (`-c name=value`) and, for stage
- * production, from infra/production.json, whose values the context overrides.
+ * Reads the settings of a deployment. Those of stage production stand in infra/production.json; what
+ * is given overrides them.
  * @throws {SettingError} on the first setting that is unknown or not allowed
  */
-export const readDeploymentSettings = (
-  context: Given,
-  file: Given = production,
-): DeploymentSettings => {
-  const isProduction = textOf('stage', context.stage) === 'production';
-  const given = isProduction ? { ...file, ...context } : context;
+export const readDeploymentSettings = (chosen: Given): DeploymentSettings => {
+  const isProduction = textOf('stage', chosen.stage) === 'production';
+  const given = isProduction ? { ...production, ...chosen } : chosen;
   requireKnown(given);
   const values = names.map((name) => [name, readSetting(name, given)]);
   const settings: DeploymentSettings = Object.fromEntries(values);

@@ -10,7 +10,7 @@ export interface Assembly {
   readonly stackName: string;
 }
 
-/** Settings of the stack for development. */
+/** Settings of a stack for development. */
 export const development = { auditSeal: 'on' };
 
 type Env = Readonly<Record<string, string>>;
@@ -23,14 +23,14 @@ const cdk = (args: readonly string[], { env, timeout }: { env?: Env; timeout: nu
 
 /**
  * Synthesises the stack and bundles its functions, all for themselves in a folder of their own.
- * @param settings the stack's, by name
+ * @param settings the stack's, by name, and `name`, which chooses the file of a deployment
  */
 export const synthesise = async (
   name: string,
   settings: Readonly<Record<string, string | number>> = {},
 ): Promise<Assembly> => {
   const folder = join(runFolder, name);
-  const stackName = `accounts-${settings.stage ?? 'development'}`;
+  const stackName = `accounts-${settings.name ?? 'development'}`;
   const given = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   await cdk(['synth', '--quiet', '--output', folder, ...given], { timeout: 180_000 });
   changeTemplate(folder, stackName, adaptToEmulator);

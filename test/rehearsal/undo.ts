@@ -89,7 +89,7 @@ export const keepAndTakeOver = async (
   emulator: Emulator,
   before: readonly string[],
 ): Promise<void> => {
-  const settings = { stage: 'production', events: 'on' };
+  const settings = { name: 'production', events: 'on' };
   const events = putEventsAt(emulator.env.AWS_ENDPOINT_URL ?? '');
   const [assembly, paused] = await step(
     'Synthesise the stack for production, and with the seal paused',
