@@ -82,6 +82,7 @@ it('One’s own account says which address is not verified, and that a new one c
   await page.getByText('Not verified').waitFor();
 
   await page.getByLabel('Email address').fill('another@example.org');
+  await page.getByLabel('Current password').first().fill(user.password);
   await button(page, 'Save the changes').click();
   await page
     .getByText('The address changes when the link mailed to another@example.org is used.')

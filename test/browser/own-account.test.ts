@@ -187,7 +187,8 @@ it('A page of another origin ends another session, changes the password and goes
   const phoneStatus = await statusOf(phone);
   const tablet = await logIn(api, account);
   const password = 'another long password';
-  const [changed] = await ask(page, 'call', 'PUT', `/api/users/${id}`, { password });
+  const change = { password, currentPassword: account.password };
+  const [changed] = await ask(page, 'call', 'PUT', `/api/users/${id}`, change);
   const tabletStatus = await statusOf(tablet);
   await outliveToken(page);
   const [refreshed] = await profile(page);

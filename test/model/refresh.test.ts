@@ -21,8 +21,10 @@ beforeEach(async () => {
 
 const refresh = (refreshToken: string) => api('POST', '/api/refresh', { json: { refreshToken } });
 const profile = (token: string) => api('GET', '/api/profile', { token });
-const change = (json: object, token: string) =>
-  api('PUT', `/api/users/${user.id}`, { token, json });
+const change = (changes: object, token: string) => {
+  const json = { ...changes, currentPassword: user.password };
+  return api('PUT', `/api/users/${user.id}`, { token, json });
+};
 
 const changeOwn = (json: object, token: string) =>
   change({ ...json, currentPassword: user.password }, token);

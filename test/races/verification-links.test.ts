@@ -32,8 +32,10 @@ describe('Verification links side by side', async () => {
 
   const use = async ({ link }: User, password: string) =>
     (await verify(api, link, password)).status;
-  const put = async ({ id }: User, token: string, json: object) =>
-    (await api('PUT', `/api/users/${id}`, { token, json })).status;
+  const put = async ({ id, password }: User, token: string, changes: object) => {
+    const json = { ...changes, currentPassword: password };
+    return (await api('PUT', `/api/users/${id}`, { token, json })).status;
+  };
   const emailOf = async ({ id }: User): Promise<string> =>
     (await api('GET', `/api/users/${id}`, { token: adminToken })).body.email;
   const expectSoundTable = async () =>
