@@ -10,6 +10,7 @@ import {
   vi,
 } from 'vitest';
 import { recordRead } from '../../../lib/audit/reads.ts';
+import type { AuditFilter } from '../../../lib/audit/store.ts';
 import { config } from '../../../lib/settings.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { faults, startProxy } from '../../support/proxy.ts';
@@ -28,10 +29,10 @@ const newReader = () => {
   const user_id = callers;
   const source = { ip_address: '192.0.2.1', user_agent: 'test', request_id: 'r' };
   return {
-    read: (time: string) =>
+    read: (time: string, filter: AuditFilter = { action: 'LOGIN' }) =>
       recordRead(
         { ...source, user_id },
-        { filter: { action: 'LOGIN' }, order: 'desc' },
+        { filter, order: 'desc' },
         { now: new Date(`2026-11-22T${time}Z`) },
       ),
     entries: async () =>
@@ -52,6 +53,16 @@ describe('A query of the audit trail', () => {
 
     await read('11:59:30');
     expect(await entries()).toBe(2);
+  });
+
+  it('leaves an entry for each filter, whatever its times', async () => {
+    const { read, entries } = newReader();
+
+    const filters = [{ userId: 1 }, { action: 'READ' }, { result: 'FAILURE' }, { resourceId: '1' }];
+    for (const filter of filters as AuditFilter[]) await read('12:00:00', filter);
+    await read('12:00:01', { resourceId: '1', since: '2026-11-01T00:00:00.000Z' });
+
+    expect(await entries()).toBe(4);
   });
 
   it('leaves another entry when the clock was set back by more than a minute', async () => {

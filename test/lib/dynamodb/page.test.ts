@@ -112,28 +112,6 @@ describe('readPage', () => {
     }
   });
 
-  it.each([1, 2, 3])('yields each of a few entries once, in pages of %i', async (limit) => {
-    for (const where of [named('few of one millisecond'), named('few, in one shard')]) {
-      const partitions = where ? partitionsOf(where) : [];
-      const { ids: all } = await walk({ partitions, order: 'newest first', limit: 100 });
-      const { ids } = await walk({ partitions, order: 'newest first', limit });
-
-      expect(ids).toEqual(all);
-      expect(ids).toHaveLength(25);
-    }
-  });
-
-  it('reads one partition in as many requests as it has pages', async () => {
-    const { ids, sizes } = await walk({
-      partitions: ['all in one shard#3'],
-      order: 'newest first',
-      limit: 40,
-    });
-
-    expect(ids).toHaveLength(size);
-    expect(sizes).toEqual([40, 40, 40]);
-  });
-
   /** The i-th entry of a distribution, as a list of ids has it. */
   const idOf = (where: Distribution, i: number) => distributions.indexOf(where) * 1_000_000 + i;
   const spread = [named('here and there'), named('half of them in one shard')].filter((x) => !!x);
@@ -256,23 +234,4 @@ describe('readPage', () => {
     expect(ids).toEqual(items.map(({ id }) => id));
     expect(sizes[0]).toBeLessThan(20);
   });
-
-  it.each(['newest first', 'oldest first'] as const)(
-    'yields the entries between two sort keys, %s',
-    async (order) => {
-      const where = distributions[5] as Distribution;
-      const time = (i: number) => new Date(1_800_000_000_000 + i).toISOString();
-
-      const { ids } = await walk({
-        partitions: partitionsOf(where),
-        order,
-        limit: 7,
-        from: time(20),
-        to: time(55),
-      });
-
-      const expected = Array.from({ length: 35 }, (_, i) => idOf(where, 20 + i));
-      expect(ids).toEqual(order === 'oldest first' ? expected : expected.toReversed());
-    },
-  );
 });
