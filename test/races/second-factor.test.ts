@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, inject, it } from 'vitest';
-import { serviceForThisFile } from '../support/acceptance.ts';
-import { faults, startProxy } from '../support/proxy.ts';
+import { describe, expect, it } from 'vitest';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { faults } from '../support/proxy.ts';
 import {
   codeOf,
   factorClient,
@@ -8,12 +8,8 @@ import {
   registerWithFactor,
 } from '../support/second-factor.ts';
 
-const proxy = await startProxy(inject('engine'));
-afterAll(() => proxy.stop());
-const { api } = await serviceForThisFile({
-  ...factorSettings,
-  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-});
+const { proxy, service } = await proxiedServiceForThisFile(factorSettings);
+const { api } = service;
 const { tryLogin, post, standing } = factorClient(api);
 
 const kinds = ['app', 'recovery'] as const;
