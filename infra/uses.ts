@@ -3,7 +3,7 @@
  * service and the tests read them.
  */
 import { operationsInForce } from '../lib/contract/operations.ts';
-import { auditTable, usersTable } from '../lib/dynamodb/tables.ts';
+import { auditIndexes, usersIndexes } from '../lib/dynamodb/tables.ts';
 import { type ServiceValues, sendsMail } from '../lib/settings.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
@@ -26,9 +26,6 @@ export interface TablePermission {
   readonly keys?: string;
 }
 
-const [, usersByAdmin] = usersTable.indexes;
-const [auditByCreatedAt] = auditTable.indexes;
-
 const users = (...actions: string[]): TablePermission => ({
   table: 'users',
   actions: actions.map((action) => `dynamodb:${action}` as const),
@@ -48,7 +45,9 @@ const permissionsOf = {
   /** Hashes passwords, which takes processor time: its routes have a throttle of their own. */
   passwords: [],
   'users.read': [users('GetItem', 'BatchGetItem')],
-  'users.list': [{ ...users('Query'), indexes: usersTable.indexes.map(({ name }) => name) }],
+  'users.list': [
+    { ...users('Query'), indexes: Object.values(usersIndexes).map(({ name }) => name) },
+  ],
   'users.create': [users('PutItem')],
   'users.change': [users('UpdateItem')],
   'users.delete': [users('DeleteItem')],
@@ -57,16 +56,16 @@ const permissionsOf = {
   /** Deletes an admin only if there is another one. */
   'admins.delete': [
     users('ConditionCheckItem'),
-    { ...users('Query'), indexes: [usersByAdmin.name] },
+    { ...users('Query'), indexes: [usersIndexes.admins.name] },
   ],
   'audit.write': [audit('PutItem')],
   /** Queries leave marks, by which one an hour leaves an entry. */
   'audit.read': [
-    { ...audit('Query'), indexes: auditTable.indexes.map(({ name }) => name) },
+    { ...audit('Query'), indexes: Object.values(auditIndexes).map(({ name }) => name) },
     { ...users('PutItem'), keys: 'audit-read#*' },
   ],
   'audit.seal': [
-    { ...audit('Query'), indexes: [auditByCreatedAt.name] },
+    { ...audit('Query'), indexes: [auditIndexes.byCreatedAt.name] },
     audit('BatchGetItem'),
     // Where the newest header is shown (lib/seal/shown.ts).
     { ...users('GetItem', 'PutItem'), keys: 'audit-seal' },

@@ -1,7 +1,7 @@
 import { writePage } from '../../lib/audit/formats.ts';
+import { listEntries } from '../../lib/audit/query.ts';
 import { recordRead } from '../../lib/audit/reads.ts';
 import { record } from '../../lib/audit/record.ts';
-import { listEntries } from '../../lib/audit/store.ts';
 import * as contract from '../../lib/contract/audit-logs.ts';
 import { adminOnly } from '../../lib/http/access.ts';
 import { endpoint } from '../../lib/http/endpoint.ts';

@@ -1,7 +1,7 @@
 /** Collects the entries of an export. */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { ExportedEntry } from '../../lib/audit/formats.ts';
-import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/store.ts';
+import { type AuditFilter, attributes, matching, shown } from '../../lib/audit/query.ts';
 import type { Item } from '../../lib/seal/line.ts';
 import { openScratch } from '../../lib/seal/scratch.ts';
 

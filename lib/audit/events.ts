@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { auditTrailBroken, logError } from '../log.ts';
+import { attributes, listEntries, shown } from './query.ts';
 import { hasExpired } from './retention.ts';
-import { attributes, listEntries, shown } from './store.ts';
 
 type Image = Readonly<Record<string, AttributeValue>>;
 

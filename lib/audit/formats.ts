@@ -1,6 +1,6 @@
 /** Audit entries as text: JSON, NDJSON, and CSV by RFC 4180. */
 import type { AuditEntry } from './entry.ts';
-import { type AuditPage, attributes } from './store.ts';
+import { type AuditPage, attributes } from './query.ts';
 
 interface Format<E> {
   /** The text before the entries. */

@@ -7,8 +7,8 @@ import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { clockSkew, hour, patiently, seconds } from '../time.ts';
+import type { AuditFilter } from './query.ts';
 import { record } from './record.ts';
-import type { AuditFilter } from './store.ts';
 
 /** Seconds within which the queries of one caller with one filter leave one entry. */
 const period = hour;

@@ -52,76 +52,53 @@ const listed = [
   'pending_until',
 ] as const;
 
+/** An index by creation, whose partition a key has. */
+const byCreation = <Name extends string>(name: Name, partition: string) => ({
+  name,
+  partitionKey: { name: partition, type: 'S' } as const,
+  sortKey: createdAtAndId,
+});
+
+/** The index of the list has one partition, which takes as many writes as the counter of ids does. */
+export const usersIndexes = {
+  byCreatedAt: { ...byCreation('by_created_at', 'listing'), include: listed },
+  // Only admins have its partition key, so that they are found without reading everyone.
+  admins: { ...byCreation('admins', 'admin_listing'), include: listed },
+} as const;
+
 /**
  * The items of users: themselves, their addresses, sessions and links; the counter of ids; counts of
  * attempts; and marks of audit queries. The prefix of `pk` distinguishes them.
- * The index of the list has one partition, which takes as many writes as the counter of ids does.
  */
 export const usersTable = {
   name: 'users',
   variable: settings.usersTable.variable,
   partitionKey: { name: 'pk', type: 'S' },
-  indexes: [
-    {
-      name: 'by_created_at',
-      partitionKey: { name: 'listing', type: 'S' },
-      sortKey: createdAtAndId,
-      include: listed,
-    },
-    // Only admins have its partition key, so that they are found without reading everyone.
-    {
-      name: 'admins',
-      partitionKey: { name: 'admin_listing', type: 'S' },
-      sortKey: createdAtAndId,
-      include: listed,
-    },
-  ],
+  indexes: Object.values(usersIndexes),
   timeToLive: 'expires_at',
 } as const satisfies TableDefinition;
 
 /**
- * Audit entries, with the indexes that queries read. Where many writes would share a key (all
- * entries; all entries of one action; all failures), the key has a shard number in it. The last two
- * are sparse: only entries that have their keys are in them. A deployed table gets new indexes one
- * at a time, so that a new one is added at the end.
+ * The indexes that queries of audit entries read. Where many writes would share a key (all entries; all
+ * entries of one action; all failures), the key has a shard number in it. The last two are sparse: only
+ * entries that have their keys are in them. A deployed table gets new indexes one at a time, so that a
+ * new one is added at the end.
  */
+export const auditIndexes = {
+  byCreatedAt: byCreation('by_created_at', 'shard'),
+  byUserId: byCreation('by_user_id', 'user_key'),
+  byAction: byCreation('by_action', 'action_shard'),
+  byUserIdAndAction: byCreation('by_user_id_and_action', 'user_action'),
+  byResourceId: byCreation('by_resource_id', 'resource_key'),
+  failures: byCreation('failures', 'failure_shard'),
+} as const;
+
+/** Audit entries. They have the attribute `expires_at` unless AUDIT_RETENTION_DAYS is 0. */
 export const auditTable = {
   name: 'audit',
   variable: settings.auditTable.variable,
   partitionKey: { name: 'id', type: 'N' },
-  indexes: [
-    {
-      name: 'by_created_at',
-      partitionKey: { name: 'shard', type: 'S' },
-      sortKey: createdAtAndId,
-    },
-    {
-      name: 'by_user_id',
-      partitionKey: { name: 'user_key', type: 'S' },
-      sortKey: createdAtAndId,
-    },
-    {
-      name: 'by_action',
-      partitionKey: { name: 'action_shard', type: 'S' },
-      sortKey: createdAtAndId,
-    },
-    {
-      name: 'by_user_id_and_action',
-      partitionKey: { name: 'user_action', type: 'S' },
-      sortKey: createdAtAndId,
-    },
-    {
-      name: 'by_resource_id',
-      partitionKey: { name: 'resource_key', type: 'S' },
-      sortKey: createdAtAndId,
-    },
-    {
-      name: 'failures',
-      partitionKey: { name: 'failure_shard', type: 'S' },
-      sortKey: createdAtAndId,
-    },
-  ],
-  // Entries have this attribute unless AUDIT_RETENTION_DAYS is 0.
+  indexes: Object.values(auditIndexes),
   timeToLive: 'expires_at',
 } as const satisfies TableDefinition;
 

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as v from 'valibot';
-import type { AuditFilter } from '../audit/store.ts';
+import type { AuditFilter } from '../audit/query.ts';
 import { type SigningKey, signingKeys } from '../auth/signing-secret.ts';
 import { jsonQuery, listAuditLogs, maxTextLimit, textForms } from '../contract/audit-logs.ts';
 import { maxLimit } from '../contract/parameters.ts';

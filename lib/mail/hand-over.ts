@@ -86,10 +86,7 @@ const quarterOfAnHour = 15 * 60;
  * not those of the clients, nothing is counted.
  * @returns whether it exceeds the limit; false when it could not be counted
  */
-export const exceedsLimit = async (
-  { ip_address }: Pick<Source, 'ip_address'>,
-  now = new Date(),
-): Promise<boolean> => {
+const exceedsLimit = async ({ ip_address }: Source, now = new Date()): Promise<boolean> => {
   if (config.loginFailuresPerAddress === 0) return false;
   const quarter = Math.floor(seconds(now) / quarterOfAnHour);
   const command = new UpdateCommand({

@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { shards } from '../audit/store.ts';
 import { readItems, type StoredItem, send } from '../dynamodb/client.ts';
-import { auditTable } from '../dynamodb/tables.ts';
+import { auditIndexes } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
 import { type Item, keyOf } from './line.ts';
 
@@ -55,8 +55,6 @@ const nativeValue = (value: AttributeValue | undefined): unknown => {
 const nativeItem = (item: StoredItem): Item =>
   Object.fromEntries(Object.entries(item).map(([name, value]) => [name, nativeValue(value)]));
 
-const [byCreatedAt] = auditTable.indexes;
-
 /** Items of a page: the pages of all shards are in memory at once. */
 const pageSize = 500;
 
@@ -76,12 +74,12 @@ async function* itemsOf(read: (start: Start) => Promise<Page>): AsyncGenerator<I
 const readShard = (shard: string, from: string, until: string): AsyncGenerator<Item> => {
   const query = {
     TableName: config.auditTable,
-    IndexName: byCreatedAt.name,
+    IndexName: auditIndexes.byCreatedAt.name,
     // A key is longer than the time that it begins with, so that none equals the end.
     KeyConditionExpression: '#p = :p AND #s BETWEEN :from AND :until',
     ExpressionAttributeNames: {
-      '#p': byCreatedAt.partitionKey.name,
-      '#s': byCreatedAt.sortKey.name,
+      '#p': auditIndexes.byCreatedAt.partitionKey.name,
+      '#s': auditIndexes.byCreatedAt.sortKey.name,
     },
     ExpressionAttributeValues: {
       ':p': { S: shard },

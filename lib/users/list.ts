@@ -1,10 +1,8 @@
 import { type Page, readPage } from '../dynamodb/page.ts';
-import { usersTable } from '../dynamodb/tables.ts';
+import { usersIndexes } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
 import { adminListing, type ListedUser, listing, toUser } from './items.ts';
 import type { User } from './user.ts';
-
-const [byCreatedAt, admins] = usersTable.indexes;
 
 /**
  * One page of all users, or of the admins, oldest first unless the order says otherwise. One request
@@ -31,10 +29,10 @@ export const listUsers = async (
   const { entries, ...rest } = await readPage({
     table: config.usersTable,
     ...(role
-      ? { index: admins, partitions: [adminListing] }
-      : { index: byCreatedAt, partitions: [listing] }),
+      ? { index: usersIndexes.admins, partitions: [adminListing] }
+      : { index: usersIndexes.byCreatedAt, partitions: [listing] }),
     order: order === 'asc' ? 'oldest first' : 'newest first',
-    attributes: byCreatedAt.include,
+    attributes: usersIndexes.byCreatedAt.include,
     mostRequests: 1,
     ...request,
   });

@@ -7,7 +7,7 @@
  */
 import { createTables } from '../../infra/local/create-tables.ts';
 import { startEngine } from '../../infra/local/engine.ts';
-import type { AuditFilter } from '../../lib/audit/store.ts';
+import type { AuditFilter } from '../../lib/audit/query.ts';
 import { startProxy } from '../support/proxy.ts';
 import { writeBatches } from '../support/write-batches.ts';
 import { row } from './statistics.ts';
@@ -53,7 +53,8 @@ Object.assign(process.env, {
 });
 // Only now: what they import reads the environment.
 const { makeEntry } = await import('../../lib/audit/entry.ts');
-const { listEntries, toItem } = await import('../../lib/audit/store.ts');
+const { listEntries } = await import('../../lib/audit/query.ts');
+const { toItem } = await import('../../lib/audit/store.ts');
 const { writeEntry } = await import('../../lib/audit/record.ts');
 
 const itemOf = (i: number) => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { usersTable } from '../../lib/dynamodb/tables.ts';
+import { usersIndexes } from '../../lib/dynamodb/tables.ts';
 import { endpoints } from '../support/examples.ts';
 import {
   type Accounts,
@@ -92,7 +92,7 @@ const entryOf = ({ action, result, user_id, resource_id, details }: ModelEntry) 
   details,
 });
 
-const [listing, admins] = usersTable.indexes;
+const { byCreatedAt: listing, admins } = usersIndexes;
 const isWellFormed = (item: Item) => {
   const name = String(item.name);
   const email = String(item.email);

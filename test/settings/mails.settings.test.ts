@@ -12,7 +12,7 @@ import { beginSession } from '../../lib/auth/new-session.ts';
 import { belongingOf } from '../../lib/auth/token.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { makeLinkToken, resetLink } from '../../lib/links/link.ts';
-import * as handOver from '../../lib/mail/hand-over.ts';
+import * as ways from '../../lib/mail/hand-over.ts';
 import { findBearer } from '../../lib/users/bearer.ts';
 import { deleteUser } from '../../lib/users/deletion.ts';
 import { type StoredUser, waitingForLink } from '../../lib/users/items.ts';
@@ -34,9 +34,6 @@ const { mailbox } = await mailingFunctionForThisFile(({ environment, handOver })
   SECOND_FACTOR: 'optional',
   SECOND_FACTOR_LOCAL_KEY: randomBytes(32).toString('base64'),
 }));
-
-/** Each way to have something mailed. */
-const { exceedsLimit: _, ...ways } = handOver;
 
 let lastSource = 0;
 const newSource = () => {

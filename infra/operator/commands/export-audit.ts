@@ -1,6 +1,6 @@
 import { actions, results } from '../../../lib/audit/entry.ts';
 import { exportFormats } from '../../../lib/audit/formats.ts';
-import type { AuditFilter } from '../../../lib/audit/store.ts';
+import type { AuditFilter } from '../../../lib/audit/query.ts';
 import type { SealedLine } from '../../../lib/seal/archive.ts';
 import { type Finding, findingKinds } from '../../../lib/seal/finding.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';

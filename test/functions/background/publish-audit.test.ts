@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } fro
 import { handler } from '../../../functions/background/publish-audit.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import type { Change } from '../../../lib/audit/events.ts';
-import { listEntries, toItem } from '../../../lib/audit/store.ts';
+import { listEntries } from '../../../lib/audit/query.ts';
+import { toItem } from '../../../lib/audit/store.ts';
 import { day, seconds } from '../../../lib/time.ts';
 import { startEventBus } from '../../support/event-bus.ts';
 import { useOwnTables } from '../../support/own-tables.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
 import { exportFormats, writePage } from '../../../lib/audit/formats.ts';
-import type { AuditPage } from '../../../lib/audit/store.ts';
+import type { AuditPage } from '../../../lib/audit/query.ts';
 
 const entryWith = (fields: Partial<AuditedAction>, i = 0) =>
   makeEntry(

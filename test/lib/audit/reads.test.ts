@@ -9,8 +9,8 @@ import {
   it,
   vi,
 } from 'vitest';
+import type { AuditFilter } from '../../../lib/audit/query.ts';
 import { recordRead } from '../../../lib/audit/reads.ts';
-import type { AuditFilter } from '../../../lib/audit/store.ts';
 import { config } from '../../../lib/settings.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { faults, startProxy } from '../../support/proxy.ts';

@@ -2,16 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Action, type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
+import { type AuditFilter, listEntries, matching, shown } from '../../../lib/audit/query.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
-import {
-  type AuditFilter,
-  insertEntry,
-  listEntries,
-  matching,
-  shown,
-  timeToLive,
-  toItem,
-} from '../../../lib/audit/store.ts';
+import { insertEntry, timeToLive, toItem } from '../../../lib/audit/store.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type PageRequest, readPage } from '../../../lib/dynamodb/page.ts';
-import { auditTable, createdAtKey } from '../../../lib/dynamodb/tables.ts';
+import { auditIndexes, createdAtKey } from '../../../lib/dynamodb/tables.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { writeBatches } from '../../support/write-batches.ts';
 
@@ -66,7 +66,7 @@ describe('readPage', () => {
     const sizes: number[] = [];
     let after: string | undefined;
     for (let pages = 0; pages <= 2 * size; pages += 1) {
-      const [index] = auditTable.indexes;
+      const index = auditIndexes.byCreatedAt;
       const page = await readPage({ table, index, attributes: ['id'], ...request, after });
       ids.push(...page.entries.map(({ id }) => id));
       sizes.push(page.entries.length);
@@ -205,7 +205,7 @@ describe('readPage', () => {
     });
 
     it('returns where to go on after each of the entries', async () => {
-      const [index] = auditTable.indexes;
+      const index = auditIndexes.byCreatedAt;
       const request = { table, index, attributes: ['id'], partitions, limit: 100 };
       for (const order of ['newest first', 'oldest first'] as const) {
         const page = await readPage({ ...request, order });

@@ -1,8 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { MailMessage } from '../../../lib/mail/hand-over.ts';
 import { startLoopback } from '../../support/loopback.ts';
+import { useOwnTables } from '../../support/own-tables.ts';
+import { scan } from '../../support/stored-items.ts';
 
 interface Received {
   readonly method: string | undefined;
@@ -174,5 +176,36 @@ describe('A reminder to verify an address', () => {
     await remindToVerify({ id: 1, email: 'ada@example.org', email_verified }, message);
 
     expect(received).toHaveLength(count);
+  });
+});
+
+describe('The mails that a source asks for', () => {
+  it('are twenty in each quarter of an hour, however many come at the same time', async () => {
+    const { users } = await useOwnTables();
+    vi.stubEnv('LOGIN_FAILURES_PER_ADDRESS', '1');
+    const { mailResetLink } = await import('../../../lib/mail/hand-over.ts');
+    const noon = Date.parse('2026-11-21T12:00:00Z');
+    /** How many of thirty are handed over, so many seconds after noon. */
+    const allowed = async (ip_address: string, second: number) => {
+      vi.setSystemTime(noon + 1000 * second);
+      received.length = 0;
+      const source = { ip_address, user_agent: '', request_id: 'r' };
+      await Promise.all(Array.from({ length: 30 }, () => mailResetLink(message.email, source)));
+      return received.length;
+    };
+
+    const counts = [
+      await allowed('2001:db8:1:2::3', 0),
+      await allowed('2001:db8:1:2::4', 899),
+      await allowed('2001:db8:1:3::3', 899),
+      await allowed('2001:db8:1:2::3', 900),
+    ];
+
+    expect(counts).toEqual([20, 0, 20, 20]);
+    expect(await scan(inject('engine'), users)).toContainEqual({
+      pk: `attempts#mail#address#2001:db8:1:2::/64#${noon / 900_000}`,
+      mails: 20,
+      expires_at: noon / 1000 + 900,
+    });
   });
 });

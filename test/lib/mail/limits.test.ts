@@ -1,5 +1,4 @@
 import { describe, expect, inject, it } from 'vitest';
-import { exceedsLimit } from '../../../lib/mail/hand-over.ts';
 import {
   type Claim,
   claimMail,
@@ -135,33 +134,5 @@ describe('The mails of a kind to an address', () => {
 
     expect(item?.expires_at).toBe(start.getTime() / 1000 + 3600);
     expect(JSON.stringify(item)).not.toContain(email);
-  });
-});
-
-describe('The mails that a source asks for', () => {
-  const noon = Date.parse('2026-11-21T12:00:00Z');
-  /** How many of thirty requests are let through, so many seconds after noon. */
-  const allowed = async (ip_address: string, second: number) => {
-    const now = new Date(noon + 1000 * second);
-    const exceeded = Array.from({ length: 30 }, () => exceedsLimit({ ip_address }, now));
-    return (await Promise.all(exceeded)).filter((isBeyond) => !isBeyond).length;
-  };
-
-  it('are twenty in each quarter of an hour, however many come at the same time', async () => {
-    const source = '2001:db8:1:2::3';
-
-    const counts = [
-      await allowed(source, 0),
-      await allowed('2001:db8:1:2::4', 899),
-      await allowed('2001:db8:1:3::3', 899),
-      await allowed(source, 900),
-    ];
-
-    expect(counts).toEqual([20, 0, 20, 20]);
-    expect(await scan(inject('engine'), tables.users)).toContainEqual({
-      pk: `attempts#mail#address#2001:db8:1:2::/64#${noon / 900_000}`,
-      mails: 20,
-      expires_at: noon / 1000 + 900,
-    });
   });
 });

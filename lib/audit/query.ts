@@ -1,0 +1,158 @@
+/** How audit entries are queried (functions/README.md, Audit query). */
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type Page, readPage } from '../dynamodb/page.ts';
+import { auditIndexes, type IndexDefinition } from '../dynamodb/tables.ts';
+import { config } from '../settings.ts';
+import type { Action, AuditEntry } from './entry.ts';
+import { shards } from './store.ts';
+
+/** A number of any size: as a number if a double holds it exactly, otherwise as text. */
+const numberOf = (text: string): number | string => {
+  const number = Number(text);
+  return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : text;
+};
+
+/** Bytes as base64, which they are already in the records of a stream. */
+const base64 = (bytes: Uint8Array | string): string =>
+  typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64');
+
+/** The JSON value of a stored attribute. */
+const jsonOf = (value: AttributeValue): unknown => {
+  // The SDK may lose the value under a name such as __proto__.
+  const { S, N, B, L, M, SS, NS, BS, BOOL }: AttributeValue = Object(value);
+  if (N !== undefined) return numberOf(N);
+  if (B) return base64(B);
+  if (L) return L.map(jsonOf);
+  if (M) return Object.fromEntries(Object.entries(M).map(([name, each]) => [name, jsonOf(each)]));
+  if (NS) return NS.map(numberOf);
+  if (BS) return BS.map(base64);
+  return S ?? SS ?? BOOL ?? null;
+};
+
+/**
+ * An attribute of an entry as responses show it. Attributes that the service wrote are shown as
+ * they are. Those that somebody wrote past the service may have any type: see functions/README.md,
+ * Odd entries.
+ */
+export const shown = (value: AttributeValue | undefined): string | number | null => {
+  if (value === undefined) return null;
+  if (value.S !== undefined) return value.S;
+  const json = jsonOf(value);
+  if (json === null || typeof json === 'number' || typeof json === 'string') return json;
+  return JSON.stringify(json);
+};
+
+/** The conditions that entries must meet, all of them. */
+export interface AuditFilter {
+  readonly userId?: number | undefined;
+  readonly action?: Action | undefined;
+  readonly result?: AuditEntry['result'] | undefined;
+  /** The id of a user, or of a version of the signing secret. */
+  readonly resourceId?: string | undefined;
+  /** Inclusive, in the form of `created_at`. */
+  readonly since?: string | undefined;
+  /** Exclusive, in the same form. */
+  readonly until?: string | undefined;
+}
+
+/**
+ * An index, and its partitions that hold the entries of a filter; undefined if it does not serve
+ * the filter.
+ */
+type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[] | undefined];
+
+/**
+ * Which index serves which filter: the first one that does. It holds every entry of the filter and
+ * few others. The time is part of its sort key; {@link matching} checks the other conditions.
+ */
+const plans: readonly Plan[] = [
+  [auditIndexes.byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],
+  [
+    auditIndexes.byUserIdAndAction,
+    ({ userId, action }) => (userId !== undefined && action ? [`${userId}#${action}`] : undefined),
+  ],
+  [auditIndexes.byUserId, ({ userId }) => (userId === undefined ? undefined : [String(userId)])],
+  [auditIndexes.failures, ({ result }) => (result === 'FAILURE' ? shards : undefined)],
+  [
+    auditIndexes.byAction,
+    ({ action }) => (action ? shards.map((shard) => `${action}#${shard}`) : undefined),
+  ],
+  [auditIndexes.byCreatedAt, () => shards],
+];
+
+const planFor = (filter: AuditFilter) => {
+  for (const [index, partitionsOf] of plans) {
+    const partitions = partitionsOf(filter);
+    if (partitions) return { index, partitions };
+  }
+  throw new Error('No index is for the filter');
+};
+
+/**
+ * Whether a value is the wanted one. An entry that somebody wrote past the service may have another
+ * type.
+ */
+const isSame = (value: unknown, wanted: string | number | undefined): boolean =>
+  wanted === undefined ||
+  value === wanted ||
+  (value !== null && value !== undefined && String(value) === String(wanted));
+
+/** Whether an entry meets all conditions but those of time. */
+export const matching =
+  ({ userId, action, result, resourceId }: AuditFilter) =>
+  (entry: Partial<AuditEntry>): boolean =>
+    isSame(entry.user_id, userId) &&
+    isSame(entry.action, action) &&
+    isSame(entry.result, result) &&
+    isSame(entry.resource_id, resourceId);
+
+/** Entries that one request reads at most, wanted or not. */
+const mostRead = 2000;
+
+/** The attributes that responses show, in this order: no index keys, and nothing of the write. */
+export const attributes: readonly (keyof AuditEntry)[] = [
+  'id',
+  'user_id',
+  'action',
+  'resource',
+  'resource_id',
+  'ip_address',
+  'user_agent',
+  'result',
+  'details',
+  'created_at',
+];
+
+/** A page of entries. Those that the service did not write may be odd ({@link shown}). */
+export interface AuditPage extends Omit<Page, 'entries'> {
+  readonly entries: readonly AuditEntry[];
+}
+
+/**
+ * One page of the entries that match a filter. It may be short, even empty, if few of the entries
+ * that were read match, or if some are very long.
+ * @param after the place after which the page begins: `next` of the page before
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const listEntries = async (
+  filter: AuditFilter,
+  {
+    order = 'desc',
+    ...request
+  }: { limit: number; after?: string | undefined; order?: 'asc' | 'desc' | undefined },
+): Promise<AuditPage> => {
+  const page = await readPage({
+    table: config.auditTable,
+    ...planFor(filter),
+    order: order === 'asc' ? 'oldest first' : 'newest first',
+    // Every sort key begins with the time.
+    from: filter.since,
+    to: filter.until,
+    matches: matching(filter),
+    mostRead,
+    attributes,
+    shown,
+    ...request,
+  });
+  return { ...page, entries: page.entries as readonly unknown[] as readonly AuditEntry[] };
+};
