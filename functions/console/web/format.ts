@@ -1,34 +1,28 @@
 /** Times, numbers and plurals as the language of the browser writes them. */
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const number = new Intl.NumberFormat();
 /** The texts of the console are English. */
 const plural = new Intl.PluralRules('en');
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+/** A time in milliseconds since 1970. NaN: an entry that the service did not write has no time. */
+export const timeOf = (at: string): number =>
+  /^\d{4}-\d\d-/.test(at) ? Date.parse(at) : Number.NaN;
 
-/** Any value as text. Whoever writes to the table decides what a field of an entry holds. */
-export const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-
-/** The time that a value is, in milliseconds since 1970; NaN: it is none. */
-export const timeOf = (value: unknown): number => {
-  const time = /^\d{4}-\d\d-/.test(textOf(value)) ? Date.parse(textOf(value)) : Number.NaN;
-  return time >= 0 && time < Date.UTC(10_000, 0) ? time : Number.NaN;
-};
-
-const written = (at: unknown, write: (time: number) => string): string => {
+/** Here and below, what is no time stays as it is. */
+const written = (at: string, write: (time: number) => string): string => {
   const time = timeOf(at);
-  return Number.isNaN(time) ? textOf(at) || 'no time' : write(time);
+  return Number.isNaN(time) ? at || 'no time' : write(time);
 };
 
-/** The day of a time, on the calendar of this machine. Here and below, what is no time stays. */
-export const localDay = (at: unknown): string => written(at, day.format);
+/** The day of a time, on the calendar of this machine. */
+export const localDay = (at: string): string => written(at, day.format);
 
 /** A time on the clock of this machine. */
-export const localTime = (at: unknown): string => written(at, dateTime.format);
+export const localTime = (at: string): string => written(at, dateTime.format);
 
 /** The same in UTC: `2026-11-22 09:05:00 UTC`. */
-export const utcTime = (at: unknown): string =>
+export const utcTime = (at: string): string =>
   written(at, (time) => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`);
 
 /** `1 entry`, `1,000 entries`. */

@@ -15,12 +15,11 @@ export interface Action<Arguments extends unknown[]> {
   run(...given: Arguments): Promise<void>;
   readonly isBusy: boolean;
   readonly failure: Failure | undefined;
-  forgetFailure(): void;
 }
 
 /** Something that a user does, such as sending a form. */
 export const useAction = <Arguments extends unknown[]>(
-  act: (...given: Arguments) => Promise<void>,
+  act: (...given: Arguments) => Promise<unknown>,
 ): Action<Arguments> => {
   const [failure, setFailure] = useState<Failure>();
   const [isBusy, setBusy] = useState(false);
@@ -39,15 +38,19 @@ export const useAction = <Arguments extends unknown[]>(
       setBusy(false);
     }
   };
-  return { run, isBusy, failure, forgetFailure: () => setFailure(undefined) };
+  return { run, isBusy, failure };
 };
 
-interface Loaded<Data> {
+/** Something that a component shows. */
+export interface Loading<Data> {
   /** What was loaded last; it stays while it is loaded again. */
   readonly data: Data | undefined;
   readonly isBusy: boolean;
   readonly failure: Failure | undefined;
   reload(): void;
+}
+
+interface Loaded<Data> extends Loading<Data> {
   /** Changes what was loaded, unless something else is loaded meanwhile. */
   update(change: (data: Data) => Data): void;
 }

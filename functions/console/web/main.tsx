@@ -44,8 +44,8 @@ const signOut = (session: Session): void => {
 const Header = ({ session }: { session: Session }) => {
   const current = path.use();
   return (
-    <header class="top">
-      <button type="button" class="skip" onClick={skip}>
+    <header class="top row">
+      <button type="button" class="unseen" onClick={skip}>
         Skip to the content
       </button>
       <p class="brand">Accounts</p>
@@ -60,7 +60,7 @@ const Header = ({ session }: { session: Session }) => {
           </a>
         ))}
       </nav>
-      <div class="account">
+      <div class="row">
         <span class="who">{session.email}</span>
         {settings.docs === 'on' && <a href="/docs">API</a>}
         <button type="button" class="quiet" onClick={() => signOut(session)}>

@@ -2,19 +2,17 @@ import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signedIn } from '../session.ts';
 
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}
+
 /**
  * A modal dialog, open for as long as it is in the tree. Esc closes it; the browser keeps the focus
  * inside, and returns it to where it was. It gives way to the form to sign in.
  */
-export const Dialog = ({
-  title,
-  close,
-  children,
-}: {
-  title: string;
-  close: () => void;
-  children: ComponentChildren;
-}) => {
+export const Dialog = ({ title, close, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const { isOver } = signedIn.use();
@@ -34,7 +32,7 @@ export const Dialog = ({
         close();
       }}
     >
-      <header>
+      <header class="row apart">
         <h2 id={id}>{title}</h2>
         <button type="button" class="quiet" onClick={close} aria-label="Close">
           <span aria-hidden="true">✕</span>

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AuditEntry } from '../contract.d.ts';
-import { textOf, timeOf, utcTime } from '../format.ts';
+import { localTime, timeOf, utcTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { href } from '../router.ts';
 import { readableAgent } from '../trail/agent.ts';
@@ -10,26 +10,27 @@ import { type Column, PagesTable } from './table.tsx';
 import { Badge, CopyButton, Time } from './text.tsx';
 import { UserName } from './user-name.tsx';
 
-const Result = ({ result }: Pick<AuditEntry, 'result'>) => {
-  if (result === 'SUCCESS') return <Badge kind="good">Success</Badge>;
-  return <Badge kind="bad">{result === 'FAILURE' ? 'Failure' : textOf(result)}</Badge>;
-};
+const Result = ({ result }: Pick<AuditEntry, 'result'>) =>
+  result === 'SUCCESS' ? (
+    <Badge kind="good">Success</Badge>
+  ) : (
+    <Badge kind="bad">{result === 'FAILURE' ? 'Failure' : result}</Badge>
+  );
 
-/** What the entry is about: a user by its name. */
-const Target = ({ resource, resource_id: id }: Pick<AuditEntry, 'resource' | 'resource_id'>) =>
+/** The user that an entry is about, by its name; or else what the entry is about. */
+const Target = ({ resource, resource_id: id }: AuditEntry) =>
   resource === 'users' && id !== null ? (
     <UserName id={id} />
   ) : (
-    <span>{[resource, id ?? ''].map(textOf).join(' ')}</span>
+    <span>
+      {resource} {id}
+    </span>
   );
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** JSON on lines of its own; other text as it is. */
 const readable = (details: string): string => {
   try {
-    const value: unknown = JSON.parse(details);
-    return isObject(value) ? JSON.stringify(value, null, 2) : details;
+    return JSON.stringify(JSON.parse(details), null, 2);
   } catch {
     return details;
   }
@@ -38,23 +39,17 @@ const readable = (details: string): string => {
 const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) => {
   const value = entry[name];
   if (value === null) return <span class="muted">none</span>;
-  const text = textOf(value);
+  const text = String(value);
   const isUser = name === 'user_id' || (name === 'resource_id' && entry.resource === 'users');
   return (
     <>
-      {name === 'details' ? <pre>{readable(text)}</pre> : <span>{text}</span>}{' '}
+      {name === 'details' ? <pre>{readable(text)}</pre> : text}{' '}
       <CopyButton text={text} label={`Copy ${name}`} />
-      {name === 'created_at' && timeOf(value) >= 0 && (
-        <p class="hint">
-          <Time at={text} /> here, {utcTime(text)}
-        </p>
-      )}
-      {isUser && (
-        <p class="hint">
-          <UserName id={text} isLink />
-        </p>
-      )}
-      {name === 'user_agent' && <p class="hint">{readableAgent(text)}</p>}
+      <p class="muted">
+        {name === 'created_at' && `${localTime(text)} here, ${utcTime(text)}`}
+        {name === 'user_agent' && readableAgent(text)}
+        {isUser && <UserName id={text} isLink />}
+      </p>
     </>
   );
 };
@@ -63,15 +58,14 @@ const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) =
 const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }) => {
   const { created_at: since, user_id: userId, resource_id: resourceId } = entry;
   const time = timeOf(since);
-  const until = Number.isNaN(time) ? '' : new Date(time + 1).toISOString();
   const links = [
-    ['Link to this entry', { since: textOf(since), until }],
-    ['All that this user did', { userId: textOf(userId ?? '') }],
-    ['All that was done to it', { resourceId: textOf(resourceId ?? '') }],
+    ['Link to this entry', time && { since, until: new Date(time + 1).toISOString() }],
+    ['All that this user did', userId !== null && { userId }],
+    ['All that was done to it', resourceId !== null && { resourceId }],
   ] as const;
   return (
-    <Dialog title={[entry.action, entry.resource].map(textOf).join(' ')} close={close}>
-      <dl class="facts entry">
+    <Dialog title={`${entry.action} ${entry.resource}`} close={close}>
+      <dl>
         {Object.keys(entry).map((name) => (
           <Fragment key={name}>
             <dt>{name}</dt>
@@ -81,14 +75,14 @@ const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }
           </Fragment>
         ))}
       </dl>
-      <p class="actions">
-        {links
-          .filter(([, query]) => Object.values(query).every((value) => value !== ''))
-          .map(([title, query]) => (
+      <p class="row">
+        {links.map(([title, query]) =>
+          query ? (
             <a key={title} href={href('/audit', query)} onClick={close}>
               {title}
             </a>
-          ))}
+          ) : null,
+        )}
       </p>
       <p>
         The whole entry, as JSON: <CopyButton text={JSON.stringify(entry)} label="Copy the entry" />
@@ -97,10 +91,8 @@ const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }
   );
 };
 
-type Open = (entry: AuditEntry) => void;
-
-const columnsFor = (open: Open): Record<string, Column<AuditEntry>> => ({
-  time: {
+const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] => [
+  {
     title: 'Time',
     cell: (entry) => (
       <button type="button" class="link" onClick={() => open(entry)}>
@@ -108,40 +100,35 @@ const columnsFor = (open: Open): Record<string, Column<AuditEntry>> => ({
       </button>
     ),
   },
-  action: { title: 'Action', cell: ({ action }) => textOf(action), class: 'action' },
-  result: { title: 'Result', cell: ({ result }) => <Result result={result} /> },
-  who: { title: 'Who', cell: ({ user_id: id }) => <UserName id={id} />, class: 'name' },
-  whom: { title: 'To whom', cell: (entry) => <Target {...entry} />, class: 'name' },
-  source: {
-    title: 'Source',
-    cell: ({ ip_address: ip }) => <span class="whole">{textOf(ip ?? '')}</span>,
-  },
-  agent: {
+  { title: 'Action', cell: ({ action }) => action },
+  { title: 'Result', cell: Result },
+  { title: 'Who', cell: ({ user_id: id }) => <UserName id={id} />, class: 'name' },
+  { title: 'To whom', cell: Target, class: 'name' },
+  { title: 'Source', cell: ({ ip_address: ip }) => <span class="whole">{ip}</span> },
+  {
     title: 'Agent',
     cell: ({ user_agent: agent }) => <span>{readableAgent(agent ?? '')}</span>,
     class: 'name',
   },
-});
-
-const allColumns = ['time', 'action', 'result', 'who', 'whom', 'source', 'agent'] as const;
+];
 
 interface EntriesProps {
   readonly pages: Pages<AuditEntry>;
   readonly caption: string;
   readonly empty: string;
-  readonly columns?: readonly (typeof allColumns)[number][];
+  /** The title of a column that is left out. */
+  readonly without?: string;
 }
 
 /** A table of entries of the trail, each of which opens its details. */
-export const Entries = ({ columns = allColumns, ...table }: EntriesProps) => {
+export const Entries = ({ without, ...table }: EntriesProps) => {
   const [entry, setEntry] = useState<AuditEntry>();
-  const all = columnsFor(setEntry);
   return (
     <>
       <PagesTable
         {...table}
         things={['entry', 'entries']}
-        columns={columns.flatMap((name) => all[name] ?? [])}
+        columns={columnsFor(setEntry).filter(({ title }) => title !== without)}
         keyOf={({ id }) => id}
       />
       {entry && <EntryDetails entry={entry} close={() => setEntry(undefined)} />}

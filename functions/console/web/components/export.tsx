@@ -1,97 +1,67 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { counted } from '../format.ts';
-import { csvPart } from '../trail/csv.ts';
 import type { TrailState } from '../trail/query.ts';
-import { exportForms, readText } from '../trail/read.ts';
-import { useWalk } from '../walk.ts';
-import { Dialog } from './dialog.tsx';
-import { Select } from './form.tsx';
-import { FailureNotice, Notice } from './notice.tsx';
-
-type Form = keyof typeof exportForms;
-
-const partOf = (form: Form, page: string, isFirst: boolean) =>
-  form === 'csv' ? csvPart(page, isFirst) : { text: page, count: page.split('\n').length - 1 };
+import { type ExportForm, exportForms, readText } from '../trail/read.ts';
+import { FormDialog, Select } from './form.tsx';
+import { tell } from './notice.tsx';
 
 /** Has the browser download a file. */
-const download = (form: Form, parts: readonly Blob[]): void => {
+const download = (form: ExportForm, parts: Blob[]): void => {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([...parts], { type: exportForms[form] }));
+  link.href = URL.createObjectURL(new Blob(parts, { type: exportForms[form] }));
   link.download = `audit-${new Date().toISOString().slice(0, 16).replace(':', '')}.${form}`;
   link.click();
   // The browser has begun to read by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 };
 
-/** Downloads all entries of a query, page by page. */
+interface Read {
+  readonly form: ExportForm;
+  /** Blobs lie outside of the memory of the page. */
+  readonly parts: readonly Blob[];
+  readonly next?: string;
+}
+
+/** Downloads all entries of a query, page by page. After a failure it goes on where it was. */
 export const Export = ({ state, close }: { state: TrailState; close: () => void }) => {
-  const [form, setForm] = useState<Form>('csv');
-  const [count, setCount] = useState(0);
-  const parts = useRef<Blob[]>([]);
-  const walk = useWalk(
-    (next, signal) => readText(form, state, { next, signal }),
-    (page, isLast) => {
-      const part = partOf(form, page, parts.current.length === 0);
-      // A blob lies outside of the memory of the page.
-      parts.current.push(new Blob([part.text]));
-      setCount((before) => before + part.count);
-      if (isLast) download(form, parts.current);
-      return true;
-    },
-  );
-  const begin = () => {
-    parts.current = [];
-    setCount(0);
-    walk.reset();
-    walk.start();
+  const [read, setRead] = useState<Read>();
+  const abort = useRef(new AbortController());
+  useEffect(() => () => abort.current.abort(), []);
+  const act = async ({ form }: { form: ExportForm }) => {
+    let all: Read = read ?? { form, parts: [] };
+    do {
+      const page = await readText(all, state, abort.current.signal);
+      // One header is enough.
+      const rest = all.next && all.form === 'csv' ? page.data.indexOf('\r\n') + 2 : 0;
+      const parts = [...all.parts, new Blob([page.data.slice(rest)])];
+      all = { form: all.form, parts, ...(page.next && { next: page.next }) };
+      setRead(all);
+    } while (all.next);
+    download(all.form, [...all.parts]);
+    tell('The entries are downloaded.');
+    close();
   };
-  const entries = counted(count, 'entry', 'entries');
-  const isStopped = walk.state === 'stopped';
   return (
-    <Dialog title="Export entries" close={close}>
+    <FormDialog
+      title="Export entries"
+      act={act}
+      failed="A page could not be loaded"
+      submit={read ? 'Go on' : 'Export'}
+      close={close}
+    >
       <p class="muted">
         All entries that the filters let through, also those that are not loaded. Each page of 1,000
         leaves an EXPORT entry in the trail.
       </p>
-      {walk.state === 'ready' ? (
+      {read ? (
+        <p role="status">{counted(read.parts.length, 'page')} so far…</p>
+      ) : (
         <Select
           label="Format"
-          value={form}
-          onValue={setForm}
+          name="form"
           options={{ csv: 'CSV, for spreadsheets', ndjson: 'NDJSON, for programs' }}
         />
-      ) : (
-        walk.state !== 'done' && (
-          <>
-            <progress aria-label="Export" value={isStopped ? 0 : undefined} />
-            <p>{isStopped ? `Stopped after ${entries}.` : `${entries} so far…`}</p>
-          </>
-        )
       )}
-      {walk.state === 'done' && <Notice kind="success">{entries} were downloaded.</Notice>}
-      <FailureNotice what="A page could not be loaded" failure={walk.failure} />
-      <div class="actions">
-        {walk.state === 'ready' && (
-          <button type="button" class="primary" onClick={begin}>
-            Export
-          </button>
-        )}
-        {walk.state === 'running' && (
-          <button type="button" onClick={walk.stop}>
-            Stop
-          </button>
-        )}
-        {isStopped && (
-          <>
-            <button type="button" class="primary" onClick={walk.start}>
-              Go on
-            </button>
-            <button type="button" onClick={() => download(form, parts.current)}>
-              Save these {entries}
-            </button>
-          </>
-        )}
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 };

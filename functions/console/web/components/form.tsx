@@ -1,44 +1,51 @@
-import type { ComponentChildren, InputHTMLAttributes } from 'preact';
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Action } from '../loading.ts';
+/** Forms, whose fields keep what is typed: a form reads them when it is sent. */
+import {
+  type ComponentChildren,
+  createContext,
+  type InputHTMLAttributes,
+  type PartialInputHTMLAttributes,
+  type PartialSelectHTMLAttributes,
+} from 'preact';
+import { useContext, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Failure } from '../api.ts';
+import { useAction } from '../loading.ts';
+import { Dialog } from './dialog.tsx';
 import { FailureNotice, useCountdown } from './notice.tsx';
 
-interface FieldProps {
+/** The failure of the form around a field. */
+const FormFailure = createContext<Failure | undefined>(undefined);
+
+interface FieldProps extends PartialInputHTMLAttributes<HTMLInputElement> {
   readonly label: string;
-  readonly value: string;
-  readonly onValue: (value: string) => void;
+  readonly name: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value. */
-  readonly fault?: string | undefined;
-  readonly input?: InputHTMLAttributes;
   /** A button that belongs to the input. */
   readonly button?: ComponentChildren;
 }
 
-/** A labelled input with its hint and its fault. */
-export const Field = ({ label, value, onValue, hint, fault, input, button }: FieldProps) => {
+/** A labelled input with its hint, and with what the service says is wrong with it. */
+export const Field = ({ label, hint, button, ...input }: FieldProps) => {
   const id = useId();
+  const fault = useContext(FormFailure)?.faults[input.name];
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   return (
     <div class="field">
       <label for={id}>{label}</label>
       <input
         type="text"
-        {...input}
+        {...(input as InputHTMLAttributes<HTMLInputElement>)}
         id={id}
-        value={value}
-        onInput={({ currentTarget }) => onValue(currentTarget.value)}
         aria-invalid={fault ? 'true' : undefined}
         aria-describedby={described || undefined}
       />
       {button}
       {hint && (
-        <p class="hint" id={`${id}-hint`}>
+        <p class="muted" id={`${id}-hint`}>
           {hint}
         </p>
       )}
       {fault && (
-        <p class="fault" id={`${id}-fault`}>
+        <p class="bad" id={`${id}-fault`}>
           {fault}
         </p>
       )}
@@ -46,54 +53,56 @@ export const Field = ({ label, value, onValue, hint, fault, input, button }: Fie
   );
 };
 
-interface PasswordProps extends Omit<FieldProps, 'button'> {
-  readonly autoComplete: 'current-password' | 'new-password';
-}
-
-/** A password, which one may look at while one types it. */
-export const PasswordField = ({ autoComplete, input, ...rest }: PasswordProps) => {
+/** A password, which can be shown while it is typed. */
+export const PasswordField = (props: Omit<FieldProps, 'button' | 'type'>) => {
   const [isShown, setShown] = useState(false);
-  const given = { required: true, spellcheck: false, ...input, autoComplete };
-  return (
-    <Field
-      {...rest}
-      input={(isShown ? given : { ...given, type: 'password' }) as InputHTMLAttributes}
-      button={
-        <button
-          type="button"
-          class="quiet small"
-          aria-pressed={isShown}
-          onClick={() => setShown(!isShown)}
-        >
-          Show
-        </button>
-      }
-    />
+  const show = (
+    <button
+      type="button"
+      class="quiet small"
+      aria-pressed={isShown}
+      onClick={() => setShown(!isShown)}
+    >
+      Show
+    </button>
   );
+  const type = isShown ? 'text' : 'password';
+  return <Field required spellcheck={false} {...props} type={type} button={show} />;
 };
 
-interface SelectProps<Value extends string> {
+/** The current password of whoever is signed in. */
+export const CurrentPassword = (props: Partial<FieldProps>) => (
+  <PasswordField
+    label="Current password"
+    name="currentPassword"
+    autoComplete="current-password"
+    {...props}
+  />
+);
+
+/** The user name that password managers keep with the password of a form. */
+export const UserNameOf = ({ email }: { email: string }) => (
+  <input hidden readOnly type="text" autoComplete="username" value={email} />
+);
+
+interface SelectProps
+  extends Omit<PartialSelectHTMLAttributes<HTMLSelectElement>, 'role' | 'size'> {
   readonly label: string;
-  readonly value: Value;
-  readonly onValue: (value: Value) => void;
-  /** What is shown for each value. */
-  readonly options: Readonly<Record<Value, string>>;
+  readonly name: string;
+  readonly defaultValue?: string;
+  /** The text for each value. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
 /** A labelled choice of one of several values. */
-export const Select = <Value extends string>(props: SelectProps<Value>) => {
-  const { label, value, onValue, options } = props;
+export const Select = ({ label, defaultValue, options, ...select }: SelectProps) => {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={value}
-        onChange={({ currentTarget }) => onValue(currentTarget.value as Value)}
-      >
-        {Object.entries<string>(options).map(([each, text]) => (
-          <option key={each} value={each}>
+      <select {...select} id={id}>
+        {Object.entries(options).map(([value, text]) => (
+          <option key={value} value={value} {...{ defaultSelected: value === defaultValue }}>
             {text}
           </option>
         ))}
@@ -102,58 +111,76 @@ export const Select = <Value extends string>(props: SelectProps<Value>) => {
   );
 };
 
-interface FormProps {
-  readonly action: Action<[]>;
-  /** What it says when it fails, such as `The user was not created`. */
+interface FormProps<Values> {
+  /** Does what the form is for, with the values of its fields by their names. */
+  readonly act: (values: Values) => Promise<unknown>;
+  /** What the form says when it fails, such as `The user was not created`. */
   readonly failed: string;
   readonly submit: string;
   readonly isDangerous?: boolean;
-  readonly isDisabled?: boolean;
-  /** Closes what the form stands in. */
-  readonly cancel?: (() => void) | undefined;
-  readonly children: ComponentChildren;
+  /** What stands beside the button that sends it. */
+  readonly beside?: ComponentChildren;
+  /** When it changes, the fields forget what was typed. */
+  readonly resetOn?: unknown;
+  readonly children?: ComponentChildren;
 }
 
 /**
- * A form with the button that sends it and, below it, its failure, which keeps what was typed. The
- * focus goes to the first field with a fault.
+ * A form with the button that sends it and, below it, its failure. The focus goes to the first field
+ * with a fault.
  */
-export const Form = ({ action, failed, submit, children, ...rest }: FormProps) => {
-  const wait = useCountdown(action.failure?.mayRetryAt ?? 0);
+export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormProps<Values>) => {
   const form = useRef<HTMLFormElement>(null);
+  const { run, isBusy, failure } = useAction(act);
+  const wait = useCountdown(failure?.mayRetryAt ?? 0);
+  // A dialog may go on with another form.
   useLayoutEffect(() => {
-    // A dialog may go on with another form.
     form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();
   }, []);
+  useLayoutEffect(() => form.current?.reset(), [rest.resetOn]);
   useLayoutEffect(() => {
     form.current?.querySelector<HTMLInputElement>('[aria-invalid]')?.focus();
-  }, [action.failure]);
+  }, [failure]);
   return (
     <form
       ref={form}
       onSubmit={(event) => {
         event.preventDefault();
-        if (wait === 0 && !rest.isDisabled) void action.run();
+        const values = Object.fromEntries(new FormData(event.currentTarget, event.submitter));
+        if (wait === 0) void run(values as Values);
       }}
     >
-      {children}
-      <div class="actions">
+      <FormFailure.Provider value={failure}>{children}</FormFailure.Provider>
+      <div class="row">
         <button
           type="submit"
           class={rest.isDangerous ? 'danger' : 'primary'}
-          disabled={rest.isDisabled}
           aria-disabled={wait > 0}
-          aria-busy={action.isBusy}
+          aria-busy={isBusy}
         >
           {submit}
         </button>
-        {rest.cancel && (
-          <button type="button" onClick={rest.cancel}>
-            Cancel
-          </button>
-        )}
+        {rest.beside}
       </div>
-      <FailureNotice what={failed} failure={action.failure} />
+      <FailureNotice what={failed} failure={failure} />
     </form>
   );
 };
+
+export const Cancel = ({ close }: { close: () => void }) => (
+  <button type="button" onClick={close}>
+    Cancel
+  </button>
+);
+
+interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside'> {
+  readonly title: string;
+  readonly close: () => void;
+}
+
+/** A dialog that asks something before it is done. */
+export const FormDialog = <Values,>({ title, close, ...form }: FormDialogProps<Values>) => (
+  <Dialog title={title} close={close}>
+    <Form {...form} beside={<Cancel close={close} />} />
+  </Dialog>
+);

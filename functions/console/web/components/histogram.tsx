@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted, timeOf } from '../format.ts';
 import { type Bar, barsOf } from '../trail/histogram.ts';
-import { Time } from './text.tsx';
+import { Badge, Time } from './text.tsx';
 
 const range = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
@@ -45,10 +45,10 @@ export const Histogram = ({ entries, narrow }: HistogramProps) => {
   if (!oldest || !newest) return null;
   return (
     <figure class="histogram" style={{ maxWidth: `max(24rem, ${3 * bars.length}rem)` }}>
-      <figcaption>
+      <figcaption class="row muted">
         By time, of {counted(entries.length, 'loaded entry', 'loaded entries')}
-        <span class="legend success">Success</span>
-        <span class="legend failure">Failure</span>
+        <Badge kind="good">Success</Badge>
+        <Badge kind="bad">Failure</Badge>
       </figcaption>
       <div role="toolbar" aria-label="Entries by time" class="bars" onKeyDown={move}>
         {bars.map((bar) =>
@@ -62,15 +62,15 @@ export const Histogram = ({ entries, narrow }: HistogramProps) => {
               onFocus={() => setFocused(bar.from)}
               onClick={() => narrow(bar)}
             >
-              <span class="failure" style={{ height: percent(bar.failure, most) }} />
-              <span class="success" style={{ height: percent(bar.success, most) }} />
+              <span class="bad" style={{ height: percent(bar.failure, most) }} />
+              <span class="good" style={{ height: percent(bar.success, most) }} />
             </button>
           ) : (
             <span key={bar.from} />
           ),
         )}
       </div>
-      <p class="title hint">
+      <p class="row apart muted">
         <Time at={oldest.from} /> <Time at={newest.until} />
       </p>
     </figure>

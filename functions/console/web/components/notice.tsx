@@ -2,20 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Failure } from '../api.ts';
 import { duration } from '../format.ts';
+import type { Loading } from '../loading.ts';
 import { createStore } from '../store.ts';
-
-/** A message in the page. Failures are announced at once, others when there is time. */
-export const Notice = ({
-  kind,
-  children,
-}: {
-  kind: 'failure' | 'success' | 'info';
-  children: ComponentChildren;
-}) => (
-  <div class={`notice ${kind}`} role={kind === 'failure' ? 'alert' : 'status'}>
-    {children}
-  </div>
-);
 
 /** The seconds until a time, counted down; 0 after it. */
 export const useCountdown = (until: number): number => {
@@ -46,7 +34,7 @@ export const FailureNotice = ({
   const seconds = useCountdown(failure?.mayRetryAt ?? 0);
   if (!failure) return null;
   return (
-    <Notice kind="failure">
+    <div class="notice bad" role="alert">
       <p>
         <strong>{what}.</strong> {failure.message}
         {failure.mayHaveChanged && ' It may have been done all the same.'}
@@ -58,16 +46,32 @@ export const FailureNotice = ({
           Try again
         </button>
       )}
-    </Notice>
+    </div>
   );
 };
 
-/** Shows that something is under way, once it takes longer than 300 ms. */
-export const Busy = ({ label }: { label: string }) => (
-  <p class="busy" role="status">
-    <span class="spinner" aria-hidden="true" /> {label}
-  </p>
-);
+interface LoadedProps<Data> {
+  /** Such as `The users`. */
+  readonly what: string;
+  readonly from: Loading<Data>;
+  readonly children: (data: Data) => ComponentChildren;
+}
+
+/** What was loaded; or that it is under way, or has failed and can be tried again. */
+export const Loaded = <Data,>({ what, from, children }: LoadedProps<Data>) => {
+  const { data, failure, isBusy, reload } = from;
+  return (
+    <>
+      <FailureNotice what={`${what} could not be loaded`} failure={failure} retry={reload} />
+      {data === undefined && isBusy && (
+        <p class="busy muted" role="status">
+          {what.replace('The', 'Loading the')}…
+        </p>
+      )}
+      {data !== undefined && children(data)}
+    </>
+  );
+};
 
 const announced = createStore('');
 const told = createStore({ text: '', number: 0 });
@@ -88,7 +92,7 @@ export const Announcer = () => {
       </p>
       <div role="status">
         {text && (
-          <p key={number} class="toast">
+          <p key={number} class="toast notice good">
             {text}
           </p>
         )}

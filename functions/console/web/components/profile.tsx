@@ -1,12 +1,14 @@
-/** A user: what users may change of themselves, and admins of everybody. */
+/** A user: what is known of it, and what users may change of themselves, and admins of everybody. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
 import type { User, UserChanges } from '../contract.d.ts';
 import { counted } from '../format.ts';
-import { useAction, useLoad } from '../loading.ts';
+import { useLoad } from '../loading.ts';
 import { renameSession, signedIn } from '../session.ts';
-import { Field, Form, PasswordField } from './form.tsx';
+import { CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
+import { Badge, CopyButton, Time } from './text.tsx';
 
 /** @throws {Failure} */
 export const changeUser = (id: number, body: UserChanges): Promise<User> =>
@@ -32,61 +34,75 @@ export const useUser = (id: number) => {
   return { ...loaded, changes, changed };
 };
 
+/** An address; where addresses are verified, it says of one that is not. */
+export const Address = ({ email, email_verified: isVerified }: User) => (
+  <span>
+    <span class="whole">{email}</span> {isVerified === false && <Badge>Not verified</Badge>}
+  </span>
+);
+
+export const RoleBadge = ({ role }: User) =>
+  role === 'admin' ? <Badge kind="strong">Admin</Badge> : <Badge>User</Badge>;
+
+interface UserProps {
+  readonly user: User;
+}
+
+/** What nobody changes of a user, and the role. */
+export const UserFacts = ({ user }: UserProps) => (
+  <p class="row muted">
+    <RoleBadge {...user} />
+    <span>
+      <Address {...user} /> <CopyButton text={user.email} label="Copy the address" />
+    </span>
+    {user.pending_email && <span>Waits for the link mailed to {user.pending_email}</span>}
+    <span>Id {user.id}</span>
+    <span>
+      Created <Time at={user.created_at} />
+    </span>
+  </p>
+);
+
 /** Whether users who change their own password or address must type their current password. */
 const asksPassword = (user: User) => settings.sessions && isOwn(user);
 
-interface CurrentPasswordProps {
-  readonly value: string;
-  readonly onValue: (value: string) => void;
+interface FormProps extends UserProps {
+  readonly changed: (user: User) => void;
 }
 
-const CurrentPassword = (props: CurrentPasswordProps) => (
-  <PasswordField {...props} label="Current password" autoComplete="current-password" />
-);
-
 /** The form for a name and an address. */
-export const ProfileForm = ({ user, changed }: Pick<PasswordFormProps, 'user' | 'changed'>) => {
-  const [name, setName] = useState(user.name);
-  const [email, setEmail] = useState(user.email);
-  const [currentPassword, setCurrentPassword] = useState('');
-  const asks = asksPassword(user) && email !== user.email;
-  const changes = {
-    ...(name === user.name ? {} : { name }),
-    ...(email === user.email ? {} : { email, ...(asks ? { currentPassword } : {}) }),
-  };
-  const action = useAction(async () => {
-    const answered = await changeUser(user.id, changes);
+export const ProfileForm = ({ user, changed }: FormProps) => {
+  const [asks, setAsks] = useState(false);
+  const save = async ({ name, email, ...rest }: UserChanges) => {
+    const answered = await changeUser(user.id, {
+      ...(name === user.name ? {} : { name }),
+      ...(email === user.email ? {} : { email, ...rest }),
+    });
+    setAsks(false);
     changed(answered);
-    setName(answered.name);
-    setEmail(answered.email);
-    setCurrentPassword('');
-    const waits = email !== user.email && answered.email === user.email;
     tell(
-      waits
-        ? `The address changes when the link mailed to ${email} is used.`
-        : 'The changes are saved.',
+      email === answered.email
+        ? 'The changes are saved.'
+        : `The address changes when the link mailed to ${email} is used.`,
     );
-  });
-  const { faults = {} } = action.failure ?? {};
+  };
   const input = { required: true, autoComplete: 'off' } as const;
   return (
-    <Form
-      action={action}
-      failed="The changes were not saved"
-      submit="Save the changes"
-      isDisabled={Object.keys(changes).length === 0}
-    >
+    <Form act={save} failed="The changes were not saved" submit="Save the changes" resetOn={user}>
       <div class="columns">
-        <Field label="Name" value={name} onValue={setName} fault={faults.name} input={input} />
+        <Field label="Name" name="name" defaultValue={user.name} {...input} />
         <Field
           label="Email address"
-          value={email}
-          onValue={setEmail}
-          fault={faults.email}
-          input={{ ...input, type: 'email' }}
+          name="email"
+          type="email"
+          defaultValue={user.email}
+          {...input}
+          onInput={({ currentTarget }) =>
+            setAsks(asksPassword(user) && currentTarget.value !== user.email)
+          }
         />
       </div>
-      {asks && <CurrentPassword value={currentPassword} onValue={setCurrentPassword} />}
+      {asks && <CurrentPassword />}
     </Form>
   );
 };
@@ -100,39 +116,34 @@ const consequenceOf = (user: User): string => {
   return isOwn(user) ? 'All your other sessions end.' : 'All sessions of the user end.';
 };
 
-interface PasswordFormProps {
-  readonly user: User;
-  readonly changed: (user: User) => void;
-  readonly cancel?: () => void;
+interface PasswordFormProps extends FormProps {
+  readonly beside?: ComponentChildren;
 }
 
 /** The form for a new password. */
-export const PasswordForm = ({ user, changed, cancel }: PasswordFormProps) => {
-  const [password, setPassword] = useState('');
-  const [currentPassword, setCurrentPassword] = useState('');
-  const asks = asksPassword(user);
-  const action = useAction(async () => {
-    const answered = await changeUser(user.id, {
-      password,
-      ...(asks ? { currentPassword } : {}),
-    });
-    setPassword('');
-    setCurrentPassword('');
+export const PasswordForm = ({ user, changed, beside }: PasswordFormProps) => {
+  const set = async (body: UserChanges) => {
+    const answered = await changeUser(user.id, body);
     tell(`The password of ${user.name} is set.`);
     changed(answered);
-  });
+  };
   return (
-    <Form action={action} failed="No password was set" submit="Set the password" cancel={cancel}>
-      {/* Password managers keep the password with it. */}
-      <input hidden readOnly type="text" autoComplete="username" value={user.email} />
-      {asks && <CurrentPassword value={currentPassword} onValue={setCurrentPassword} />}
-      <NewPassword value={password} onValue={setPassword} fault={action.failure?.faults.password} />
-      <p class="hint">{consequenceOf(user)}</p>
+    <Form
+      act={set}
+      failed="No password was set"
+      submit="Set the password"
+      resetOn={user}
+      beside={beside}
+    >
+      <UserNameOf email={user.email} />
+      {asksPassword(user) && <CurrentPassword />}
+      <PasswordField
+        label="New password"
+        name="password"
+        autoComplete="new-password"
+        hint={passwordRule}
+      />
+      <p class="muted">{consequenceOf(user)}</p>
     </Form>
   );
 };
-
-/** A new password, with the rule for it. */
-const NewPassword = (props: CurrentPasswordProps & { readonly fault?: string | undefined }) => (
-  <PasswordField {...props} label="New password" autoComplete="new-password" hint={passwordRule} />
-);

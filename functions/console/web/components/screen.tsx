@@ -22,11 +22,11 @@ export const Screen = ({ title, actions, children }: ScreenProps) => {
   }, [title]);
   return (
     <>
-      <div class="title">
+      <div class="row apart">
         <h1 ref={heading} tabIndex={-1}>
           {title}
         </h1>
-        {actions && <div class="actions">{actions}</div>}
+        {actions && <div class="row">{actions}</div>}
       </div>
       {children}
     </>
@@ -37,7 +37,7 @@ export const Screen = ({ title, actions, children }: ScreenProps) => {
 export const Card = ({ title, children }: { title: string; children: ComponentChildren }) => {
   const id = useId();
   return (
-    <section class="card" aria-labelledby={id}>
+    <section class="card stack" aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {children}
     </section>

@@ -1,54 +1,39 @@
-/** The second factor: of whoever is signed in, and as admins see that of others. */
+/** The second factor of whoever is signed in. */
 import { correction, generate } from 'lean-qr';
 import { toSvgPath } from 'lean-qr/extras/svg';
 import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
+import type {
+  CodeConfirmation,
+  PasswordAndCode,
+  PasswordConfirmation,
+  SecondFactorEnrolment,
+} from '../contract.d.ts';
 import { counted } from '../format.ts';
-import { type Action, useAction, useLoad } from '../loading.ts';
+import { useLoad } from '../loading.ts';
 import { signedIn } from '../session.ts';
-import { Dialog } from './dialog.tsx';
-import { Field, Form, PasswordField } from './form.tsx';
-import { Busy, FailureNotice, tell } from './notice.tsx';
+import { CurrentPassword, Field, Form, FormDialog, UserNameOf } from './form.tsx';
+import { Loaded, tell } from './notice.tsx';
 import { CopyButton } from './text.tsx';
 
-interface CodeFieldProps {
-  readonly value: string;
-  readonly onValue: (value: string) => void;
-  readonly fault?: string | undefined;
-  readonly hint?: string;
-}
-
 /** A code of the app, or a recovery code. */
-export const CodeField = ({
-  hint = 'From the app, or a recovery code.',
-  ...rest
-}: CodeFieldProps) => (
+export const CodeField = ({ hint = 'From the app, or a recovery code.' }: { hint?: string }) => (
   <Field
-    {...rest}
     label="Code"
+    name="code"
     hint={hint}
-    input={{
-      name: 'code',
-      autoComplete: 'one-time-code',
-      required: true,
-      spellcheck: false,
-      autocapitalize: 'off',
-      inputMode: 'text',
-    }}
+    autoComplete="one-time-code"
+    required
+    spellcheck={false}
+    autocapitalize="off"
+    inputMode="text"
   />
 );
 
-const OwnPassword = (props: Pick<CodeFieldProps, 'value' | 'onValue'>) => (
+const OwnPassword = () => (
   <>
-    {/* Password managers find the password by it. */}
-    <input
-      hidden
-      readOnly
-      type="text"
-      autoComplete="username"
-      value={signedIn.get().session?.email ?? ''}
-    />
-    <PasswordField {...props} label="Current password" autoComplete="current-password" />
+    <UserNameOf email={signedIn.get().session?.email ?? ''} />
+    <CurrentPassword />
   </>
 );
 
@@ -60,7 +45,6 @@ const QrCode = ({ text }: { text: string }) => {
   const size = code.size + 2 * margin;
   return (
     <svg
-      class="qr"
       viewBox={`${-margin} ${-margin} ${size} ${size}`}
       role="img"
       aria-label="The secret as a QR code"
@@ -81,14 +65,14 @@ const RecoveryCodes = ({ codes, done }: { codes: readonly string[]; done: () => 
         <strong>Keep these recovery codes.</strong> Each lets you sign in once without the app. They
         are not shown again.
       </p>
-      <ul class="codes">
+      <ul class="columns">
         {codes.map((code) => (
           <li key={code}>
             <code>{code}</code>
           </li>
         ))}
       </ul>
-      <div class="actions">
+      <div class="row">
         <button type="button" class="primary" onClick={done}>
           I have kept them
         </button>
@@ -105,98 +89,75 @@ const RecoveryCodes = ({ codes, done }: { codes: readonly string[]; done: () => 
   );
 };
 
-interface Enrolment {
-  readonly secret: string;
-  readonly uri: string;
-}
+type ShowCodes = (response: { recoveryCodes: readonly string[] }) => void;
 
-const Confirm = ({ secret, uri, done }: Enrolment & { done: (codes: string[]) => void }) => {
-  const [code, setCode] = useState('');
-  const action = useAction(async () => {
-    const { recoveryCodes } = await send(api.PUT('/api/second-factor', { body: { code } }));
-    done(recoveryCodes);
-  });
-  return (
-    <Form action={action} failed="The second factor is not enabled" submit="Enable">
-      <p>Scan this with an authenticator app, or type the secret into it, within ten minutes.</p>
-      <QrCode text={uri} />
-      <p>
-        <code class="secret">{secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
-        <CopyButton text={secret} label="Copy the secret" />
-      </p>
-      <CodeField
-        value={code}
-        onValue={setCode}
-        fault={action.failure?.faults.code}
-        hint="Six digits, which the app shows now."
-      />
-    </Form>
-  );
-};
+const Confirm = ({ secret, uri, done }: SecondFactorEnrolment & { done: ShowCodes }) => (
+  <Form
+    act={async (body: CodeConfirmation) =>
+      done(await send(api.PUT('/api/second-factor', { body })))
+    }
+    failed="The second factor is not enabled"
+    submit="Enable"
+  >
+    <p>Scan this with an authenticator app, or type the secret into it, within ten minutes.</p>
+    <QrCode text={uri} />
+    <p>
+      <code>{secret.match(/.{1,4}/g)?.join(' ')}</code>{' '}
+      <CopyButton text={secret} label="Copy the secret" />
+    </p>
+    <CodeField hint="Six digits, which the app shows now." />
+  </Form>
+);
 
-const Begin = ({ done }: { done: (enrolment: Enrolment) => void }) => {
-  const [currentPassword, setCurrentPassword] = useState('');
-  const action = useAction(async () => {
-    done(await send(api.POST('/api/second-factor', { body: { currentPassword } })));
-  });
-  return (
-    <Form action={action} failed="Nothing was begun" submit="Set up an app">
-      <p>
-        {settings.secondFactor === 'admins'
-          ? 'Admins need a second factor: until you have one, you may do only what a user may.'
-          : 'With a second factor, nobody signs in with your password alone.'}
-      </p>
-      <OwnPassword value={currentPassword} onValue={setCurrentPassword} />
-    </Form>
-  );
-};
+const Begin = ({ done }: { done: (enrolment: SecondFactorEnrolment) => void }) => (
+  <Form
+    act={async (body: PasswordConfirmation) =>
+      done(await send(api.POST('/api/second-factor', { body })))
+    }
+    failed="Nothing was begun"
+    submit="Set up an app"
+  >
+    <p>
+      {settings.secondFactor === 'admins'
+        ? 'Admins need a second factor: until you have one, you may do only what a user may.'
+        : 'With a second factor, nobody signs in with your password alone.'}
+    </p>
+    <OwnPassword />
+  </Form>
+);
 
-interface ChangeProps {
-  readonly title: string;
-  readonly text: string;
-  readonly change: (body: { currentPassword: string; code: string }) => Promise<void>;
-  readonly close: () => void;
-}
-
-/** A change of the own factor, which takes password and code. */
-const Change = ({ title, text, change, close }: ChangeProps) => {
-  const [currentPassword, setCurrentPassword] = useState('');
-  const [code, setCode] = useState('');
-  const action: Action<[]> = useAction(() => change({ currentPassword, code }));
-  return (
-    <Dialog title={title} close={close}>
-      <Form action={action} failed="Nothing was changed" submit={title} cancel={close} isDangerous>
-        <p>{text} Your other sessions end.</p>
-        <OwnPassword value={currentPassword} onValue={setCurrentPassword} />
-        <CodeField value={code} onValue={setCode} fault={action.failure?.faults.code} />
-      </Form>
-    </Dialog>
-  );
+/** The changes of one's own factor, which take password and code. */
+const changes = {
+  renew: {
+    title: 'Make new recovery codes',
+    text: 'The earlier ones become void.',
+    send: (body: PasswordAndCode) => send(api.POST('/api/second-factor/recovery-codes', { body })),
+  },
+  remove: {
+    title: 'Remove the second factor',
+    text: 'Your password alone signs you in then.',
+    send: async (body: PasswordAndCode) => {
+      await send(api.POST('/api/second-factor/removals', { body }));
+      tell('The second factor is removed.');
+      return undefined;
+    },
+  },
 };
 
 interface EnabledProps {
   readonly left: number;
-  readonly renewed: (codes: string[]) => void;
-  readonly removed: () => void;
+  /** Called after a change, with the new recovery codes. */
+  readonly done: (renewed?: { recoveryCodes: readonly string[] }) => void;
 }
 
-const Enabled = ({ left, renewed, removed }: EnabledProps) => {
-  const [open, setOpen] = useState<'renew' | 'remove'>();
+const Enabled = ({ left, done }: EnabledProps) => {
+  const [open, setOpen] = useState<keyof typeof changes>();
   const close = () => setOpen(undefined);
-  const renew: ChangeProps['change'] = async (body) => {
-    const response = await send(api.POST('/api/second-factor/recovery-codes', { body }));
-    close();
-    renewed(response.recoveryCodes);
-  };
-  const remove: ChangeProps['change'] = async (body) => {
-    await send(api.POST('/api/second-factor/removals', { body }));
-    close();
-    removed();
-  };
+  const change = open && changes[open];
   return (
     <>
       <p>It is enabled. {counted(left, 'recovery code')} left.</p>
-      <div class="actions">
+      <div class="row">
         <button type="button" onClick={() => setOpen('renew')}>
           Make new recovery codes
         </button>
@@ -204,21 +165,23 @@ const Enabled = ({ left, renewed, removed }: EnabledProps) => {
           Remove
         </button>
       </div>
-      {open === 'renew' && (
-        <Change
-          title="Make new recovery codes"
-          text="The earlier ones become void."
-          change={renew}
+      {change && (
+        <FormDialog
+          title={change.title}
+          act={async (body: PasswordAndCode) => {
+            const renewed = await change.send(body);
+            close();
+            done(renewed);
+          }}
+          failed="Nothing was changed"
+          submit={change.title}
+          isDangerous
           close={close}
-        />
-      )}
-      {open === 'remove' && (
-        <Change
-          title="Remove the second factor"
-          text="Your password alone signs you in then."
-          change={remove}
-          close={close}
-        />
+        >
+          <p>{change.text} Your other sessions end.</p>
+          <OwnPassword />
+          <CodeField />
+        </FormDialog>
       )}
     </>
   );
@@ -226,35 +189,22 @@ const Enabled = ({ left, renewed, removed }: EnabledProps) => {
 
 /** The second factor of whoever is signed in. A change of it ends the other sessions. */
 export const OwnFactor = ({ changed }: { changed: () => void }) => {
-  const { data, failure, isBusy, reload } = useLoad('own factor', () =>
-    send(api.GET('/api/second-factor')),
-  );
-  const [enrolment, setEnrolment] = useState<Enrolment>();
+  const factor = useLoad('own factor', () => send(api.GET('/api/second-factor')));
+  const [enrolment, setEnrolment] = useState<SecondFactorEnrolment>();
   const [codes, setCodes] = useState<readonly string[]>();
-  const show = (fresh: readonly string[]) => {
+  const done: EnabledProps['done'] = (renewed) => {
     setEnrolment(undefined);
-    setCodes(fresh);
-    reload();
+    setCodes(renewed?.recoveryCodes);
+    factor.reload();
     changed();
   };
   if (codes) return <RecoveryCodes codes={codes} done={() => setCodes(undefined)} />;
-  if (enrolment) return <Confirm {...enrolment} done={show} />;
-  if (!data) {
-    return isBusy ? (
-      <Busy label="Loading your second factor…" />
-    ) : (
-      <FailureNotice
-        what="Your second factor could not be loaded"
-        failure={failure}
-        retry={reload}
-      />
-    );
-  }
-  if (!data.enabled) return <Begin done={setEnrolment} />;
-  const removed = () => {
-    tell('The second factor is removed.');
-    reload();
-    changed();
-  };
-  return <Enabled left={data.recovery_codes_left} renewed={show} removed={removed} />;
+  if (enrolment) return <Confirm {...enrolment} done={done} />;
+  return (
+    <Loaded what="The second factor" from={factor}>
+      {({ enabled, recovery_codes_left: left }) =>
+        enabled ? <Enabled left={left} done={done} /> : <Begin done={setEnrolment} />
+      }
+    </Loaded>
+  );
 };

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { counted } from '../format.ts';
 import type { Pages } from '../loading.ts';
-import { announce, Busy, FailureNotice } from './notice.tsx';
+import { announce, FailureNotice, Loaded } from './notice.tsx';
 
 export interface Column<Row> {
   readonly title: string;
@@ -62,31 +62,35 @@ interface PagesTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
 
 /** A table of a list that is loaded page by page, as one scrolls or asks for more. */
 export const PagesTable = <Row,>({ pages, things, ...table }: PagesTableProps<Row>) => {
-  const { rows, more, failure, isBusy, reload } = pages;
+  const { rows, more } = pages;
   const button = useRef<HTMLButtonElement>(null);
   const run = useRef(more?.run);
   run.current = more?.run;
   useEffect(() => {
+    if (rows) announce(`${counted(rows.length, ...things)} shown.`);
     const { current } = button;
-    if (!current || !rows) return undefined;
+    if (!current) return undefined;
     const observer = new IntersectionObserver(([seen]) => seen?.isIntersecting && run.current?.());
     observer.observe(current);
     return () => observer.disconnect();
   }, [rows]);
-  useEffect(() => {
-    if (rows) announce(`${counted(rows.length, ...things)} shown.`);
-  }, [rows]);
-  const [, several] = things;
-  const failed = `The ${several} could not be loaded`;
+  const what = `The ${things[1]}`;
   return (
     <>
-      <FailureNotice what={failed} failure={failure} retry={reload} />
-      {rows ? <Table {...table} rows={rows} /> : isBusy && <Busy label={`Loading ${several}…`} />}
-      {more && <FailureNotice what={failed} failure={more.failure} retry={more.run} />}
+      <Loaded what={what} from={{ ...pages, data: rows }}>
+        {(loaded) => <Table {...table} rows={loaded} />}
+      </Loaded>
       {more && (
-        <button type="button" ref={button} aria-busy={more.isBusy} onClick={() => more.run()}>
-          Show more {several}
-        </button>
+        <>
+          <FailureNotice
+            what={`${what} could not be loaded`}
+            failure={more.failure}
+            retry={more.run}
+          />
+          <button type="button" ref={button} aria-busy={more.isBusy} onClick={() => more.run()}>
+            Show more {things[1]}
+          </button>
+        </>
       )}
     </>
   );

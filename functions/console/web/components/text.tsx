@@ -1,34 +1,31 @@
 import { useState } from 'preact/hooks';
-import { localDay, localTime, textOf, utcTime } from '../format.ts';
+import { localDay, localTime, utcTime } from '../format.ts';
 import { announce } from './notice.tsx';
 
 /** A time on the clock of this machine, or its day, with UTC in its tooltip. */
-export const Time = ({ at, isDay = false }: { at: unknown; isDay?: boolean }) => (
-  <time dateTime={textOf(at)} title={`${localTime(at)} · ${utcTime(at)}`}>
+export const Time = ({ at, isDay = false }: { at: string; isDay?: boolean }) => (
+  <time dateTime={at} title={`${localTime(at)} · ${utcTime(at)}`}>
     {isDay ? localDay(at) : localTime(at)}
   </time>
 );
 
 /** A word that is one of few, such as a role, in a colour of its kind. */
-export const Badge = ({
-  kind,
-  children,
-}: {
-  kind?: 'good' | 'bad' | 'strong';
-  children: string;
-}) => <span class={`badge ${kind ?? ''}`}>{children}</span>;
+export const Badge = (props: { kind?: 'good' | 'bad' | 'strong'; children: string }) => (
+  <span class={`badge ${props.kind ?? 'muted'}`}>{props.children}</span>
+);
 
 /** Copies a text. It says so, and when the browser does not allow it. */
 export const CopyButton = ({ text, label }: { text: string; label: string }) => {
   const [said, setSaid] = useState('');
-  const copy = async () => {
-    const result = await navigator.clipboard.writeText(text).then(
-      () => 'Copied',
-      () => 'Not allowed',
-    );
+  const say = (result: string) => {
     setSaid(result);
     announce(`${label}: ${result}`);
   };
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => say('Copied'),
+      () => say('Not allowed'),
+    );
   return (
     <button type="button" class="quiet small" onClick={copy} aria-label={label}>
       {said || 'Copy'}

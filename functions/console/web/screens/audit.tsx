@@ -45,7 +45,7 @@ export const Audit = () => {
     >
       <Filters state={state} />
       {follow && (
-        <p class="actions muted">
+        <p class="row muted">
           Following: looks for new entries every five seconds.
           {waiting > 0 && (
             <button type="button" class="small" onClick={show}>
@@ -55,7 +55,7 @@ export const Audit = () => {
         </p>
       )}
       <FailureNotice what="New entries could not be loaded" failure={failure} />
-      <div class="trail">
+      <div class="trail stack">
         {rows.length > 0 && (
           <Histogram entries={rows} narrow={({ from, until }) => change({ since: from, until })} />
         )}

@@ -1,5 +1,5 @@
 import { api, send } from '../api.ts';
-import { Busy, FailureNotice } from '../components/notice.tsx';
+import { Loaded } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
 import type { AuditSealSummary } from '../contract.d.ts';
@@ -14,7 +14,7 @@ const State = ({ newest, behind }: AuditSealSummary) => {
 const Newest = ({ newest, interval }: AuditSealSummary) => (
   <>
     {newest ? `Number ${newest.number}` : 'none yet'}
-    <p class="hint">
+    <p class="muted">
       {newest && (
         <>
           {counted(newest.count, 'entry', 'entries')}, sealed <Time at={newest.at} />.{' '}
@@ -41,12 +41,12 @@ const Checked = (seal: AuditSealSummary) => {
       <Badge kind={hasFound(seal) ? 'bad' : 'good'}>
         {findings ? counted(findings, 'finding') : none}
       </Badge>
-      <p class="hint">
+      <p class="muted">
         At <Time at={at} />
         {findings ? '' : ', without findings'}.
       </p>
       {found && (
-        <p class="hint">
+        <p class="muted">
           A check had findings last at <Time at={found} />: the log of the service names some of
           them, <code>verify-audit</code> all.
         </p>
@@ -56,7 +56,7 @@ const Checked = (seal: AuditSealSummary) => {
 };
 
 const Facts = (seal: AuditSealSummary) => (
-  <dl class={`card facts ${hasFound(seal) ? 'broken' : ''}`}>
+  <dl class={`card ${hasFound(seal) ? 'broken' : ''}`}>
     <dt>State</dt>
     <dd>
       <State {...seal} />
@@ -92,24 +92,23 @@ const Elsewhere = () => (
 
 /** The seal of the audit trail. */
 export const Seal = () => {
-  const { data, failure, isBusy, reload } = useLoad('seal', () =>
-    send(api.GET('/api/admin/audit-seal')),
-  );
-  if (failure?.code === 'AUDIT_NOT_SEALED') {
-    return (
-      <Screen title="Seal">
+  const seal = useLoad('seal', () => send(api.GET('/api/admin/audit-seal')));
+  return (
+    <Screen title="Seal">
+      {seal.failure?.code === 'AUDIT_NOT_SEALED' ? (
         <p class="empty">
           This service keeps its data in memory alone, and so does not seal its audit trail.
         </p>
-      </Screen>
-    );
-  }
-  return (
-    <Screen title="Seal">
-      <FailureNotice what="The seal could not be loaded" failure={failure} retry={reload} />
-      {!data && isBusy && <Busy label="Loading the seal…" />}
-      {data && <Facts {...data} />}
-      {data && <Elsewhere />}
+      ) : (
+        <Loaded what="The seal" from={seal}>
+          {(data) => (
+            <>
+              <Facts {...data} />
+              <Elsewhere />
+            </>
+          )}
+        </Loaded>
+      )}
     </Screen>
   );
 };

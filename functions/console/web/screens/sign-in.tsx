@@ -1,10 +1,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { Field, Form, PasswordField } from '../components/form.tsx';
-import { Notice } from '../components/notice.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
-import { useAction } from '../loading.ts';
 import { go } from '../router.ts';
 import { beginSession, type Session, sessionOf, signedIn } from '../session.ts';
 
@@ -40,48 +38,41 @@ const enter = async (session: Session): Promise<void> => {
 /** The form to sign in. It lies before everything while nobody is signed in. */
 export const SignIn = () => {
   const { session: before, notice } = signedIn.use();
-  const [email, setEmail] = useState(before?.email ?? '');
-  const [password, setPassword] = useState('');
-  const [code, setCode] = useState('');
   const [asksCode, setAsksCode] = useState(false);
-  const form = useRef<HTMLDivElement>(null);
+  const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     document.title = 'Sign in · Accounts console';
-    const inputs = [...(form.current?.querySelectorAll('input') ?? [])];
+    const inputs = [...(card.current?.querySelectorAll('input') ?? [])];
     inputs.find(({ value }) => value === '')?.focus();
   }, [asksCode]);
-  const action = useAction(async () => {
-    const session = await logIn({ email, password, ...(asksCode ? { code } : {}) });
+  const signIn = async (credentials: Credentials) => {
+    const session = await logIn(credentials);
     if (!session) return setAsksCode(true);
-    setPassword('');
-    setCode('');
     if (session.role === 'admin') return enter(session);
     await logOut(session).catch(() => undefined);
     throw new Failure(`${session.email} is no admin. The console is for admins.`, 403);
-  });
+  };
   return (
     <main class="sign-in">
-      <div class="card" ref={form}>
+      <div class="card stack" ref={card}>
         <p class="brand">Accounts</p>
         <h1>Sign in</h1>
-        {notice && <Notice kind="info">{notice}</Notice>}
-        <Form action={action} failed="You are not signed in" submit="Sign in">
+        {notice && (
+          <p class="notice" role="status">
+            {notice}
+          </p>
+        )}
+        <Form act={signIn} failed="You are not signed in" submit="Sign in">
           <Field
             label="Email address"
-            value={email}
-            onValue={setEmail}
-            input={{ type: 'email', name: 'email', autoComplete: 'username', required: true }}
+            name="email"
+            type="email"
+            defaultValue={before?.email}
+            autoComplete="username"
+            required
           />
-          <PasswordField
-            label="Password"
-            value={password}
-            onValue={setPassword}
-            autoComplete="current-password"
-            input={{ name: 'password' }}
-          />
-          {asksCode && (
-            <CodeField value={code} onValue={setCode} fault={action.failure?.faults.code} />
-          )}
+          <PasswordField label="Password" name="password" autoComplete="current-password" />
+          {asksCode && <CodeField />}
         </Form>
       </div>
     </main>

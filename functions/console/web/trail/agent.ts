@@ -1,5 +1,3 @@
-import { textOf } from '../format.ts';
-
 /** The tokens by which user agents tell their names. Most name others too: the first that fits is it. */
 const browsers: readonly (readonly [name: string, token: RegExp])[] = [
   ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
@@ -22,9 +20,10 @@ const systems: readonly (readonly [name: string, token: RegExp])[] = [
 /**
  * A user agent as people name it: `Firefox 140 on Linux`, `curl 8.5.0`. It is what the client said
  * of itself, and proves nothing.
+ * @param given a number, where the service did not write the entry
  */
-export const readableAgent = (given: unknown): string => {
-  const agent = textOf(given);
+export const readableAgent = (given: string | number): string => {
+  const agent = String(given);
   for (const [browser, token] of browsers) {
     const [, version] = token.exec(agent) ?? [];
     const system = systems.find(([, name]) => name.test(agent))?.[0];

@@ -1,6 +1,6 @@
 /** Following the trail: what was found since is put among what is shown. */
 import type { AuditEntry } from '../contract.d.ts';
-import { textOf, timeOf } from '../format.ts';
+import { timeOf } from '../format.ts';
 
 /** The most entries that the page keeps. */
 export const maxRows = 2000;
@@ -11,10 +11,8 @@ export const pause = 5000;
 /** Milliseconds before the newest entry that each look reads again: indexes show entries late. */
 const reread = 60_000;
 
-const byNewest = (a: AuditEntry, b: AuditEntry): number => {
-  const [first, second] = [textOf(a.created_at), textOf(b.created_at)];
-  return first === second ? b.id - a.id : first < second ? 1 : -1;
-};
+const byNewest = (a: AuditEntry, b: AuditEntry): number =>
+  a.created_at === b.created_at ? b.id - a.id : a.created_at < b.created_at ? 1 : -1;
 
 /**
  * From when on a look reads: a minute before the newest entry that is shown, which after a pause
@@ -22,7 +20,7 @@ const byNewest = (a: AuditEntry, b: AuditEntry): number => {
  * @param since the beginning of the query, or nothing
  */
 export const rereadFrom = (shown: readonly AuditEntry[], since: string): string => {
-  const newest = shown.map(({ created_at }) => timeOf(created_at)).find((time) => time >= reread);
+  const newest = shown.map(({ created_at }) => timeOf(created_at)).find((time) => time > reread);
   if (!newest) return since;
   const from = new Date(newest - reread).toISOString();
   return from < since ? since : from;

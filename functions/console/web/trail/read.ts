@@ -19,9 +19,8 @@ export const readPage = async (
 
 /** All entries of a query, but no more than the page keeps. */
 export const readAll = async (state: TrailState): Promise<readonly AuditEntry[]> => {
-  const entries: AuditEntry[] = [];
   let page = await readPage(state);
-  entries.push(...page.data);
+  const entries = [...page.data];
   while (page.next && entries.length < maxRows) {
     page = await readPage(state, page.next);
     entries.push(...page.data);
@@ -31,18 +30,16 @@ export const readAll = async (state: TrailState): Promise<readonly AuditEntry[]>
 
 /** The media types of exports. */
 export const exportForms = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+export type ExportForm = keyof typeof exportForms;
 
-/** A page of a query as text, of up to 1,000 entries. */
+/** A page of a query as text, of up to 1,000 entries: the first one, or the one at a path. */
 export const readText = async (
-  form: keyof typeof exportForms,
+  { form, next }: { form: ExportForm; next?: string },
   state: TrailState,
-  { next, signal }: { next: string | undefined; signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<Page<string>> => {
-  const options = {
-    headers: { Accept: `${exportForms[form]}, application/problem+json` },
-    parseAs: 'text' as const,
-    signal,
-  };
+  const headers = { Accept: `${exportForms[form]}, application/problem+json` };
+  const options = { headers, parseAs: 'text', signal } as const;
   const page = await sendForPage(
     next
       ? api.GET(next as typeof path, options)

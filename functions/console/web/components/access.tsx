@@ -1,0 +1,250 @@
+/** What admins can do to a user, each with its dialog. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, Failure, send, settings } from '../api.ts';
+import type { User } from '../contract.d.ts';
+import { counted } from '../format.ts';
+import { useLoad } from '../loading.ts';
+import { goBackTo } from '../router.ts';
+import { forgetSession } from '../session.ts';
+import { Dialog } from './dialog.tsx';
+import { Cancel, Field, Form, FormDialog } from './form.tsx';
+import { Loaded, tell } from './notice.tsx';
+import { changeUser, isOwn, PasswordForm } from './profile.tsx';
+import { Card } from './screen.tsx';
+
+interface AccessProps {
+  readonly user: User;
+  readonly changed: (user: User) => void;
+}
+
+interface DialogProps extends AccessProps {
+  readonly close: () => void;
+}
+
+const roleEnds = settings.sessions
+  ? 'All sessions of the user end now.'
+  : 'A token that was given before keeps the role until it expires, within a day.';
+
+const ChangeRole = ({ user, changed, close }: DialogProps) => {
+  const { name, email } = user;
+  const role = user.role === 'admin' ? 'user' : 'admin';
+  const texts = {
+    user: {
+      title: 'Take the role away',
+      submit: 'Take the role away',
+      text: `${name} (${email}) will no longer be allowed to change other users, or to read the audit trail.`,
+      done: `${name} is no admin any more.`,
+    },
+    admin: {
+      title: 'Make an admin',
+      submit: `Make ${name} an admin`,
+      text: `${name} (${email}) will be allowed to change and delete all users, to make others admins, and to read the whole audit trail.`,
+      done: `${name} is an admin.`,
+    },
+  };
+  const { text, done, ...titles } = texts[role];
+  const change = async () => {
+    const answered = await changeUser(user.id, { role });
+    tell(done);
+    if (isOwn(user)) return forgetSession('You are no admin any more.');
+    changed(answered);
+    close();
+  };
+  return (
+    <FormDialog
+      {...titles}
+      act={change}
+      failed="The role was not changed"
+      isDangerous
+      close={close}
+    >
+      <p>{text}</p>
+      {isOwn(user) && (
+        <p>
+          <strong>This is you.</strong> Only another admin can give you the role back.
+        </p>
+      )}
+      <p class="muted">{roleEnds}</p>
+    </FormDialog>
+  );
+};
+
+const SetPassword = ({ user, changed, close }: DialogProps) => (
+  <Dialog title={`Set a password for ${user.name}`} close={close}>
+    <PasswordForm
+      user={user}
+      changed={(answered) => {
+        changed(answered);
+        close();
+      }}
+      beside={<Cancel close={close} />}
+    />
+  </Dialog>
+);
+
+const SendLink = ({ user: { name, email }, close }: DialogProps) => {
+  const mail = async () => {
+    await send(api.POST('/api/password-resets', { body: { email } }));
+    tell(`A link goes to ${email}.`);
+    close();
+  };
+  return (
+    <FormDialog
+      title="Mail a reset link"
+      act={mail}
+      failed="No link was mailed"
+      submit="Mail the link"
+      close={close}
+    >
+      <p>
+        {email} gets a mail with a link by which {name} sets a new password. The password of today
+        is valid until then.
+      </p>
+    </FormDialog>
+  );
+};
+
+const DeleteUser = ({ user, close }: DialogProps) => {
+  const remove = async ({ typed }: { typed: string }) => {
+    if (typed.trim().toLowerCase() !== user.email.toLowerCase()) {
+      throw new Failure(`Type ${user.email} to delete the user.`);
+    }
+    try {
+      await send(api.DELETE('/api/users/{id}', { params: { path: { id: user.id } } }));
+    } catch (error) {
+      // An attempt whose response was lost may have deleted the user.
+      if (!(error instanceof Failure && error.code === 'USER_NOT_FOUND')) throw error;
+    }
+    if (isOwn(user)) return forgetSession('Your account is deleted.');
+    tell(`${user.name} is deleted.`);
+    goBackTo('/users');
+  };
+  return (
+    <FormDialog
+      title={`Delete ${user.name}`}
+      act={remove}
+      failed="The user was not deleted"
+      submit="Delete for good"
+      isDangerous
+      close={close}
+    >
+      <p>
+        The user is deleted for good, and the address is free for another one. The audit trail keeps
+        what the user did, and what was done to the user.
+      </p>
+      <Field
+        label={`Type ${user.email} to confirm`}
+        name="typed"
+        autoComplete="off"
+        spellcheck={false}
+        autocapitalize="off"
+      />
+    </FormDialog>
+  );
+};
+
+const RemoveFactor = ({ user, changed, close }: DialogProps) => {
+  const params = { path: { id: user.id } };
+  const factor = useLoad(`factor ${user.id}`, () =>
+    send(api.GET('/api/users/{id}/second-factor', { params })),
+  );
+  const remove = async () => {
+    await send(api.DELETE('/api/users/{id}/second-factor', { params }));
+    tell(`${user.name} signs in without a code.`);
+    changed(user);
+    close();
+  };
+  return (
+    <Dialog title={`The second factor of ${user.name}`} close={close}>
+      <Loaded what="The second factor" from={factor}>
+        {({ enabled, recovery_codes_left: left }) =>
+          enabled ? (
+            <Form
+              act={remove}
+              failed="It was not removed"
+              submit="Remove"
+              isDangerous
+              beside={<Cancel close={close} />}
+            >
+              <p>
+                It is enabled, with {counted(left, 'recovery code')} left. Without it {user.name}{' '}
+                signs in by the password alone: make sure who asks. All sessions of the user end.
+              </p>
+            </Form>
+          ) : (
+            <p>{user.name} has none.</p>
+          )
+        }
+      </Loaded>
+    </Dialog>
+  );
+};
+
+interface Deed {
+  readonly title: string;
+  readonly text: string;
+  readonly button: string;
+  readonly Open: (props: DialogProps) => ComponentChildren;
+  readonly isOffered?: boolean;
+}
+
+const deedsFor = (user: User): readonly Deed[] => [
+  {
+    title: 'Role',
+    ...(user.role === 'admin'
+      ? { text: 'May do all that the API offers.', button: 'Take the role away' }
+      : { text: 'May look at users, and change their own account.', button: 'Make an admin' }),
+    Open: ChangeRole,
+  },
+  {
+    title: 'Password',
+    text: 'You choose one, and hand it over.',
+    button: 'Set a password',
+    Open: SetPassword,
+  },
+  {
+    title: 'Forgotten password',
+    text: 'The user chooses one, by a link in a mail.',
+    button: 'Mail a link',
+    Open: SendLink,
+    isOffered: settings.passwordReset,
+  },
+  {
+    title: 'Second factor',
+    text: 'For a user who has lost the app and the recovery codes.',
+    button: 'Look and remove',
+    Open: RemoveFactor,
+    isOffered: settings.secondFactor !== 'off' && !isOwn(user),
+  },
+  { title: 'Deletion', text: 'It cannot be undone.', button: 'Delete', Open: DeleteUser },
+];
+
+/** Everything that an admin can do to a user but to change its profile. */
+export const Access = (props: AccessProps) => {
+  const [open, setOpen] = useState<Deed>();
+  return (
+    <Card title="Access">
+      <ul>
+        {deedsFor(props.user)
+          .filter(({ isOffered = true }) => isOffered)
+          .map((deed) => (
+            <li key={deed.title} class="row apart">
+              <div>
+                <strong>{deed.title}</strong>
+                <p class="muted">{deed.text}</p>
+              </div>
+              <button
+                type="button"
+                class={deed.Open === DeleteUser ? 'danger' : undefined}
+                onClick={() => setOpen(deed)}
+              >
+                {deed.button}
+              </button>
+            </li>
+          ))}
+      </ul>
+      {open && <open.Open {...props} close={() => setOpen(undefined)} />}
+    </Card>
+  );
+};
