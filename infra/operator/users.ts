@@ -1,4 +1,3 @@
-import { DomainError } from '../../lib/errors.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { findUserByEmail } from '../../lib/users/store.ts';
 import { Failure } from './failure.ts';
@@ -9,7 +8,3 @@ export const requireUser = async (email: string): Promise<StoredUser> => {
   if (!user) throw new Failure('There is no user with this email address: check its spelling.');
   return user;
 };
-
-/** The message of an error about an invalid field; undefined for any other error. */
-export const brokenRule = (error: unknown): string | undefined =>
-  error instanceof DomainError && error.code === 'FIELD_INVALID' ? error.message : undefined;
