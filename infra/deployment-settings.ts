@@ -1,19 +1,17 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import {
   type Allowed,
-  corsOrigins,
-  lackOf,
   settings as libSettings,
   parseSetting,
   ruleOf,
-  type ServiceVariable,
   type Setting,
-  sealerSettings,
+  serviceNames,
   serviceSettings,
-  tooFewDays,
   type ValueOf,
+  variableOf,
 } from '../lib/settings.ts';
 import production from './production.json' with { type: 'json' };
+import { corsOrigins, lackOf } from './settings.ts';
 
 /** A setting that is unknown or not allowed; names the setting and says the rule. */
 export class SettingError extends Error {
@@ -72,7 +70,7 @@ export const deploymentSettings = {
   auditLockDays: { allowed: { from: 1, to: 36_500 }, default: '365' },
   /** Days after which entries leave the table, and sealed files the archive. 0: they stay. */
   auditRetentionDays: libSettings.auditRetentionDays,
-  auditArchiveDays: sealerSettings.auditArchiveDays,
+  auditArchiveDays: libSettings.auditArchiveDays,
   /** Whether audit entries are put on a bus; and the stream of a table that is brought along. */
   events: { allowed: ['off', 'on'], default: 'off' },
   auditStreamArn: {
@@ -148,16 +146,10 @@ const requireKnown = (given: Given): void => {
   }
 };
 
-const isAtDefault = (name: Name, values: Given): boolean => {
-  const setting: Setting = deploymentSettings[name];
-  return values[name] === undefined || String(values[name]) === setting.default;
-};
-
 const requireConsistent = (values: Given): void => {
   const settings = Object.entries(deploymentSettings) as [Name, DeploymentSetting][];
-  const ofDefaults = { isAtDefault: (name: string) => isAtDefault(name as Name, values) };
   for (const [name, { atMost }] of settings) {
-    const lack = lackOf(name, deploymentSettings, ofDefaults);
+    const lack = lackOf(name, deploymentSettings, (each) => values[each]);
     if (lack) throw new SettingError(name, lack);
     if (atMost && Number(values[name]) > Number(values[atMost])) {
       throw new SettingError(name, `must not be above ${atMost}, which is ${values[atMost]}`);
@@ -172,8 +164,12 @@ const requireKept = (settings: DeploymentSettings): void => {
     const message = `must be 0, for ever, where auditSeal is ${auditSeal}`;
     throw new SettingError('auditRetentionDays', message);
   }
-  const broken = tooFewDays(auditArchiveDays, { auditRetentionDays, auditLockDays });
-  if (broken) throw new SettingError('auditArchiveDays', broken);
+  const orEver = (days: number) => days || Number.POSITIVE_INFINITY;
+  for (const [name, least] of Object.entries({ auditRetentionDays, auditLockDays })) {
+    if (orEver(auditArchiveDays) >= orEver(least)) continue;
+    const rule = `must not be below ${name}, which is ${least || '0, for ever'}`;
+    throw new SettingError('auditArchiveDays', rule);
+  }
 };
 
 /** A table of its own has its stream by the stack, any other one by whoever brings it along. */
@@ -215,14 +211,10 @@ export const readDeploymentSettings = (chosen: Given): DeploymentSettings => {
   return settings;
 };
 
-const { auditSeal, auditRetentionDays } = libSettings;
-
-/** The settings that functions read, as their environment variables. */
-export const functionVariables = (
-  settings: DeploymentSettings,
-): Readonly<Record<ServiceVariable, string>> =>
+/** The settings that every function gets, as environment variables; one without a value is none. */
+export const functionVariables = (settings: DeploymentSettings): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries({ ...serviceSettings, auditSeal, auditRetentionDays }).map(
-      ([name, { variable }]) => [variable, String(settings[name as Name])],
-    ),
-  ) as Record<ServiceVariable, string>;
+    [...serviceNames, 'auditSeal' as const, 'auditRetentionDays' as const]
+      .map((name) => [variableOf(name), String(settings[name])])
+      .filter(([, value]) => value !== ''),
+  );

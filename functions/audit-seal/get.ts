@@ -10,13 +10,13 @@ import { publicKeyName } from '../../lib/seal/folder.ts';
 import { fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
-import { config, sealerConfig } from '../../lib/settings.ts';
+import { config } from '../../lib/settings.ts';
 import { callKms } from '../../lib/signed-request.ts';
 
 const readKey = async (): Promise<KeyObject> => {
   const { auditArchiveFolder: folder } = config;
   if (folder) return createPublicKey(await readFile(join(folder, publicKeyName)));
-  const { PublicKey } = await callKms('GetPublicKey', sealerConfig.auditSealKey);
+  const { PublicKey } = await callKms('GetPublicKey', config.auditSealKey);
   return createPublicKey({ key: Buffer.from(PublicKey, 'base64'), type: 'spki', format: 'der' });
 };
 
@@ -31,7 +31,7 @@ const readNewest = async () => {
 
 /** GET /api/admin/audit-seal */
 export const handler = endpoint(getAuditSeal, adminOnly, async () => {
-  if (!config.auditArchiveFolder && !sealerConfig.auditSealKey) {
+  if (!config.auditArchiveFolder && !config.auditSealKey) {
     throw new DomainError('AUDIT_NOT_SEALED');
   }
   const { key, newest } = await readNewest().catch((cause) => {

@@ -2,7 +2,7 @@ import type { DynamoDBBatchItemFailure, DynamoDBBatchResponse } from 'aws-lambda
 import { type AuditEvent, type Change, eventsOf } from '../../lib/audit/events.ts';
 import { namedError } from '../../lib/errors.ts';
 import { describeFault, logError } from '../../lib/log.ts';
-import { eventConfig } from '../../lib/settings.ts';
+import { config } from '../../lib/settings.ts';
 import { post } from '../../lib/signed-request.ts';
 
 /** Events that are put at the same time. */
@@ -15,7 +15,8 @@ const protocols = { events: 'application/x-amz-json-1.1', sqs: 'application/x-am
 
 /** @returns the output, or the name of the error */
 const call = async (service: keyof typeof protocols, target: string, input: object) => {
-  const { href: url } = new URL('/', eventConfig[`${service}Url`]);
+  const { eventsUrl, refusedEventsQueueUrl } = config;
+  const { href: url } = new URL('/', service === 'sqs' ? refusedEventsQueueUrl : eventsUrl);
   const headers = { 'content-type': protocols[service], 'x-amz-target': target };
   const { status, text } = await post({ url, service, headers, body: JSON.stringify(input) });
   const { __type = `Http${status}`, ...output } = JSON.parse(text);
@@ -24,14 +25,14 @@ const call = async (service: keyof typeof protocols, target: string, input: obje
 
 /** Puts an event on the bus; one that the bus refuses, into a queue, so that it holds up no other. */
 const put = async ({ event }: AuditEvent): Promise<void> => {
-  const { eventBus: EventBusName, eventSource: Source } = eventConfig;
+  const { eventBus: EventBusName, eventSource: Source } = config;
   const entry = { EventBusName, Source, ...event };
   const { error, output } = await call('events', 'AWSEvents.PutEvents', { Entries: [entry] });
   const refusal = error ?? output.Entries[0].ErrorCode;
   if (!refusal) return;
   if (!isRefusal.test(refusal)) throw namedError(refusal);
   const MessageBody = JSON.stringify({ error: refusal, ...entry });
-  const message = { QueueUrl: eventConfig.sqsUrl, MessageBody };
+  const message = { QueueUrl: config.refusedEventsQueueUrl, MessageBody };
   const kept = await call('sqs', 'AmazonSQS.SendMessage', message);
   if (kept.error) throw namedError(kept.error);
 };

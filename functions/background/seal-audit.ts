@@ -4,14 +4,14 @@ import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
-import { config, sealerConfig } from '../../lib/settings.ts';
+import { config } from '../../lib/settings.ts';
 
 const openSealing = async (): Promise<Sealing> => ({
-  archive: bucketArchive(sealerConfig.auditArchiveBucket),
+  archive: bucketArchive(config.auditArchiveBucket),
   source: auditEntries,
-  signer: await kmsSigner(sealerConfig.auditSealKey),
+  signer: await kmsSigner(config.auditSealKey),
   interval: config.auditSealInterval,
-  archiveDays: sealerConfig.auditArchiveDays,
+  archiveDays: config.auditArchiveDays,
   shown: shownHeader,
 });
 

@@ -1,6 +1,6 @@
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import type { Handler } from '../../lib/http/request.ts';
-import { config, settings as libSettings, operatorSettings } from '../../lib/settings.ts';
+import { config, serviceNames, variableOf } from '../../lib/settings.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';
@@ -76,7 +76,7 @@ const announce = (settings: LocalSettings, endpoint: string, url: string): void 
     sealInterval,
     ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
     settings: Object.fromEntries(
-      operatorSettings.map((name) => [libSettings[name].variable, String(config[name])]),
+      serviceNames.map((name) => [variableOf(name), String(config[name])]),
     ),
   });
 };
@@ -136,8 +136,6 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
       ...secondFactorKey(settings),
       AUDIT_ARCHIVE_FOLDER,
     });
-    // Reads every setting: one that is out of range is refused now, not by a later request.
-    Object.values(config);
     mail = await openMail(settings);
     const { integrations, admin } = await prepare(settings, engine.endpoint);
     announce(settings, engine.endpoint, url);

@@ -2,17 +2,16 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
-  anyText,
   ConfigError,
   configFrom,
-  corsOrigins,
-  faultsIn,
-  originsIn,
+  optionalText,
+  type Setting,
   serviceSettings,
   settings,
-  type VariableSetting,
   valuesIn,
+  variableOf,
 } from '../../lib/settings.ts';
+import { corsOrigins, faultsIn, originsIn } from '../settings.ts';
 import { createPrivately } from './folder.ts';
 
 /** How the service runs on this machine (infra/settings.md, On one machine). */
@@ -44,31 +43,21 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings that the local service itself reads, beside those of its functions. */
 export const localSettings = {
-  port: { variable: 'PORT', allowed: { from: 0, to: 65_535 }, default: '3000' },
+  port: { allowed: { from: 0, to: 65_535 }, default: '3000' },
   /** Where data is kept; `memory` keeps nothing. */
-  dataFolder: { variable: 'DATA_DIR', allowed: anyText, default: '.local' },
-  jwtSecret: { variable: 'JWT_SECRET', allowed: anyText, default: '' },
-  adminEmail: {
-    variable: 'ADMIN_EMAIL',
-    allowed: anyText,
-    default: '',
-    requires: 'adminPassword',
-  },
-  adminPassword: {
-    variable: 'ADMIN_PASSWORD',
-    allowed: anyText,
-    default: '',
-    requires: 'adminEmail',
-  },
+  dataDir: { ...optionalText, default: '.local' },
+  jwtSecret: optionalText,
+  adminEmail: { ...optionalText, requires: 'adminPassword' },
+  adminPassword: { ...optionalText, requires: 'adminEmail' },
   corsOrigins,
   /** Unless it is set, requests are logged on a terminal. */
-  logRequests: { variable: 'LOG_REQUESTS', allowed: ['on', 'off'] },
+  logRequests: { allowed: ['on', 'off'] },
   auditSealInterval: settings.auditSealInterval,
   /** An engine that runs already: engine.ts reads it, and the SDK. */
-  engine: { variable: 'AWS_ENDPOINT_URL_DYNAMODB', allowed: anyText, default: '' },
+  awsEndpointUrlDynamodb: optionalText,
   /** Where mails are sent in place of files: mail.ts reads it, and the SDK. */
-  ses: { variable: 'AWS_ENDPOINT_URL_SESV2', allowed: anyText, default: '' },
-} as const satisfies Readonly<Record<string, VariableSetting>>;
+  awsEndpointUrlSesv2: optionalText,
+} as const satisfies Readonly<Record<string, Setting>>;
 
 /** The file in a data folder that holds the signing secret's versions. */
 export const secretFile = (folder: string): string => join(folder, 'jwt-secret.json');
@@ -103,19 +92,21 @@ const factorKeyFile = (folder: string): string => join(folder, 'second-factor.ke
  * reads. It is made at the first start that needs it, and kept: the folder must be there, and locked.
  */
 export const secondFactorKey = ({ folder }: LocalSettings): Readonly<Record<string, string>> => {
-  const { secondFactor, secondFactorLocalKey } = settings;
+  const { secondFactor } = settings;
   if (valuesIn(process.env, { secondFactor }).secondFactor === 'off') return {};
   const make = () => randomBytes(32).toString('base64');
   const file = folder && factorKeyFile(folder);
   if (file && !existsSync(file)) createPrivately(file, make());
-  return { [secondFactorLocalKey.variable]: file ? readFileSync(file, 'utf8') : make() };
+  return { [variableOf('secondFactorLocalKey')]: file ? readFileSync(file, 'utf8') : make() };
 };
 
 /** @throws {ConfigError} when entries are to leave the audit table */
 const requireKept = (env: Environment): void => {
   if (configFrom(env).auditRetentionDays === 0) return;
-  const { variable } = settings.auditRetentionDays;
-  throw new ConfigError(variable, 'must be 0 on one machine, where nothing removes audit entries');
+  throw new ConfigError(
+    variableOf('auditRetentionDays'),
+    'must be 0 on one machine, where nothing removes audit entries',
+  );
 };
 
 /** @throws {Error} with a line for each setting that is not allowed, or that lacks others */
@@ -125,10 +116,10 @@ export const readLocalSettings = (
 ): LocalSettings => {
   const logRequests = { ...localSettings.logRequests, default: isTerminal ? 'on' : 'off' };
   const all = { ...localSettings, logRequests };
-  const faults = faultsIn(env, { ...all, ...serviceSettings });
+  const faults = faultsIn(env, { ...all, ...serviceSettings, auditSeal: settings.auditSeal });
   if (faults.length > 0) throw new Error(faults.join('\n'));
   const values = valuesIn(env, all);
-  const { dataFolder: folder, adminEmail: email, adminPassword: password } = values;
+  const { dataDir: folder, adminEmail: email, adminPassword: password } = values;
   requireKept(env);
   return {
     port: values.port,

@@ -20,7 +20,7 @@ const anotherPassword = (email: string, { folder }: LocalSettings): string => {
   if (!folder || !sendsMail(config)) {
     return `Start once with ADMIN_EMAIL=${quote(email)} and ADMIN_PASSWORD to set another one.`;
   }
-  const isDefault = folder === resolve(localSettings.dataFolder.default);
+  const isDefault = folder === resolve(localSettings.dataDir.default);
   const local = isDefault ? '--local' : quote(`--local=${folder}`);
   return `Set another one: npm run --silent operator -- reset-password ${quote(email)} ${local}`;
 };

@@ -1,10 +1,9 @@
 /** Finds environment variables that are no settings, and were probably meant as some. */
 import { resolve } from 'node:path';
-import { serviceSettings, settings, type VariableSetting } from '../../lib/settings.ts';
+import { serviceSettings, settings, variableOf } from '../../lib/settings.ts';
 import { environmentDefaults, localSettings } from './settings.ts';
 
-const variablesOf = (all: Readonly<Record<string, VariableSetting>>): readonly string[] =>
-  Object.values(all).map(({ variable }) => variable);
+const variablesOf = (all: object): readonly string[] => Object.keys(all).map(variableOf);
 
 /** The settings that people choose. */
 const meant = variablesOf({ ...localSettings, ...serviceSettings });

@@ -116,7 +116,7 @@ const refusePassword = (args: readonly string[]): void => {
 /** Gives --local its default. Its value is never the next argument. */
 const completeLocal = (argument: string): string =>
   argument === '--local'
-    ? `--local=${process.env.DATA_DIR || localSettings.dataFolder.default}`
+    ? `--local=${process.env.DATA_DIR || localSettings.dataDir.default}`
     : argument;
 
 /** Runs a command line. If it fails, prints why, and sets the exit status of the process. */

@@ -1,7 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { faultName } from '../../lib/errors.ts';
-import { operatorSettings, outputOf, settings } from '../../lib/settings.ts';
 import { Failure } from './failure.ts';
 
 /** The names and ARNs of a deployed service. */
@@ -69,14 +68,7 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     usersTable: output('UsersTableName'),
     auditTable: output('AuditTableName'),
     signingSecret: output('SigningSecretArn'),
-    settings: Object.fromEntries(
-      operatorSettings.map((name) => {
-        const { variable, default: standard } = settings[name];
-        const key = outputOf(name);
-        // A setting without a value has no output.
-        return [variable, standard === '' ? (outputs.get(key) ?? '') : output(key)];
-      }),
-    ),
+    settings: JSON.parse(output('Settings')),
     ...(outputs.has('AuditArchiveBucketName')
       ? {
           sealedTrail: {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { serviceSettings } from '../../lib/settings.ts';
+import { variableOf } from '../../lib/settings.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
 import {
   localAccount,
@@ -116,7 +116,7 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
  * does not set them. Ending sessions does no harm where there are none.
  */
 const likelySettings = (): Readonly<Record<string, string>> => {
-  const { variable } = serviceSettings.sessionDays;
+  const variable = variableOf('sessionDays');
   return process.env[variable] ? {} : { [variable]: '1' };
 };
 

@@ -4,7 +4,7 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
-import { eventSettings } from '../../lib/settings.ts';
+import { variableOf } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditPublisher } from '../uses.ts';
 import { createUnsent, ServiceFunction, type SharedFunctionProps } from './function.ts';
@@ -27,11 +27,13 @@ export const createAuditEvents = (
   const publisher = new ServiceFunction(stack, 'PublishAudit', { ...shared, definition });
   const refused = createUnsent(publisher);
   const { lambda } = publisher;
-  const { eventsUrl, eventBus, eventSource, sqsUrl } = eventSettings;
-  lambda.addEnvironment(eventsUrl.variable, `https://events.${stack.region}.${stack.urlSuffix}/`);
-  lambda.addEnvironment(eventBus.variable, bus.eventBusName);
-  lambda.addEnvironment(eventSource.variable, stack.stackName);
-  lambda.addEnvironment(sqsUrl.variable, refused.queueUrl);
+  lambda.addEnvironment(
+    variableOf('eventsUrl'),
+    `https://events.${stack.region}.${stack.urlSuffix}/`,
+  );
+  lambda.addEnvironment(variableOf('eventBus'), bus.eventBusName);
+  lambda.addEnvironment(variableOf('eventSource'), stack.stackName);
+  lambda.addEnvironment(variableOf('refusedEventsQueueUrl'), refused.queueUrl);
   bus.grantPutEventsTo(lambda);
   lambda.addEventSource(
     new DynamoEventSource(shared.tables.audit as ITable, {

@@ -11,7 +11,7 @@ import {
   type LifecycleRule,
   ObjectLockRetention,
 } from 'aws-cdk-lib/aws-s3';
-import { settings as libSettings, sealerSettings } from '../../lib/settings.ts';
+import { settings, variableOf } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../uses.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';
@@ -21,9 +21,6 @@ export interface AuditSeal {
   readonly sealer: ServiceFunction | undefined;
   readonly outputs: Readonly<Record<string, string>>;
 }
-
-const { auditSealInterval } = libSettings;
-const { auditArchiveBucket, auditSealKey } = sealerSettings;
 
 /** What names of objects begin with: see lib/seal/aws.ts. */
 const prefix = 'audit-archive/';
@@ -136,8 +133,8 @@ const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
 
 /** Lets a function show how the seal stands. */
 const grantShowing = ({ lambda }: ServiceFunction, kept: Kept): void => {
-  lambda.addEnvironment(auditSealKey.variable, kept.key.keyArn);
-  lambda.addEnvironment(libSettings.kmsUrl.variable, kmsUrl(kept.key.stack));
+  lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
+  lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
   lambda.addToRolePolicy(readingKey(kept));
 };
 
@@ -153,10 +150,10 @@ const createSealer = (
     scheduled: {
       timeout: Duration.minutes(15),
       environment: {
-        [auditSealInterval.variable]: auditSealInterval.default,
-        [sealerSettings.auditArchiveDays.variable]: String(auditArchiveDays),
-        [auditArchiveBucket.variable]: bucket.bucketName,
-        [auditSealKey.variable]: key.keyArn,
+        [variableOf('auditSealInterval')]: settings.auditSealInterval.default,
+        [variableOf('auditArchiveDays')]: String(auditArchiveDays),
+        [variableOf('auditArchiveBucket')]: bucket.bucketName,
+        [variableOf('auditSealKey')]: key.keyArn,
       },
     },
   });
@@ -171,7 +168,7 @@ const createSealer = (
   new Rule(stack, 'SealAuditSchedule', {
     description: 'Has the audit trail sealed',
     enabled: auditSeal === 'on',
-    schedule: Schedule.rate(Duration.seconds(Number(auditSealInterval.default))),
+    schedule: Schedule.rate(Duration.seconds(Number(settings.auditSealInterval.default))),
     // The next run does what one that failed did not.
     targets: [new LambdaFunction(sealer.lambda, { retryAttempts: 0 })],
   });

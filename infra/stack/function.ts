@@ -14,7 +14,6 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
-import type { ServiceVariable } from '../../lib/settings.ts';
 import type { FunctionDefinition, Use } from '../uses.ts';
 import type { Tables } from './table.ts';
 
@@ -28,7 +27,7 @@ export interface SharedFunctionProps {
   readonly signingSecret: Secret;
   /** The key of second factors, where users can have one. */
   readonly factorKey: IKey | undefined;
-  readonly variables: Readonly<Record<ServiceVariable, string>>;
+  readonly variables: Readonly<Record<string, string>>;
   readonly logs: Required<
     Pick<LogGroupProps, 'retention' | 'removalPolicy' | 'deletionProtectionEnabled'>
   >;
@@ -87,10 +86,9 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const tableNames = tableDefinitions
     .filter(({ name }) => used.has(name))
     .map(({ name, variable }) => [variable, tables[name].tableName]);
-  // A setting without a value is left out.
-  const ofSettings = Object.entries(variables).filter(([, value]) => value !== '');
   return {
-    ...Object.fromEntries([...tableNames, ...ofSettings]),
+    ...variables,
+    ...Object.fromEntries(tableNames),
     ...(definition.uses.has('secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
     // Lambda runs a function in the folder of its code.
     ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
@@ -144,7 +142,7 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
           (action) => new PolicyStatement({ actions: [action], resources: [factorKey.keyArn] }),
         )
       : []),
-    ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM)] : []),
+    ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM ?? '')] : []),
   ];
 };
 

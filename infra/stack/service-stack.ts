@@ -8,7 +8,6 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
-import { operatorSettings, outputOf } from '../../lib/settings.ts';
 import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
 import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
@@ -130,14 +129,6 @@ const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<s
   return queue ? { UnsentMailsQueueUrl: queue.queueUrl } : {};
 };
 
-/** Settings that the operator's commands need; one without a value is no output. */
-const settingsForOperators = (settings: DeploymentSettings) =>
-  Object.fromEntries(
-    operatorSettings
-      .map((name) => [outputOf(name), String(settings[name])])
-      .filter(([, value]) => value !== ''),
-  );
-
 /** The service on AWS. In production, all data is kept when the stack is deleted. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, settings: DeploymentSettings) {
@@ -182,7 +173,7 @@ export class ServiceStack extends Stack {
       ...seal?.outputs,
       ...events?.outputs,
       ...unsentMailsOf(functions),
-      ...settingsForOperators(settings),
+      Settings: JSON.stringify(variables),
     });
   }
 

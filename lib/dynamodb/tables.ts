@@ -2,7 +2,7 @@
  * The tables and their indexes, as data. The stack, the local service and the tests build them
  * from here; the stores name attributes and indexes from here.
  */
-import { settings } from '../settings.ts';
+import { variableOf } from '../settings.ts';
 
 export interface KeyAttribute {
   readonly name: string;
@@ -20,7 +20,7 @@ export interface IndexDefinition {
 export interface TableDefinition {
   /** The logical name, and the setting that holds the name of the real table. */
   readonly name: 'users' | 'audit';
-  readonly variable: 'USERS_TABLE' | 'AUDIT_TABLE';
+  readonly variable: string;
   readonly partitionKey: KeyAttribute;
   readonly indexes: readonly IndexDefinition[];
   /** The attribute with the time (seconds since 1970) after which DynamoDB may delete an item. */
@@ -72,7 +72,7 @@ export const usersIndexes = {
  */
 export const usersTable = {
   name: 'users',
-  variable: settings.usersTable.variable,
+  variable: variableOf('usersTable'),
   partitionKey: { name: 'pk', type: 'S' },
   indexes: Object.values(usersIndexes),
   timeToLive: 'expires_at',
@@ -96,7 +96,7 @@ export const auditIndexes = {
 /** Audit entries. They have the attribute `expires_at` unless AUDIT_RETENTION_DAYS is 0. */
 export const auditTable = {
   name: 'audit',
-  variable: settings.auditTable.variable,
+  variable: variableOf('auditTable'),
   partitionKey: { name: 'id', type: 'N' },
   indexes: Object.values(auditIndexes),
   timeToLive: 'expires_at',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { serviceSettings } from '../../lib/settings.ts';
+import { serviceNames, variableOf } from '../../lib/settings.ts';
 import { everySetting } from '../support/every-setting.ts';
 import { production, resourcesOf, synthesise } from './stack/template.ts';
 
@@ -12,8 +12,8 @@ const allSettings = {
   docs: 'on',
   events: 'on',
   ...Object.fromEntries(
-    Object.entries(serviceSettings).flatMap(([name, { variable }]) => {
-      const value = (everySetting as Readonly<Record<string, string>>)[variable];
+    serviceNames.flatMap((name) => {
+      const value = (everySetting as Readonly<Record<string, string>>)[variableOf(name)];
       return value === undefined ? [] : [[name, value]];
     }),
   ),

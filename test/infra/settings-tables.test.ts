@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { deploymentSettings } from '../../infra/deployment-settings.ts';
 import { localSettings } from '../../infra/local/settings.ts';
-import { type Setting, serviceSettings } from '../../lib/settings.ts';
+import { type Setting, serviceSettings, variableOf } from '../../lib/settings.ts';
 
 const lines = globSync('{*,infra/*,functions/*}.md').flatMap((file) =>
   readFileSync(file, 'utf8').split('\n'),
@@ -40,8 +40,8 @@ describe('The tables of settings in the documents', () => {
   it('have each variable of npm start, with its default and its allowed values', () => {
     expect(readTable('Variable')).toEqual(
       Object.fromEntries(
-        Object.values(localSettings).map((setting) => [
-          code(setting.variable),
+        Object.entries(localSettings).map(([name, setting]) => [
+          code(variableOf(name)),
           rowOf(setting, expect.any(String)),
         ]),
       ),
@@ -50,7 +50,7 @@ describe('The tables of settings in the documents', () => {
 
   it('have each setting of the service, with its default and its allowed values', () => {
     const rows = Object.entries(serviceSettings).map(([name, setting]) => [
-      `${code(setting.variable)}, ${code(name)}`,
+      `${code(variableOf(name))}, ${code(name)}`,
       rowOf(setting, 'none'),
     ]);
     const inDeployment = allowedBy(deploymentSettings.bcryptCost);

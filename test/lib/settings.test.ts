@@ -1,19 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Config,
-  ConfigError,
-  configFrom,
-  corsOrigins,
-  faultsIn,
-  operatorSettings,
-  originsIn,
-  outputOf,
-  sendsMail,
-  serviceSettings,
-  settings,
-  tooFewDays,
-  valuesIn,
-} from '../../lib/settings.ts';
+import { type Config, ConfigError, configFrom, sendsMail, settings } from '../../lib/settings.ts';
 
 type Name = keyof Config;
 
@@ -32,6 +18,7 @@ const numbers: readonly [Name, string, number, number, number][] = [
 /** Each with its variable and its smallest number besides 0, which is the default. */
 const days: readonly [Name, string, number][] = [
   ['auditRetentionDays', 'AUDIT_RETENTION_DAYS', 30],
+  ['auditArchiveDays', 'AUDIT_ARCHIVE_DAYS', 1],
 ];
 
 /** Each with its variable and its values, the default first. */
@@ -63,7 +50,13 @@ const optional: readonly [Name, string][] = [
   ['secondFactorKey', 'SECOND_FACTOR_KEY'],
   ['secondFactorLocalKey', 'SECOND_FACTOR_LOCAL_KEY'],
   ['kmsUrl', 'KMS_URL'],
+  ['auditArchiveBucket', 'AUDIT_ARCHIVE_BUCKET'],
   ['auditArchiveFolder', 'AUDIT_ARCHIVE_FOLDER'],
+  ['auditSealKey', 'AUDIT_SEAL_KEY'],
+  ['eventsUrl', 'EVENTS_URL'],
+  ['eventBus', 'EVENT_BUS'],
+  ['eventSource', 'EVENT_SOURCE'],
+  ['refusedEventsQueueUrl', 'REFUSED_EVENTS_QUEUE_URL'],
 ];
 
 const refusalOf = (read: () => unknown): string => {
@@ -230,92 +223,6 @@ describe('A setting of mails', () => {
   });
 });
 
-describe('The settings of a whole service', () => {
-  const [MAIL_FROM, RESET_URL] = ['accounts@example.com', 'https://app.example.com/reset'];
-
-  it.each([
-    [{}, []],
-    [{ MAIL_FROM, RESET_URL }, []],
-    [{ SESSION_DAYS: '0', EMAIL_VERIFICATION: '' }, []],
-    [{ MAIL_FROM }, ['MAIL_FROM requires RESET_URL']],
-    [{ RESET_URL }, ['RESET_URL requires MAIL_FROM']],
-    [{ VERIFY_URL: RESET_URL }, ['VERIFY_URL requires RESET_URL and MAIL_FROM']],
-    [{ SESSION_DAYS: '90' }, []],
-    [{ SELF_DELETION: 'on' }, ['SELF_DELETION requires that SESSION_DAYS is not 0']],
-    [
-      { EMAIL_VERIFICATION: 'on' },
-      ['EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM'],
-    ],
-    // What one of them lacks is not said again of those that require it.
-    [
-      { EMAIL_VERIFICATION: 'on', VERIFY_URL: RESET_URL },
-      ['VERIFY_URL requires RESET_URL and MAIL_FROM'],
-    ],
-    [
-      { EMAIL_VERIFICATION: 'on', MAIL_FROM },
-      ['MAIL_FROM requires RESET_URL', 'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL'],
-    ],
-    // Values come first.
-    [
-      { MAIL_FROM, EMAIL_VERIFICATION: 'true', DOCS: 'no' },
-      [
-        'EMAIL_VERIFICATION must be one of off, on, required',
-        'DOCS must be one of on, off',
-        'MAIL_FROM requires RESET_URL',
-        'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL',
-      ],
-    ],
-  ])('are refused with everything that is wrong with them: %o', (env, faults) => {
-    expect(faultsIn(env, serviceSettings)).toEqual(
-      faults.map((fault) => `Environment variable ${fault}`),
-    );
-  });
-});
-
-describe('CORS_ORIGINS', () => {
-  const read = (text: string) => valuesIn({ CORS_ORIGINS: text }, { corsOrigins }).corsOrigins;
-
-  it.each([
-    ['', ['*']],
-    ['*', ['*']],
-    ['https://a.example', ['https://a.example']],
-    ['https://a.example, http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
-  ])('%j means the origins %j', (text, origins) => {
-    expect(originsIn(read(text))).toEqual(origins);
-  });
-
-  it.each([
-    'app.example.com',
-    'localhost:3000',
-    'https://app.example.com/',
-    'https://*.example.com',
-    '*,https://app.example.com',
-    'https://a.example,https://b.example/',
-    'https://a.example,',
-    'ftp://a.example',
-    'https:/',
-    'xhttps://a.example',
-    'https://a.example '.repeat(2),
-  ])('is refused when it is %j', (text) => {
-    expect(refusalOf(() => read(text))).toBe(
-      'Environment variable CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
-    );
-  });
-});
-
-describe('A number of days that must not be smaller than others, of which 0 means for ever', () => {
-  it.each([
-    [1, { one: 1, two: 0 }, 'must not be below two, which is 0, for ever'],
-    [1, { one: 2 }, 'must not be below one, which is 2'],
-    [1, { one: 1, two: 3, three: 2 }, 'must not be below two, which is 3'],
-    [2, { one: 1, two: 2 }, undefined],
-    [36_500, { one: 0 }, 'must not be below one, which is 0, for ever'],
-    [0, { one: 36_500, two: 0 }, undefined],
-  ])('%d beside %j: %s', (number, others, rule) => {
-    expect(tooFewDays(number, others)).toBe(rule);
-  });
-});
-
 describe('configFrom', () => {
   it('reads the settings that these tests cover, and no others', () => {
     const covered = [numbers, days, choices, texts, optional].flat().map(([setting]) => setting);
@@ -347,18 +254,4 @@ describe('configFrom', () => {
 
     expect([first, config.bcryptCost]).toEqual([5, 6]);
   });
-});
-
-it('The settings of operators have these outputs of a deployed stack', () => {
-  expect(operatorSettings.map(outputOf)).toEqual([
-    'PasswordMinLength',
-    'BcryptCost',
-    'SessionDays',
-    'SecondFactor',
-    'MailFrom',
-    'ResetUrl',
-    'EmailVerification',
-    'AuditDetail',
-    'AuditRetentionDays',
-  ]);
 });

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doubtsAbout } from '../../../infra/local/unknown-settings.ts';
-import { serviceSettings } from '../../../lib/settings.ts';
+import { serviceNames, variableOf } from '../../../lib/settings.ts';
 
 describe('An environment variable that is no setting', () => {
   it.each([
@@ -62,7 +62,7 @@ describe('An environment variable that is no setting', () => {
   });
 
   it('is none of those that the service reads, nor one without a value', () => {
-    const variables = Object.values(serviceSettings).map(({ variable }) => [variable, 'x']);
+    const variables = serviceNames.map((name) => [variableOf(name), 'x']);
     const own = { USERS_TABLE: 't', MAIL_FUNCTION_URL: 'u' };
 
     expect(doubtsAbout({ ...Object.fromEntries(variables), ...own, SESSION_DAY: '' })).toEqual([]);

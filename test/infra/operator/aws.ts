@@ -37,13 +37,7 @@ const describeStacks = ({ environment }: OperatedService, more: Outputs) => {
     UsersTableName: environment.USERS_TABLE ?? '',
     AuditTableName: environment.AUDIT_TABLE ?? '',
     SigningSecretArn: 'arn:aws:secretsmanager:us-east-1:123456789012:secret:signing',
-    PasswordMinLength: '1',
-    BcryptCost: '4',
-    SessionDays: '0',
-    SecondFactor: 'off',
-    EmailVerification: 'off',
-    AuditDetail: 'standard',
-    AuditRetentionDays: '0',
+    Settings: JSON.stringify({ BCRYPT_COST: '4' }),
     ...more,
   };
   const members = Object.entries(outputs).map(member).join('');

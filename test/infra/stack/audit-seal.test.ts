@@ -73,7 +73,6 @@ describe('The seal of the audit trail', () => {
     expect(Object.fromEntries(outputs)).toMatchObject({
       AuditArchiveBucketName: 'AuditArchive',
       AuditSealKeyArn: 'AuditSealKey',
-      AuditRetentionDays: '0',
     });
   });
 });

@@ -1,0 +1,77 @@
+/** What `npm start` and a deployment share of settings, beside those of the service. */
+import {
+  ConfigError,
+  type Environment,
+  readSetting,
+  type Setting,
+  variableOf,
+} from '../lib/settings.ts';
+
+/** The origins that a value of {@link corsOrigins} lists. */
+export const originsIn = (text: string): string[] => text.split(',').map((each) => each.trim());
+
+const isOrigin = (text: string) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text;
+
+/** The origins whose pages may call the API from a browser. Only the gateway reads them. */
+export const corsOrigins = {
+  allowed: {
+    rule: '* or a comma-separated list of origins such as https://app.example.com',
+    isAllowed: (text) => originsIn(text).every(isOrigin),
+  },
+  default: '*',
+} as const satisfies Setting;
+
+type Catalogue = Readonly<Record<string, Setting>>;
+
+/** A setting, and those that it requires, each through the one before. */
+const chainOf = (all: Catalogue, chain: readonly [string, ...string[]]): readonly string[] => {
+  const next = all[chain.at(-1) ?? '']?.requires;
+  return next && !chain.includes(next) ? chainOf(all, [...chain, next]) : chain;
+};
+
+/**
+ * What a setting that has a value lacks: settings that it requires, directly or through others, and
+ * that are at their defaults.
+ * @param settingOf the value of a setting, undefined or '' for its default
+ * @param nameOf the name under which users know a setting
+ * @returns it completes a sentence that begins with the name of the setting; undefined: nothing, or
+ *   the same as a setting that it requires
+ */
+export const lackOf = (
+  name: string,
+  all: Catalogue,
+  settingOf: (name: string) => unknown,
+  nameOf = (each: string) => each,
+): string | undefined => {
+  const isAtDefault = (each: string): boolean => {
+    const value = String(settingOf(each) ?? '');
+    return value === '' || value === all[each]?.default;
+  };
+  const [, direct = '', ...others] = chainOf(all, [name]);
+  if (!direct || isAtDefault(name) || !isAtDefault(direct)) return undefined;
+  const lacking = [direct, ...others.filter(isAtDefault)].map((each) => {
+    const value = all[each]?.default;
+    return value ? `that ${nameOf(each)} is not ${value}` : nameOf(each);
+  });
+  return `requires ${new Intl.ListFormat('en-GB').format(lacking)}`;
+};
+
+/**
+ * Everything that is wrong with the settings in an environment, a sentence each: first the values that
+ * are not allowed, then what those that are set lack.
+ */
+export const faultsIn = (env: Environment, all: Catalogue): readonly string[] => {
+  const values = Object.entries(all).flatMap(([name, setting]) => {
+    try {
+      readSetting(env, name, setting);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+  const lacking = Object.keys(all).flatMap((name) => {
+    const lack = lackOf(name, all, (each) => env[variableOf(each)], variableOf);
+    return lack ? [new ConfigError(variableOf(name), lack).message] : [];
+  });
+  return [...values, ...lacking];
+};

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { corsOrigins, faultsIn, originsIn } from '../../infra/settings.ts';
+import { serviceSettings, valuesIn } from '../../lib/settings.ts';
+
+describe('The settings of a whole service', () => {
+  const [MAIL_FROM, RESET_URL] = ['accounts@example.com', 'https://app.example.com/reset'];
+
+  it.each([
+    [{}, []],
+    [{ MAIL_FROM, RESET_URL }, []],
+    [{ SESSION_DAYS: '0', EMAIL_VERIFICATION: '' }, []],
+    [{ MAIL_FROM }, ['MAIL_FROM requires RESET_URL']],
+    [{ RESET_URL }, ['RESET_URL requires MAIL_FROM']],
+    [{ VERIFY_URL: RESET_URL }, ['VERIFY_URL requires RESET_URL and MAIL_FROM']],
+    [{ SESSION_DAYS: '90' }, []],
+    [{ SELF_DELETION: 'on' }, ['SELF_DELETION requires that SESSION_DAYS is not 0']],
+    [
+      { EMAIL_VERIFICATION: 'on' },
+      ['EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM'],
+    ],
+    // What one of them lacks is not said again of those that require it.
+    [
+      { EMAIL_VERIFICATION: 'on', VERIFY_URL: RESET_URL },
+      ['VERIFY_URL requires RESET_URL and MAIL_FROM'],
+    ],
+    [
+      { EMAIL_VERIFICATION: 'on', MAIL_FROM },
+      ['MAIL_FROM requires RESET_URL', 'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL'],
+    ],
+    // Values come first.
+    [
+      { MAIL_FROM, EMAIL_VERIFICATION: 'true', DOCS: 'no' },
+      [
+        'EMAIL_VERIFICATION must be one of off, on, required',
+        'DOCS must be one of on, off',
+        'MAIL_FROM requires RESET_URL',
+        'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL',
+      ],
+    ],
+  ])('are refused with everything that is wrong with them: %o', (env, faults) => {
+    expect(faultsIn(env, serviceSettings)).toEqual(
+      faults.map((fault) => `Environment variable ${fault}`),
+    );
+  });
+});
+
+describe('CORS_ORIGINS', () => {
+  const read = (text: string) => valuesIn({ CORS_ORIGINS: text }, { corsOrigins }).corsOrigins;
+
+  it.each([
+    ['', ['*']],
+    ['*', ['*']],
+    ['https://a.example', ['https://a.example']],
+    ['https://a.example, http://localhost:5173', ['https://a.example', 'http://localhost:5173']],
+  ])('%j means the origins %j', (text, origins) => {
+    expect(originsIn(read(text))).toEqual(origins);
+  });
+
+  it.each([
+    'app.example.com',
+    'localhost:3000',
+    'https://app.example.com/',
+    'https://*.example.com',
+    '*,https://app.example.com',
+    'https://a.example,https://b.example/',
+    'https://a.example,',
+    'ftp://a.example',
+    'https:/',
+    'xhttps://a.example',
+    'https://a.example '.repeat(2),
+  ])('is refused when it is %j', (text) => {
+    expect(() => read(text)).toThrow(
+      'Environment variable CORS_ORIGINS must be * or a comma-separated list of origins such as https://app.example.com',
+    );
+  });
+});
