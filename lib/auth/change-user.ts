@@ -16,7 +16,7 @@ import { hashPassword } from '../users/password.ts';
 import type { UserChanges } from '../users/schema.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { type Fields, requireAdmin, rewriteUser, writeUser } from '../users/write.ts';
+import { type Fields, requireAdmin, rewriteUser, takeEmail, writeUser } from '../users/write.ts';
 import { type Confirmation, passwordCheck } from './confirmation.ts';
 import type { Claims } from './token.ts';
 
@@ -127,7 +127,7 @@ export const changeUser = (request: ChangeRequest): Promise<Changed> => {
   const attempt = async (user: StoredUser): Promise<Changed | undefined> => {
     await check(user);
     const fields = await fieldsOf(user, request, hash);
-    const steps = grantorCheck(user, request);
+    const steps = [...grantorCheck(user, request), ...takeEmail(user, fields.email)];
     const isNone = Object.keys(fields).length === 0;
     const after = isNone ? user : await writeUser(user, fields, { by: claims.id, steps });
     const { email, ...atOnce } = changes;

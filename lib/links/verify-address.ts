@@ -6,7 +6,7 @@ import { notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
 import { changeDetails } from '../users/audit-details.ts';
 import { endedSessions } from '../users/sessions.ts';
-import { untilWritten, writeUser } from '../users/write.ts';
+import { takeEmail, untilWritten, writeUser } from '../users/write.ts';
 import { readLink, useLink } from './link.ts';
 
 /**
@@ -31,7 +31,9 @@ const tryToVerify = async (
   if (isUsed) return false;
   const ended = isMoved ? endedSessions(user, session) : {};
   const change = { email, email_verified: true, ...ended };
-  const isWritten = await writeUser(user, change, { steps: [useLink(link)] });
+  const isWritten = await writeUser(user, change, {
+    steps: [useLink(link), ...takeEmail(user, email)],
+  });
   return isWritten && { user, made };
 };
 

@@ -133,8 +133,11 @@ export const releaseEmail = ({ id, email }: StoredUser): Step => [
   },
 ];
 
-/** Takes an address for a user, unless it is the present one in another letter case. */
-const moveEmail = (user: StoredUser, email: string): readonly Step[] => {
+/**
+ * The steps that take an address for a user, unless it is the present one in another letter case. They
+ * are apart from {@link writeUser}, so that only functions that change addresses may delete items.
+ */
+export const takeEmail = (user: StoredUser, email = user.email): readonly Step[] => {
   if (emailKey(email) === emailKey(user.email)) return [];
   const Put = {
     TableName: config.usersTable,
@@ -156,9 +159,9 @@ export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
  * wait for the link to one. Whoever made the user may no more change it once it is an admin, or anybody
  * else has set its password, even the same one, or its address.
  * @param by id of the caller; absent: an operator, or a mailed link
- * @param steps further writes and conditions at that instant
+ * @param steps further writes and conditions at that instant; for another address {@link takeEmail}
  * @returns the user as changed; undefined when others have changed it since it was read
- * @throws {DomainError} EMAIL_REGISTERED, STORAGE_FAULT, and the errors of the steps
+ * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
  */
 export const writeUser = async (
   user: StoredUser,
@@ -179,8 +182,7 @@ export const writeUser = async (
   // Only admins have the key of their index.
   const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
   const update = updateOf(user, { ...fields, ...listing });
-  const moving = isMoved ? [...moveEmail(user, email), ...voidResetLink(user)] : [];
-  const all = [...steps, ...moving];
+  const all = [...steps, ...(isMoved ? voidResetLink(user) : [])];
   const isWritten =
     all.length === 0
       ? await updateOnce(update, version)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type StoredUser, toUser } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
-import { type Fields, rewriteUser, writeUser } from '../../lib/users/write.ts';
+import { type Fields, rewriteUser, takeEmail, writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from './client.ts';
 
 /** A user to store, with an address of its own. */
@@ -23,4 +23,4 @@ export const findUser = async (id: number) => {
 
 /** Sets fields of a user, as an operator does. */
 export const setFields = (id: number, fields: Fields): Promise<StoredUser> =>
-  rewriteUser(id, (user) => writeUser(user, fields));
+  rewriteUser(id, (user) => writeUser(user, fields, { steps: takeEmail(user, fields.email) }));

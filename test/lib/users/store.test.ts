@@ -9,7 +9,7 @@ import {
   insertUser,
   readUser,
 } from '../../../lib/users/store.ts';
-import { writeUser } from '../../../lib/users/write.ts';
+import { takeEmail, writeUser } from '../../../lib/users/write.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { type EngineProxy, type Fault, faults, startProxy } from '../../support/proxy.ts';
@@ -195,7 +195,8 @@ describe('A write of a user', () => {
     await setFields(user.id, { name: 'Early' });
 
     expect(await writeUser(user, { name: 'Late' })).toBeUndefined();
-    expect(await writeUser(user, { email: uniqueEmail() })).toBeUndefined();
+    const email = uniqueEmail();
+    expect(await writeUser(user, { email }, { steps: takeEmail(user, email) })).toBeUndefined();
 
     expect(await findUser(user.id)).toMatchObject({ name: 'Early', email: user.email });
   });
