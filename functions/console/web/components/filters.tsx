@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { utcTime } from '../format.ts';
 import { go, href } from '../router.ts';
 import {
@@ -95,6 +95,15 @@ export const Filters = ({ state }: { state: TrailState }) => {
   useEffect(() => {
     if (isSet) setOpen(true);
   }, [isSet]);
+  const sent = useRef<Values>({});
+  const apply = async () => {
+    // What is chosen while an address is looked up counts too.
+    for (let values: Values | undefined; values !== sent.current; ) {
+      values = sent.current;
+      const query = await queryOf(state, values);
+      if (values === sent.current) showTrail(query);
+    }
+  };
   const buttons = (
     <>
       <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -111,7 +120,10 @@ export const Filters = ({ state }: { state: TrailState }) => {
   );
   return (
     <Form
-      act={async (values: Values) => showTrail(await queryOf(state, values))}
+      act={apply}
+      onSend={(values: Values) => {
+        sent.current = values;
+      }}
       failed="The filters were not applied"
       submit="Show"
       beside={buttons}

@@ -114,6 +114,8 @@ export const Select = ({ label, defaultValue, options, ...select }: SelectProps)
 interface FormProps<Values> {
   /** Does what the form is for, with the values of its fields by their names. */
   readonly act: (values: Values) => Promise<unknown>;
+  /** Gets the values also when the form is sent while it is at work, which is ignored otherwise. */
+  readonly onSend?: (values: Values) => void;
   /** What the form says when it fails, such as `The user was not created`. */
   readonly failed: string;
   readonly submit: string;
@@ -147,6 +149,7 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
       onSubmit={(event) => {
         event.preventDefault();
         const values = Object.fromEntries(new FormData(event.currentTarget, event.submitter));
+        rest.onSend?.(values as Values);
         if (wait === 0) void run(values as Values);
       }}
     >
