@@ -77,12 +77,12 @@ const check = async (
     const files = await splitFiles(sealing, now);
     await verify({ first: files.recent[0] ?? 1 });
     if (isOver()) throw namedError('OutOfTime');
-    const [first = 1, ...more] = nextPart(files, before?.last ?? 0);
-    const { last } = await verify({ first, last: more.at(-1) ?? first });
-    let { found } = before ?? { found: null };
+    const [first, ...more] = nextPart(files, before?.last ?? 0);
+    let { last, found } = before ?? { last: 0, found: null };
+    if (first !== undefined) ({ last } = await verify({ first, last: more.at(-1) ?? first }));
     const at = now.toISOString();
     if (findings > 0) found = at;
-    return { at, first, last, findings, found };
+    return { at, first: first ?? 1, last, findings, found };
   } finally {
     if (findings > 0) logBroken(findings, named);
   }

@@ -67,6 +67,17 @@ describe('The sealer’s own check', () => {
     expect(logged).toEqual([]);
   });
 
+  it('counts each finding once where all files are of the last two days', async () => {
+    const trail = makeTrail();
+    await runAfter(trail, 12);
+    changeEntry(trail, 0);
+
+    const newest = await runAfter(trail, 12);
+
+    expect(newest?.check).toMatchObject({ first: 1, last: 0, findings: 1 });
+    expect(logged).toMatchObject([{ faults: 1 }]);
+  });
+
   it('takes the whole archive in thirty days, part by part', async () => {
     const trail = await makeDays(20);
     const seen = new Set<number>();
