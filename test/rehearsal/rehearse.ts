@@ -112,7 +112,7 @@ const redeploy = async (
   await step('Take a permission from a function and see that it matters', async () => {
     const { token } = user;
     const before = await api('GET', '/api/profile', { token });
-    await deploy(variant(changed, 'without', withoutTablePermissions('Profile')), emulator.env);
+    await deploy(variant(changed, 'without', withoutTablePermissions('ProfileGet')), emulator.env);
     const after = await api('GET', '/api/profile', { token });
     const statuses = [before.status, after.status].join(' ');
     requireThat(statuses === '200 500', `GET /api/profile with and without it: ${statuses}`);
