@@ -2,11 +2,11 @@
  * What each handler uses, a line each, and the functions that follow from it: the stack, the local
  * service and the tests read them.
  */
-import { operationsInForce } from '../lib/contract/operations.ts';
+
+import { endpoints } from '../functions/contracts.ts';
+import { type Endpoint, type HttpMethod, inForce } from '../lib/contract/contract.ts';
 import { auditIndexes, usersIndexes } from '../lib/dynamodb/tables.ts';
 import { type ServiceValues, sendsMail } from '../lib/settings.ts';
-
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 export interface Route {
   /** API Gateway's name of the route: `METHOD /path`. */
@@ -38,7 +38,7 @@ const audit = (...actions: string[]): TablePermission => ({ ...users(...actions)
  * A transaction takes the actions of all its items.
  */
 const permissionsOf = {
-  /** Reads a caller's session and user, and notes the first use of a token. */
+  /** Reads a caller's session and user, and notes the first use of a token; so says the contract. */
   caller: [users('BatchGetItem'), { ...users('UpdateItem'), keys: 'sessions#*' }],
   /** Signs and verifies tokens, links or cursors; whoever has a caller does. */
   secret: [],
@@ -96,84 +96,37 @@ const usesOf = {
   'auth/register': ['secret', 'passwords', 'users.read', 'users.create', 'users.change', 'audit.write', 'mail'],
   'auth/login': ['secret', 'passwords', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail', 'factor.decrypt'],
   'auth/refresh': ['secret', 'users.read', 'users.change', 'audit.write'],
-  'auth/logout': ['caller', 'users.change', 'audit.write'],
-  'account-deletions/create': ['caller', 'passwords', 'users.read', 'users.change', 'users.delete', 'admins.delete', 'audit.write', 'mail', 'factor.decrypt'],
-  'password-resets/request': ['caller', 'users.change', 'mail'],
+  'auth/logout': ['users.change', 'audit.write'],
+  'account-deletions/create': ['passwords', 'users.read', 'users.change', 'users.delete', 'admins.delete', 'audit.write', 'mail', 'factor.decrypt'],
+  'password-resets/request': ['users.change', 'mail'],
   'password-resets/set': ['secret', 'passwords', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail'],
-  'email-verifications/request': ['caller', 'users.read', 'users.change', 'mail'],
+  'email-verifications/request': ['users.read', 'users.change', 'mail'],
   'email-verifications/confirm': ['secret', 'passwords', 'users.read', 'users.create', 'users.change', 'users.delete', 'audit.write', 'mail'],
-  'profile/get': ['caller', 'users.read'],
-  'users/create': ['caller', 'passwords', 'users.create', 'users.change', 'admins.make', 'audit.write'],
-  'users/list': ['caller', 'users.read', 'users.list'],
-  'users/get': ['caller', 'users.read'],
-  'users/update': ['caller', 'passwords', 'users.read', 'users.create', 'users.change', 'users.delete', 'admins.make', 'audit.write', 'mail'],
-  'users/delete': ['caller', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail'],
-  'users/revoke': ['caller', 'users.change', 'audit.write'],
-  'sessions/list': ['caller'],
-  'sessions/end': ['caller', 'users.change', 'audit.write'],
-  'sessions/end-others': ['caller', 'users.change', 'audit.write'],
-  'second-factor/get': ['caller'],
-  'second-factor/enrol': ['caller', 'passwords', 'users.read', 'users.change', 'audit.write', 'factor.encrypt'],
-  'second-factor/confirm': ['caller', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'second-factor/renew-recovery-codes': ['caller', 'passwords', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'second-factor/remove': ['caller', 'passwords', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'users/get-second-factor': ['caller', 'users.read'],
-  'users/remove-second-factor': ['caller', 'users.read', 'users.change', 'audit.write', 'mail'],
-  'audit-logs/list': ['caller', 'audit.read', 'audit.write'],
-  'audit-seal/get': ['caller', 'seal'],
+  'profile/get': ['users.read'],
+  'users/create': ['passwords', 'users.create', 'users.change', 'admins.make', 'audit.write'],
+  'users/list': ['users.read', 'users.list'],
+  'users/get': ['users.read'],
+  'users/update': ['passwords', 'users.read', 'users.create', 'users.change', 'users.delete', 'admins.make', 'audit.write', 'mail'],
+  'users/remove': ['users.read', 'users.change', 'users.delete', 'audit.write', 'mail'],
+  'users/revoke': ['users.change', 'audit.write'],
+  'sessions/list': [],
+  'sessions/end': ['users.change', 'audit.write'],
+  'sessions/end-others': ['users.change', 'audit.write'],
+  'second-factor/get': [],
+  'second-factor/enrol': ['passwords', 'users.read', 'users.change', 'audit.write', 'factor.encrypt'],
+  'second-factor/confirm': ['users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
+  'second-factor/renew-recovery-codes': ['passwords', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
+  'second-factor/remove': ['passwords', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
+  'users/get-second-factor': ['users.read'],
+  'users/remove-second-factor': ['users.read', 'users.change', 'audit.write', 'mail'],
+  'audit-logs/list': ['audit.read', 'audit.write'],
+  'audit-seal/get': ['seal'],
   'v1-users/index': ['memory'],
   'docs/index': ['files'],
   'console/index': ['files'],
 } as const satisfies Readonly<Record<string, readonly Use[]>>;
 
 type HandlerFile = keyof typeof usesOf;
-
-const routesOf: Partial<Record<HandlerFile, readonly string[]>> = {
-  'auth/register': ['POST /api/auth/register'],
-  'auth/login': ['POST /api/login'],
-  'auth/refresh': ['POST /api/refresh'],
-  'auth/logout': ['POST /api/logout'],
-  'account-deletions/create': ['POST /api/account-deletions'],
-  'password-resets/request': ['POST /api/password-resets'],
-  'password-resets/set': ['PUT /api/password-resets'],
-  'email-verifications/request': ['POST /api/email-verifications'],
-  'email-verifications/confirm': ['PUT /api/email-verifications'],
-  'profile/get': ['GET /api/profile'],
-  'users/create': ['POST /api/users'],
-  'users/list': ['GET /api/users'],
-  'users/get': ['GET /api/users/{id}'],
-  'users/update': ['PUT /api/users/{id}'],
-  'users/delete': ['DELETE /api/users/{id}'],
-  'users/revoke': ['POST /api/users/{id}/revocations'],
-  'sessions/list': ['GET /api/users/{id}/sessions'],
-  'sessions/end': ['DELETE /api/users/{id}/sessions/{session}'],
-  'sessions/end-others': ['DELETE /api/users/{id}/sessions'],
-  'second-factor/get': ['GET /api/second-factor'],
-  'second-factor/enrol': ['POST /api/second-factor'],
-  'second-factor/confirm': ['PUT /api/second-factor'],
-  'second-factor/renew-recovery-codes': ['POST /api/second-factor/recovery-codes'],
-  'second-factor/remove': ['POST /api/second-factor/removals'],
-  'users/get-second-factor': ['GET /api/users/{id}/second-factor'],
-  'users/remove-second-factor': ['DELETE /api/users/{id}/second-factor'],
-  'audit-logs/list': ['GET /api/admin/audit-logs'],
-  'audit-seal/get': ['GET /api/admin/audit-seal'],
-  'v1-users/index': [
-    'GET /api/v1/users',
-    'POST /api/v1/users',
-    'GET /api/v1/users/{id}',
-    'PUT /api/v1/users/{id}',
-    'PATCH /api/v1/users/{id}',
-    'DELETE /api/v1/users/{id}',
-  ],
-  'docs/index': [
-    'GET /openapi.json',
-    'HEAD /openapi.json',
-    'GET /docs',
-    'HEAD /docs',
-    'GET /docs/{file}',
-  ],
-  'console/index': ['GET /', 'GET /console', 'GET /console/{file}'],
-};
 
 export interface FunctionDefinition {
   readonly name: string;
@@ -200,13 +153,24 @@ const routeOf = (key: string): Route => {
   return { key, method, path };
 };
 
+/** Whether a file has the handler of an endpoint; `index.ts` has those of its whole folder. */
+const handles = (file: string) => (endpoint: Endpoint) =>
+  endpoint.file === file || endpoint.file.replace(/\/.*/, '/index') === file;
+
+const hasCaller = ({ contract: { caller, takesToken } }: Endpoint) =>
+  caller !== 'anyone' || takesToken === true;
+
 const functionOf = (file: HandlerFile): FunctionDefinition => {
-  const uses: readonly Use[] = usesOf[file];
+  const own = endpoints.filter(handles(file));
+  const uses: readonly Use[] = [
+    ...(own.some(hasCaller) ? (['caller', 'secret'] as const) : []),
+    ...usesOf[file],
+  ];
   return {
     name: file.replace(/^background\/|\/index$/g, '').replace('/', '-'),
     entry: `functions/${file}.ts`,
-    routes: (routesOf[file] ?? []).map(routeOf),
-    uses: new Set(uses.includes('caller') ? ['secret', ...uses] : uses),
+    routes: own.map(({ contract: { route } }) => routeOf(route)),
+    uses: new Set(uses),
     permissions: merge(uses.flatMap((use): readonly TablePermission[] => permissionsOf[use])),
   };
 };
@@ -224,11 +188,13 @@ export const functions: readonly FunctionDefinition[] = (Object.keys(usesOf) as 
 
 /** The functions that the settings turn on, each with the routes that it has by them. */
 export const functionsInForce = (settings: ServiceValues): readonly FunctionDefinition[] => {
-  const inForce = new Set(operationsInForce(settings).map(({ route }) => route));
+  const available = new Set<string>(
+    inForce(endpoints, settings).map(({ contract }) => contract.route),
+  );
   return functions
     .map((definition) => ({
       ...definition,
-      routes: definition.routes.filter(({ key }) => inForce.has(key)),
+      routes: definition.routes.filter(({ key }) => available.has(key)),
     }))
     .filter(({ routes, uses }) =>
       uses.has('mail.send') ? sendsMail(settings) : routes.length > 0,

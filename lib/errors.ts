@@ -99,6 +99,13 @@ export interface FieldFault {
   readonly rule: string;
 }
 
+/** The same in problem details (RFC 9457; functions/README.md, Problem details). */
+export const problemOfField = ({ field, code, rule }: FieldFault) => ({
+  pointer: `#/${field}`,
+  code,
+  detail: `${field} ${rule}`,
+});
+
 /**
  * An operation that was refused, or that a fault ended.
  *

@@ -176,6 +176,10 @@ export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom'
 /** Whether there are sessions (functions/README.md, Sessions). */
 export const hasSessions = ({ sessionDays }: Pick<ServiceValues, 'sessionDays'>) => sessionDays > 0;
 
+/** Whether users can have a second factor. */
+export const hasSecondFactors = ({ secondFactor }: Pick<ServiceValues, 'secondFactor'>) =>
+  secondFactor !== 'off';
+
 /**
  * Whether nobody can tell from registrations, or from changes of their own address, who has an
  * account.

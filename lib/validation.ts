@@ -14,18 +14,24 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** JSON Schema keywords (draft 2020-12). */
 export type Keywords = Readonly<Record<string, unknown>>;
 
-interface RuleOptions {
-  readonly code: FieldFaultCode;
-  readonly holds: (text: string) => boolean;
+interface RuleOptions<Value> {
+  /** Of a rule for a whole body, that of the error. */
+  readonly code: FieldFaultCode | ErrorCode;
+  readonly holds: (value: Value) => boolean;
   /** Completes the sentence that the field's name begins. */
-  readonly message: () => string;
+  readonly message?: () => string;
   readonly keywords?: () => Keywords;
 }
 
-/** A rule for text. Message and keywords are functions because they may depend on a setting. */
+/** A rule for text, or for a body. Message and keywords are functions because they may depend on a setting. */
 // @__NO_SIDE_EFFECTS__
-export const rule = ({ code, holds, message, keywords = () => ({}) }: RuleOptions) => ({
-  ...v.check<string, () => string>(holds, message),
+export const rule = <Value = string>({
+  code,
+  holds,
+  message = () => '',
+  keywords = () => ({}),
+}: RuleOptions<Value>) => ({
+  ...v.check<Value, () => string>(holds, message),
   type: code as 'check',
   keywords,
 });
@@ -75,7 +81,7 @@ const codes: Readonly<Record<string, FieldFaultCode>> = {
 };
 
 const toFault = ({ type, path, message }: v.BaseIssue<unknown>): FieldFault => ({
-  field: String(path?.[0]?.key),
+  field: String(path?.[0]?.key ?? ''),
   code: codes[type] ?? (type as FieldFaultCode),
   rule: message,
 });
@@ -92,44 +98,63 @@ export const validate = <Schema extends v.GenericSchema>(
   return success ? { output } : { faults: issues.map(toFault) };
 };
 
-/** Whether a field is absent, null or empty. A password may consist of white space. */
-const isMissing = (field: string, value: unknown) =>
-  value == null ||
-  (typeof value === 'string' && (field === 'password' ? value : value.trim()) === '');
+type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
-type BodySchema = v.ObjectSchema<v.ObjectEntries, undefined>;
+const trims = (schema: object) =>
+  'pipe' in schema && (schema.pipe as { type: string }[]).some(({ type }) => type === 'trim');
 
-const isRequired = ({ type }: v.ObjectEntries[string]) => !/optional|nullish/.test(type);
+/** Whether a value is absent, null or empty, which white space is where it is trimmed. */
+const isMissing = (schema: object, value: unknown) =>
+  value == null || value === '' || (typeof value === 'string' && trims(schema) && !value.trim());
 
-/** Whether a field that must be there is missing, null or empty. */
-const lacks = ({ entries }: BodySchema, field: string, body: Fields) =>
-  isRequired(entries[field] as v.ObjectEntries[string]) && isMissing(field, body[field]);
+const isRequired = ({ type }: { readonly type: string }) => !/optional|nullish/.test(type);
 
-/** All faults of a body, in the order of its schema. A field without a fault is not missing. */
-export const faultsIn = (schema: BodySchema, body: Fields, found: readonly FieldFault[]) =>
-  Object.keys(schema.entries).flatMap((field): readonly FieldFault[] => {
-    const own = found.filter((fault) => fault.field === field);
-    return own.length > 0 && lacks(schema, field, body)
+/**
+ * Validates an object. Its faults are in the order of the schema; a required field without a value is
+ * missing, and has no other fault.
+ */
+export const validateObject = <Schema extends BodySchema>(
+  schema: Schema,
+  body: Fields,
+): ReturnType<typeof validate<Schema>> => {
+  const validated = validate(schema, body);
+  if ('output' in validated) return validated;
+  const ofWhole = validated.faults.filter(({ field }) => field === '');
+  const ofFields = Object.entries(schema.entries).flatMap(([field, rules]): FieldFault[] => {
+    const own = validated.faults.filter((fault) => fault.field === field);
+    return own.length > 0 && isRequired(rules) && isMissing(rules, body[field])
       ? [{ field, code: 'REQUIRED', rule: 'is required' }]
       : own;
   });
+  return { faults: [...ofWhole, ...ofFields] };
+};
+
+/** The codes of errors of a body; absent: FIELD_INVALID. See lib/contract/contract.ts. */
+interface BodyErrors {
+  readonly whenMissing?: ErrorCode;
+  readonly whenInvalid?: ErrorCode | Readonly<Record<string, ErrorCode>>;
+}
 
 /**
  * A body in the form of its schema.
- * @param whenMissing the error's code when a field is missing, null or empty
- * @throws {DomainError} that code or FIELD_INVALID, with all faults
+ * @throws {DomainError} with all faults. A missing field is reported before others that break a rule,
+ *   unless those are optional and come first. A rule for the whole body has an error of its own.
  */
 export const parseBody = <Schema extends BodySchema>(
   schema: Schema,
   body: Fields,
-  whenMissing: ErrorCode = 'FIELD_INVALID',
+  { whenMissing, whenInvalid = 'FIELD_INVALID' }: BodyErrors = {},
 ): v.InferOutput<Schema> => {
-  const validated = validate(schema, body);
+  const validated = validateObject(schema, body);
   if ('output' in validated) return validated.output;
-  const faults = faultsIn(schema, body, validated.faults);
-  const [first] = faults;
-  // An unknown role is reported before a missing field.
-  const tellsMissing = first?.field !== 'role' && faults.some(({ code }) => code === 'REQUIRED');
-  if (tellsMissing) throw new DomainError(whenMissing, { faults });
-  throw new DomainError('FIELD_INVALID', { message: `${first?.field} ${first?.rule}`, faults });
+  const { faults } = validated;
+  const [first] = faults as readonly [FieldFault];
+  if (first.field === '') throw new DomainError(first.code as ErrorCode);
+  const isMissed = faults.some(({ code }) => code === 'REQUIRED');
+  if (whenMissing && isMissed && isRequired(schema.entries[first.field] as never)) {
+    throw new DomainError(whenMissing, { faults });
+  }
+  const code = typeof whenInvalid === 'string' ? whenInvalid : whenInvalid[first.field];
+  const message = code === 'FIELD_INVALID' ? { message: `${first.field} ${first.rule}` } : {};
+  throw new DomainError(code ?? 'FIELD_INVALID', { ...message, faults });
 };

@@ -1,15 +1,13 @@
 import { audited } from '../../lib/audit/record.ts';
 import { confirm } from '../../lib/auth/factor-changes.ts';
-import * as contract from '../../lib/contract/account-deletions.ts';
-import { authenticated, storedCaller } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
 import { deletionDetails } from '../../lib/users/audit-details.ts';
 import { deleteUnlessLastAdmin } from '../../lib/users/deletion.ts';
+import * as contract from './contract.ts';
 
-/** POST /api/account-deletions */
-export const handler = endpoint(contract.deleteAccount, authenticated, async (request) => {
+export const handler = protectedEndpoint(contract.create, async (request) => {
   const caller = storedCaller(request);
   const { id } = caller;
   const source = sourceOf(request);

@@ -1,23 +1,37 @@
 import { writePage } from '../../lib/audit/formats.ts';
-import { listEntries } from '../../lib/audit/query.ts';
+import { type AuditFilter, listEntries } from '../../lib/audit/query.ts';
 import { recordRead } from '../../lib/audit/reads.ts';
 import { record } from '../../lib/audit/record.ts';
-import * as contract from '../../lib/contract/audit-logs.ts';
-import { adminOnly } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { nextPageLink, pageOf, parseAuditQuery } from '../../lib/http/query.ts';
+import { maxLimit } from '../../lib/contract/parameters.ts';
+import { invalidParameter } from '../../lib/errors.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
+import { nextPageLink, pageOf } from '../../lib/http/query.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { jsonType } from '../../lib/http/response.ts';
+import * as contract from './contract.ts';
 
-/** GET /api/admin/audit-logs */
-export const handler = endpoint(contract.listAuditLogs, adminOnly, async (request) => {
-  const { format, filter, order, page, scope } = parseAuditQuery(request);
+/** What cursors are signed for: the same filters in the same order. */
+const scopeOf = (filter: AuditFilter, order: string): string => {
+  const { userId, action, result, resourceId, since, until } = filter;
+  return JSON.stringify(['audit-logs', order, userId, action, result, resourceId, since, until]);
+};
+
+export const handler = protectedEndpoint(contract.list, async (request) => {
+  const format = contract.preferredForm(request.headers.accept);
+  const { limit = format ? contract.maxTextLimit : maxLimit, cursor, ...rest } = request.query;
+  const { order = 'desc', ...filter } = rest;
+  const { since, until } = filter;
+  if (since && until && since >= until) throw invalidParameter('since', 'must be before until');
+  const scope = scopeOf(filter, order);
+  const page = await pageOf({ limit, cursor }, scope);
+  const { text, count, next } = writePage(
+    format ?? 'json',
+    await listEntries(filter, { order, ...page }),
+  );
   const reader = { ...sourceOf(request), user_id: request.claims.id };
-  const found = await listEntries(filter, { order, ...(await pageOf(page, scope)) });
-  const { text, count, next } = writePage(format ?? 'json', found);
   const headers = await nextPageLink(request, scope, next);
   if (!format) {
-    if (page.cursor === undefined) await recordRead(reader, { filter, order });
+    if (cursor === undefined) await recordRead(reader, { filter, order });
     return { statusCode: 200, headers, contentType: jsonType, body: text };
   }
 

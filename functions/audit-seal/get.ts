@@ -1,10 +1,8 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getAuditSeal } from '../../lib/contract/audit-seal.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { adminOnly } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { dueBefore } from '../../lib/seal/finding.ts';
 import { publicKeyName } from '../../lib/seal/folder.ts';
 import { fingerprintOf } from '../../lib/seal/header.ts';
@@ -12,6 +10,7 @@ import { timeIn } from '../../lib/seal/line.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
 import { config } from '../../lib/settings.ts';
 import { callKms } from '../../lib/signed-request.ts';
+import * as contract from './contract.ts';
 
 const readKey = async (): Promise<KeyObject> => {
   const { auditArchiveFolder: folder } = config;
@@ -29,8 +28,7 @@ const readNewest = async () => {
   return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };
 };
 
-/** GET /api/admin/audit-seal */
-export const handler = endpoint(getAuditSeal, adminOnly, async () => {
+export const handler = protectedEndpoint(contract.get, async () => {
   if (!config.auditArchiveFolder && !config.auditSealKey) {
     throw new DomainError('AUDIT_NOT_SEALED');
   }

@@ -1,13 +1,9 @@
-import { parseCredentials } from '../../lib/auth/credentials.ts';
 import { logIn } from '../../lib/auth/log-in.ts';
-import * as contract from '../../lib/contract/accounts.ts';
-import { anyone, endpoint } from '../../lib/http/endpoint.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
+import * as contract from './contract.ts';
 
-/** POST /api/login */
-export const handler = endpoint(contract.logIn, anyone, async (request) => {
-  const { body } = request;
-  const login = { ...parseCredentials(body), code: body.code };
-  const tokens = await logIn(login, sourceOf(request));
+export const handler = publicEndpoint(contract.login, async (request) => {
+  const tokens = await logIn(request.body, sourceOf(request));
   return { statusCode: 200, body: { message: 'Login successful', ...tokens } };
 });

@@ -1,15 +1,12 @@
 import { audited } from '../../lib/audit/record.ts';
-import * as contract from '../../lib/contract/sessions.ts';
-import { authenticatedEvenIfDeleted } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { parseQuery } from '../../lib/http/query.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endSession, endSessions } from '../../lib/users/sessions.ts';
+import * as contract from './contract.ts';
 
-/** POST /api/logout */
-export const handler = endpoint(contract.logOut, authenticatedEvenIfDeleted, async (request) => {
-  const { scope } = parseQuery(contract.logOut, request.queryStringParameters);
-  const { caller, claims } = request;
+export const handler = protectedEndpoint(contract.logout, async (request) => {
+  const { caller, claims, query } = request;
+  const { scope } = query;
   const logout = {
     ...sourceOf(request),
     action: 'LOGOUT',

@@ -1,14 +1,13 @@
 import { audited } from '../../lib/audit/record.ts';
 import { countRegistration } from '../../lib/auth/counters.ts';
 import { prepareFirstSession } from '../../lib/auth/new-session.ts';
-import * as contract from '../../lib/contract/accounts.ts';
-import { anyone, endpoint } from '../../lib/http/endpoint.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { remindToVerify, tellHolder } from '../../lib/mail/hand-over.ts';
 import { config, hidesAccounts } from '../../lib/settings.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
-import { parseNewUser } from '../../lib/users/schema.ts';
 import { insertIfFree, insertUser, prepareUser } from '../../lib/users/store.ts';
+import * as contract from './contract.ts';
 
 /** @returns false if the address is taken and nobody may know it: the rest goes on as if it were free */
 const insert = async (...user: Parameters<typeof insertUser>): Promise<boolean> => {
@@ -25,15 +24,13 @@ const refusal = {
   details: { reason: 'email_registered' },
 };
 
-/** POST /api/auth/register */
-export const handler = endpoint(contract.register, anyone, async (request) => {
-  const newUser = parseNewUser(request.body);
+export const handler = publicEndpoint(contract.register, async (request) => {
   const source = sourceOf(request);
   await countRegistration(source.ip_address);
 
   const creation = { ...source, action: 'CREATE' } as const;
   const { user, tokens, isFree } = await audited(creation, async (entry) => {
-    const made = await prepareUser(newUser, 'user', { isVerified: false });
+    const made = await prepareUser(request.body, 'user', { isVerified: false });
     // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
     const { tokens, writes } =
       config.emailVerification === 'required'

@@ -1,21 +1,21 @@
-import * as contract from '../../lib/contract/console.ts';
-import { anyone, endpoint } from '../../lib/http/endpoint.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { fileNames, revalidated, serveFile } from '../../lib/http/kept.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
+import * as contract from './contract.ts';
 import { pagePolicy, renderPage } from './page.ts';
 
-const page = endpoint(contract.getConsolePage, anyone, (request) => {
+const page = publicEndpoint(contract.getPage, (request) => {
   const body = renderPage(config, fileNames('console'));
   const headers = { 'Content-Security-Policy': pagePolicy };
   return revalidated(request, { body, contentType: 'text/html; charset=utf-8' }, headers);
 });
 
-const file = endpoint(contract.getConsoleFile, anyone, (request) =>
+const file = publicEndpoint(contract.getFile, (request) =>
   serveFile(request, 'console', fileNames('console')),
 );
 
-const root = endpoint(contract.openRoot, anyone, () => ({
+const root = publicEndpoint(contract.openRoot, () => ({
   statusCode: 302,
   headers: { Location: '/console' },
 }));

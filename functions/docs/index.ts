@@ -1,31 +1,31 @@
-import * as contract from '../../lib/contract/docs.ts';
-import { buildDocument } from '../../lib/contract/document.ts';
-import { anyone, endpoint } from '../../lib/http/endpoint.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { fileNames, revalidated, serveFile } from '../../lib/http/kept.ts';
 import type { ApiRequest, Handler } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
+import * as contract from './contract.ts';
+import { documentFor } from './document.ts';
 import { pagePolicy, renderPage } from './page.ts';
 
 /** The URL under which the gateway was called. In AWS that is always HTTPS. */
 const serverOf = ({ headers, requestContext: { domainName } }: ApiRequest): string =>
   `${/^https\b/i.test(headers['x-forwarded-proto'] ?? '') ? 'https' : 'http'}://${domainName}`;
 
-const document = endpoint(contract.getDocument, anyone, (request) => {
-  const body = JSON.stringify(buildDocument(config, serverOf(request)));
+const document = publicEndpoint(contract.getDocument, (request) => {
+  const body = JSON.stringify(documentFor(config, serverOf(request)));
   return revalidated(request, { body, contentType: 'application/json; charset=utf-8' });
 });
 
-const page = endpoint(contract.getDocsPage, anyone, (request) => {
+const page = publicEndpoint(contract.getPage, (request) => {
   const body = renderPage(config, fileNames('docs'));
   const headers = { 'Content-Security-Policy': pagePolicy };
   return revalidated(request, { body, contentType: 'text/html; charset=utf-8' }, headers);
 });
 
-const file = endpoint(contract.getDocsFile, anyone, (request) =>
+const file = publicEndpoint(contract.getFile, (request) =>
   serveFile(request, 'docs', fileNames('docs')),
 );
 
-const slash = endpoint(contract.getDocsPage, anyone, () => ({
+const slash = publicEndpoint(contract.getPage, () => ({
   statusCode: 302,
   headers: { Location: '/docs' },
 }));

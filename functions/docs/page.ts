@@ -1,10 +1,12 @@
 /** The page of the document: Swagger UI, and below it the list of error codes. */
+
+import { inForce } from '../../lib/contract/contract.ts';
 import { info } from '../../lib/contract/document.ts';
 import { codesOf, errorMeanings } from '../../lib/contract/errors.ts';
-import { operationsInForce } from '../../lib/contract/operations.ts';
 import { errorCodes, httpErrors } from '../../lib/errors.ts';
 import type { FileNames } from '../../lib/http/kept.ts';
 import type { ServiceValues } from '../../lib/settings.ts';
+import { endpoints } from '../contracts.ts';
 
 /** The Content-Security-Policy of the page. Swagger UI sets inline styles. */
 export const pagePolicy = [
@@ -30,9 +32,9 @@ const html = (text: string): string =>
  * `/docs#CODE`, which leads to a row of it (functions/README.md, Problem details).
  */
 const errorRows = (settings: ServiceValues): string => {
-  const inForce = codesOf(operationsInForce(settings), settings);
+  const codes = codesOf(inForce(endpoints, settings), settings);
   return errorCodes
-    .filter((code) => inForce.has(code))
+    .filter((code) => codes.has(code))
     .map(
       (code) =>
         `<tr id="${code}"><th scope="row"><code>${code}</code></th><td>${httpErrors[code].status}</td><td>${html(errorMeanings[code])}</td></tr>`,

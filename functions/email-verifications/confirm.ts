@@ -1,11 +1,9 @@
-import * as contract from '../../lib/contract/email-verifications.ts';
-import { anyone, endpoint } from '../../lib/http/endpoint.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { verifyAddress } from '../../lib/links/verify-address.ts';
-import { parseEmailVerification } from '../../lib/users/fields.ts';
+import * as contract from './contract.ts';
 
-/** PUT /api/email-verifications */
-export const handler = endpoint(contract.verifyEmail, anyone, async (request) => {
-  await verifyAddress(parseEmailVerification(request.body), sourceOf(request));
+export const handler = publicEndpoint(contract.confirm, async (request) => {
+  await verifyAddress(request.body, sourceOf(request));
   return { statusCode: 204 };
 });

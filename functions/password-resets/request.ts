@@ -1,13 +1,9 @@
-import * as contract from '../../lib/contract/password-resets.ts';
-import { anyoneRecognized } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { mailResetLink } from '../../lib/mail/hand-over.ts';
-import { parseResetRequest } from '../../lib/users/fields.ts';
+import * as contract from './contract.ts';
 
-/** POST /api/password-resets */
-export const handler = endpoint(contract.requestReset, anyoneRecognized, async (request) => {
-  const { email } = parseResetRequest(request.body);
-  await mailResetLink(email, sourceOf(request), { askedBy: request.claims?.id });
+export const handler = protectedEndpoint(contract.request, async (request) => {
+  await mailResetLink(request.body.email, sourceOf(request), { askedBy: request.claims?.id });
   return { statusCode: 202, body: { message: contract.requested } };
 });

@@ -1,10 +1,8 @@
-import * as contract from '../../lib/contract/accounts.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { authenticated, findUserFor } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { findUserFor, protectedEndpoint } from '../../lib/http/access.ts';
+import * as contract from './contract.ts';
 
-/** GET /api/profile */
-export const handler = endpoint(contract.getProfile, authenticated, async (request) => {
+export const handler = protectedEndpoint(contract.get, async (request) => {
   const user = await findUserFor(request, request.claims.id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   const { created_at: _, ...data } = user;

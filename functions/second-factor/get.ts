@@ -1,10 +1,8 @@
-import * as contract from '../../lib/contract/second-factor.ts';
-import { authenticated, storedCaller } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
 import { factorStanding } from '../../lib/users/items.ts';
+import * as contract from './contract.ts';
 
-/** GET /api/second-factor */
-export const handler = endpoint(contract.getSecondFactor, authenticated, (request) => ({
+export const handler = protectedEndpoint(contract.get, (request) => ({
   statusCode: 200,
   body: factorStanding(storedCaller(request)),
 }));

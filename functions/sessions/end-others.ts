@@ -1,16 +1,13 @@
 import { audited } from '../../lib/audit/record.ts';
-import * as contract from '../../lib/contract/sessions.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { selfOrAdmin, storedCaller } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endOtherSessions } from '../../lib/users/open-sessions.ts';
 import { endSessions } from '../../lib/users/sessions.ts';
-import { parseUserId } from '../../lib/users/user.ts';
+import * as contract from './contract.ts';
 
-/** DELETE /api/users/{id}/sessions */
-export const handler = endpoint(contract.endOtherSessions, selfOrAdmin, async (request) => {
-  const id = parseUserId(request.pathParameters?.id);
+export const handler = protectedEndpoint(contract.endOthers, async (request) => {
+  const { id } = request;
   const caller = storedCaller(request);
   const logout = {
     ...sourceOf(request),

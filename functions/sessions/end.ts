@@ -1,16 +1,12 @@
 import { audited } from '../../lib/audit/record.ts';
-import * as contract from '../../lib/contract/sessions.ts';
-import { selfOrAdmin } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endOpenSession } from '../../lib/users/open-sessions.ts';
 import { isSessionId } from '../../lib/users/sessions.ts';
-import { parseUserId } from '../../lib/users/user.ts';
+import * as contract from './contract.ts';
 
-/** DELETE /api/users/{id}/sessions/{session} */
-export const handler = endpoint(contract.endSession, selfOrAdmin, async (request) => {
-  const { id: user, session } = request.pathParameters ?? {};
-  const id = parseUserId(user);
+export const handler = protectedEndpoint(contract.end, async (request) => {
+  const { id, pathParameters: { session } = {} } = request;
   const logout = {
     ...sourceOf(request),
     action: 'LOGOUT',

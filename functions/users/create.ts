@@ -1,23 +1,20 @@
 import { audited } from '../../lib/audit/record.ts';
-import * as contract from '../../lib/contract/users.ts';
-import { usersMayCreate } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { logAdminMade } from '../../lib/log.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { toUser } from '../../lib/users/items.ts';
-import { parseNewUserBy } from '../../lib/users/schema.ts';
 import { insertUser, prepareUser } from '../../lib/users/store.ts';
 import { requireAdmin } from '../../lib/users/write.ts';
+import * as contract from './contract.ts';
 
-/** POST /api/users */
-export const handler = endpoint(contract.createUser, usersMayCreate, async (request) => {
+export const handler = protectedEndpoint(contract.create, async (request) => {
   const { body, claims } = request;
-  const { role, ...newUser } = parseNewUserBy(claims.role, body);
+  const role = body.role ?? 'user';
   const source = sourceOf(request);
   const creation = { ...source, action: 'CREATE', user_id: claims.id } as const;
   const user = await audited(creation, async (entry) => {
-    const made = await prepareUser(newUser, role, { isVerified: claims.role === 'admin' });
+    const made = await prepareUser(body, role, { isVerified: claims.role === 'admin' });
     entry.resource_id = made.id;
     entry.details = creationDetails(made);
     if (role === 'admin') await insertUser(made, [requireAdmin(claims.id)]);

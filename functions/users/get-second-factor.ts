@@ -1,12 +1,9 @@
-import * as contract from '../../lib/contract/second-factor.ts';
-import { adminOnly } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { factorStanding } from '../../lib/users/items.ts';
 import { readUser } from '../../lib/users/store.ts';
-import { parseUserId } from '../../lib/users/user.ts';
+import * as contract from './contract.ts';
 
-/** GET /api/users/{id}/second-factor */
-export const handler = endpoint(contract.getUserFactor, adminOnly, async (request) => ({
+export const handler = protectedEndpoint(contract.getSecondFactor, async (request) => ({
   statusCode: 200,
-  body: factorStanding(await readUser(parseUserId(request.pathParameters?.id))),
+  body: factorStanding(await readUser(request.id)),
 }));

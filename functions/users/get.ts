@@ -1,12 +1,9 @@
-import * as contract from '../../lib/contract/users.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { findUserFor, usersMayRead } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { parseUserId } from '../../lib/users/user.ts';
+import { findUserFor, protectedEndpoint } from '../../lib/http/access.ts';
+import * as contract from './contract.ts';
 
-/** GET /api/users/{id} */
-export const handler = endpoint(contract.getUser, usersMayRead, async (request) => {
-  const user = await findUserFor(request, parseUserId(request.pathParameters?.id));
+export const handler = protectedEndpoint(contract.get, async (request) => {
+  const user = await findUserFor(request, request.id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   return { statusCode: 200, body: user };
 });

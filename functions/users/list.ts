@@ -1,14 +1,13 @@
-import * as contract from '../../lib/contract/users.ts';
 import { invalidParameter } from '../../lib/errors.ts';
-import { authenticated, findUserFor } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
-import { nextPageLink, pageOf, parseQuery } from '../../lib/http/query.ts';
+import { findUserFor, protectedEndpoint } from '../../lib/http/access.ts';
+import { nextPageLink, pageOf } from '../../lib/http/query.ts';
 import type { AuthenticatedRequest } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
 import { toUser } from '../../lib/users/items.ts';
 import { listUsers } from '../../lib/users/list.ts';
 import { findUserByEmail } from '../../lib/users/store.ts';
 import { emailKey, type User } from '../../lib/users/user.ts';
+import * as contract from './contract.ts';
 
 interface Filter {
   readonly email?: string | undefined;
@@ -27,9 +26,8 @@ const findHolder = async ({ claims }: AuthenticatedRequest, email: string) => {
   return user && toUser(user, claims);
 };
 
-/** GET /api/users */
-export const handler = endpoint(contract.listUsers, authenticated, async (request) => {
-  const query = parseQuery(contract.listUsers, request.queryStringParameters);
+export const handler = protectedEndpoint(contract.list, async (request) => {
+  const { query } = request;
   const { email, limit, order = 'asc', role } = query;
   if (email !== undefined && query.cursor !== undefined) {
     throw invalidParameter('cursor', 'must not be given with email');

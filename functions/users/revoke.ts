@@ -1,15 +1,12 @@
 import { audited } from '../../lib/audit/record.ts';
-import * as contract from '../../lib/contract/sessions.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { adminOnly } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endSessions } from '../../lib/users/sessions.ts';
-import { parseUserId } from '../../lib/users/user.ts';
+import * as contract from './contract.ts';
 
-/** POST /api/users/{id}/revocations */
-export const handler = endpoint(contract.revokeSessions, adminOnly, async (request) => {
-  const id = parseUserId(request.pathParameters?.id);
+export const handler = protectedEndpoint(contract.revoke, async (request) => {
+  const { id } = request;
   const revocation = {
     ...sourceOf(request),
     action: 'LOGOUT',

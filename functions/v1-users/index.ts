@@ -3,16 +3,13 @@
  * (functions/README.md, In-memory variant). One function serves them all, because functions do not
  * share memory.
  */
-import type * as v from 'valibot';
-import type { memoryUser } from '../../lib/contract/named-schemas.ts';
-import * as contract from '../../lib/contract/v1-users.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { type Access, anyone, endpoint } from '../../lib/http/endpoint.ts';
-import type { Handler } from '../../lib/http/request.ts';
-import { parseNameAndEmail, parseNameOrEmail } from '../../lib/users/fields.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
+import type { Handler, IncomingEvent } from '../../lib/http/request.ts';
 import { foldCase, parseUserId } from '../../lib/users/user.ts';
+import * as contract from './contract.ts';
 
-type MemoryUser = Readonly<v.InferOutput<typeof memoryUser>>;
+type MemoryUser = contract.MemoryUser;
 
 /** The most users that the memory holds. */
 const capacity = 10_000;
@@ -48,63 +45,46 @@ const change = (user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser => {
   return put(changed);
 };
 
-/** Anyone may call, but the user must exist, which is checked before the body. */
-const anyoneOnKnownUser = {
-  ...anyone,
-  checks: [{ before: ({ event }) => void userAt(event.pathParameters) }],
-} as const satisfies Access;
-
-const list = endpoint(contract.listMemoryUsers, anyone, () => ({
-  statusCode: 200,
-  body: [...users.values()].map(({ id, name, email }) => ({ id, name, email })),
-}));
-
-const get = endpoint(contract.getMemoryUser, anyone, ({ pathParameters }) => ({
-  statusCode: 200,
-  body: userAt(pathParameters),
-}));
-
-const create = endpoint(contract.createMemoryUser, anyone, (request) => {
-  const { name, email } = parseNameAndEmail(request.body);
-  requireFreeEmail(email);
-  if (users.size >= capacity) throw new DomainError('MEMORY_FULL');
-  lastId += 1;
-  const user = put({ id: lastId, name, email, createdAt: new Date().toISOString() });
-  return { statusCode: 201, body: user };
-});
-
-const replace = endpoint(
-  contract.replaceMemoryUser,
-  anyoneOnKnownUser,
-  ({ body, pathParameters }) => ({
-    statusCode: 200,
-    body: change(userAt(pathParameters), parseNameAndEmail(body)),
-  }),
-);
-
-const patch = endpoint(
-  contract.changeMemoryUser,
-  anyoneOnKnownUser,
-  ({ body, pathParameters }) => ({
-    statusCode: 200,
-    body: change(userAt(pathParameters), parseNameOrEmail(body)),
-  }),
-);
-
-const remove = endpoint(contract.deleteMemoryUser, anyone, ({ pathParameters }) => {
-  const { id, email } = userAt(pathParameters);
-  idsByEmail.delete(foldCase(email));
-  users.delete(id);
-  return { statusCode: 204 };
-});
+/** The user must exist, which is checked before the body. */
+const requireUser = ({ pathParameters }: IncomingEvent): void => void userAt(pathParameters);
 
 const handlers: Readonly<Record<string, Handler>> = {
-  'GET /api/v1/users': list,
-  'POST /api/v1/users': create,
-  'GET /api/v1/users/{id}': get,
-  'PUT /api/v1/users/{id}': replace,
-  'PATCH /api/v1/users/{id}': patch,
-  'DELETE /api/v1/users/{id}': remove,
+  [contract.list.route]: publicEndpoint(contract.list, () => ({
+    statusCode: 200,
+    body: [...users.values()].map(({ id, name, email }) => ({ id, name, email })),
+  })),
+
+  [contract.get.route]: publicEndpoint(contract.get, ({ pathParameters }) => ({
+    statusCode: 200,
+    body: userAt(pathParameters),
+  })),
+
+  [contract.create.route]: publicEndpoint(contract.create, ({ body: { name, email } }) => {
+    requireFreeEmail(email);
+    if (users.size >= capacity) throw new DomainError('MEMORY_FULL');
+    lastId += 1;
+    const user = put({ id: lastId, name, email, createdAt: new Date().toISOString() });
+    return { statusCode: 201, body: user };
+  }),
+
+  [contract.replace.route]: publicEndpoint(
+    contract.replace,
+    ({ body, pathParameters }) => ({ statusCode: 200, body: change(userAt(pathParameters), body) }),
+    requireUser,
+  ),
+
+  [contract.change.route]: publicEndpoint(
+    contract.change,
+    ({ body, pathParameters }) => ({ statusCode: 200, body: change(userAt(pathParameters), body) }),
+    requireUser,
+  ),
+
+  [contract.remove.route]: publicEndpoint(contract.remove, ({ pathParameters }) => {
+    const { id, email } = userAt(pathParameters);
+    idsByEmail.delete(foldCase(email));
+    users.delete(id);
+    return { statusCode: 204 };
+  }),
 };
 
 export const handler: Handler = async (event, context) => {

@@ -6,7 +6,7 @@ import { email, name } from '../../lib/users/fields.ts';
 import { type StoredUser, verifiedAs } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
 import { roles } from '../../lib/users/user.ts';
-import { faultsIn, oneOf, rule, text, validate } from '../../lib/validation.ts';
+import { oneOf, rule, text, validateObject } from '../../lib/validation.ts';
 
 /** A time as PostgreSQL prints it has a space for the T, and may have an offset without minutes. */
 const toInstant = (value: string): string | undefined => {
@@ -78,10 +78,9 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { fault: 'is not a JSON object' };
-  const parsed = validate(importedUser, body);
+  const parsed = validateObject(importedUser, { ...body });
   if ('faults' in parsed) {
-    const faults = faultsIn(importedUser, { ...body }, parsed.faults);
-    return { fault: faults.map(({ field, rule }) => `${field} ${rule}`).join('; ') };
+    return { fault: parsed.faults.map(({ field, rule }) => `${field} ${rule}`).join('; ') };
   }
   const { id: oldId, email_verified, password_hash, created_at, role, ...rest } = parsed.output;
   const user = {

@@ -5,6 +5,7 @@
 import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
+import type { UserChanges } from '../users/fields.ts';
 import {
   isWaiting,
   type StoredUser,
@@ -13,7 +14,6 @@ import {
   waitingForNone,
 } from '../users/items.ts';
 import { hashPassword } from '../users/password.ts';
-import type { UserChanges } from '../users/schema.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { type Fields, requireAdmin, rewriteUser, takeEmail, writeUser } from '../users/write.ts';

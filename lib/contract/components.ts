@@ -1,9 +1,9 @@
 /** The components of the OpenAPI document, which several operations share. */
 import type { ServiceValues } from '../settings.ts';
+import type { Endpoint } from './contract.ts';
 import { sharedExamples } from './error-examples.ts';
-import { errorMeanings, fieldFaultMeanings, gatewayResponses } from './errors.ts';
-import { componentSchemas, ref } from './json-schema.ts';
-import { namedSchemas } from './named-schemas.ts';
+import { codesOf, errorMeanings, fieldFaultMeanings, gatewayResponses } from './errors.ts';
+import { type Json, ref } from './json-schema.ts';
 
 const text = { type: 'string' };
 const message = { ...text, description: 'For people. Programs read the header `Error-Code`.' };
@@ -153,11 +153,19 @@ const responses = {
 
 /**
  * All components.
- * @param codes the codes of all errors that operations can respond with
+ * @param schemas those of bodies
  */
-export const components = (codes: ReadonlySet<string>, settings: ServiceValues) => ({
-  schemas: { ...componentSchemas(namedSchemas(settings)), ...errorSchemas(codes) },
-  examples: sharedExamples(),
+export const components = ({
+  schemas,
+  endpoints,
+  settings,
+}: {
+  schemas: Json;
+  endpoints: readonly Endpoint[];
+  settings: ServiceValues;
+}) => ({
+  schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
+  examples: sharedExamples(endpoints, settings),
   headers,
   parameters: { id, [sessionParameter]: session, file },
   responses,

@@ -1,17 +1,22 @@
 import type { ServiceValues } from '../settings.ts';
 import { components, pathParameter } from './components.ts';
-import { codesOf, errorResponses } from './errors.ts';
 import {
-  bodySchema,
-  commonHeaders,
+  type Caller,
+  type Contract,
+  type Description,
+  type Endpoint,
+  inForce,
+  type Success,
+} from './contract.ts';
+import { errorResponses } from './errors.ts';
+import {
+  collectSchemas,
   type Json,
   parameterSchema,
   ref,
+  responseHeaders,
   usedComponents,
 } from './json-schema.ts';
-import { type NamedSchemas, namedSchemas } from './named-schemas.ts';
-import type { Caller, Description, Operation, Success } from './operation.ts';
-import { type OperationInForce, operationsInForce } from './operations.ts';
 
 /** The part of the document about the service as a whole. */
 export const info = {
@@ -46,52 +51,58 @@ const tags = [
 
 const mediaType = (contentType: string): string => contentType.replace(/;.*/, '');
 
+type BodySchemaOf = ReturnType<typeof collectSchemas>['bodySchema'];
+
 /** The media types of a body. */
 const contentOf = (
   { schema, example, contentType = 'application/json', textForms = [] }: Success,
-  named: NamedSchemas,
+  bodySchema: BodySchemaOf,
 ): Json => {
   const forms = [...(schema ? [{ contentType, schema, example }] : []), ...textForms];
   return Object.fromEntries(
     forms.map(({ contentType, schema, example }) => [
       mediaType(contentType),
-      { schema: bodySchema(schema, named), example },
+      { schema: bodySchema(schema), example },
     ]),
   );
 };
 
-const successResponse = ({ success }: Description, named: NamedSchemas): Json => {
+const successResponse = ({ success }: Description, bodySchema: BodySchemaOf): Json => {
   const { status, description, schema, headers = [] } = success;
   const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
   return {
     [status]: {
       description,
-      headers: { ...commonHeaders, ...own },
-      ...(schema ? { content: contentOf(success, named) } : {}),
+      headers: { ...responseHeaders, ...own },
+      ...(schema ? { content: contentOf(success, bodySchema) } : {}),
     },
     ...(headers.includes('ETag')
       ? {
           304: {
             description: 'It still has the ETag of `If-None-Match`.',
-            headers: { ...commonHeaders, ...own },
+            headers: { ...responseHeaders, ...own },
           },
         }
       : {}),
   };
 };
 
-const parametersOf = (path: string, { query }: Operation): readonly Json[] => [
-  ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
-  ...Object.entries(query ?? {}).map(([name, schema]) => {
-    const { description, ...rest } = parameterSchema(schema as never);
-    return { name, in: 'query', description, schema: rest };
-  }),
+const parametersOf = (contract: Contract, { success }: Description): readonly Json[] => [
+  ...[...contract.route.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => pathParameter(name)),
+  // A form of text allows what JSON does, and more.
+  ...Object.entries(contract.query?.(success.textForms?.[0]?.contentType) ?? {}).map(
+    ([name, schema]) => {
+      const { description, ...rest } = parameterSchema(schema as never);
+      return { name, in: 'query', description, schema: rest };
+    },
+  ),
 ];
 
 /** Who may call an operation. Further limits are in its text. */
 const callers: Readonly<Record<Caller, string>> = {
   anyone: 'For anyone, without a token.',
   user: 'For every user.',
+  creator: 'For every user.',
   reader: 'For every user.',
   maker: 'For users about themselves, and for admins.',
   self: 'For users about themselves, and for admins.',
@@ -99,22 +110,22 @@ const callers: Readonly<Record<Caller, string>> = {
 };
 
 const operationObject = (
-  path: string,
-  { operation, describe }: OperationInForce,
+  { contract, tag, describe }: Endpoint,
   settings: ServiceValues,
+  bodySchema: BodySchemaOf,
 ): Json => {
   const description = describe(settings);
-  const named = namedSchemas(settings);
-  const { id, tag, summary, text, body = operation.body, bodyExample } = description;
-  const parameters = parametersOf(path, operation);
+  const { id, summary, text, body = contract.body?.('admin'), bodyExample } = description;
+  const { caller, takesToken } = contract;
+  const parameters = parametersOf(contract, description);
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: [callers[operation.caller], text].filter(Boolean).join('\n\n'),
+    description: [callers[caller], text].filter(Boolean).join('\n\n'),
     security: [
-      ...(description.takesToken ? [{}] : []),
-      ...(operation.caller === 'anyone' && !description.takesToken ? [] : [{ token: [] }]),
+      ...(takesToken ? [{}] : []),
+      ...(caller === 'anyone' && !takesToken ? [] : [{ token: [] }]),
     ],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
@@ -122,43 +133,49 @@ const operationObject = (
           requestBody: {
             required: !description.isBodyOptional,
             content: {
-              'application/json': { schema: bodySchema(body, named), example: bodyExample },
+              'application/json': { schema: bodySchema(body), example: bodyExample },
             },
           },
         }
       : {}),
     responses: {
-      ...successResponse(description, named),
-      ...errorResponses(operation, description, settings),
+      ...successResponse(description, bodySchema),
+      ...errorResponses(contract, description, settings),
       default: ref('responses', 'Gateway'),
     },
   };
 };
 
 /**
- * The document of the service under some settings.
+ * The document of endpoints under some settings.
  * @param server the URL under which the service is reached
  */
-export const buildDocument = (settings: ServiceValues, server: string) => {
-  const inForce = operationsInForce(settings);
-  const used = new Set(inForce.map(({ describe }) => describe(settings).tag));
-  const byPath = Map.groupBy(inForce, ({ route }) => route.slice(route.indexOf('/')));
+export const buildDocument = (
+  endpoints: readonly Endpoint[],
+  settings: ServiceValues,
+  server: string,
+) => {
+  const available = inForce(endpoints, settings);
+  const used = new Set(available.map(({ tag }) => tag));
+  const { schemas, bodySchema } = collectSchemas();
+  const byPath = Map.groupBy(available, ({ contract }) => contract.route.split(' ')[1]);
   const paths = [...byPath].map(([path, operations]) => [
     path,
     Object.fromEntries(
       operations.map((each) => [
-        each.route.slice(0, each.route.indexOf(' ')).toLowerCase(),
-        operationObject(path, each, settings),
+        each.contract.route.split(' ')[0]?.toLowerCase(),
+        operationObject(each, settings, bodySchema),
       ]),
     ),
   ]);
+  const all = components({ schemas, endpoints: available, settings });
   return {
     openapi: '3.1.1',
     info,
     servers: [{ url: server }] as const,
     tags: tags.filter(({ name }) => used.has(name)),
     paths: Object.fromEntries(paths) as Readonly<Record<string, Readonly<Record<string, Json>>>>,
-    components: usedComponents(components(codesOf(inForce, settings), settings), paths),
+    components: usedComponents(all, paths),
   };
 };
 

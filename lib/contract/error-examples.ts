@@ -1,7 +1,14 @@
 import * as v from 'valibot';
-import { type ErrorCode, errorCodes, httpErrors } from '../errors.ts';
-import { validate } from '../validation.ts';
-import type { Description, Operation } from './operation.ts';
+import {
+  type DomainError,
+  type ErrorCode,
+  errorCodes,
+  httpErrors,
+  problemOfField,
+} from '../errors.ts';
+import type { ServiceValues } from '../settings.ts';
+import { parseBody } from '../validation.ts';
+import type { BodySchema, Contract, Description, Endpoint } from './contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -15,71 +22,75 @@ interface Example {
   readonly errors?: readonly Json[];
 }
 
-const missing = (field: string) => [
-  { pointer: `#/${field}`, code: 'REQUIRED', detail: `${field} is required` },
-];
-
-/** The fields that are missing in the examples of errors about missing fields. */
-const missingFields: Partial<Record<ErrorCode, readonly Json[]>> = {
-  FIELDS_REQUIRED: missing('email'),
-  CREDENTIALS_REQUIRED: missing('password'),
-  EMAIL_REQUIRED: missing('email'),
-  TOKEN_AND_PASSWORD_REQUIRED: missing('password'),
-  CURRENT_PASSWORD_REQUIRED: missing('currentPassword'),
-  REFRESH_TOKEN_REQUIRED: missing('refreshToken'),
-  CODE_REQUIRED: missing('code'),
-  NAME_AND_EMAIL_REQUIRED: missing('name'),
-};
-
 /** A text that is too long for most fields, and not allowed for any parameter. */
 const wrong = `${'x'.repeat(300)}@example.org`;
 
-/** The first fault that is found when the fields of a valid object are made wrong one at a time. */
-const firstFault = (schema: v.GenericSchema, valid: Json, fields: readonly string[]) => {
-  const faults = fields.flatMap((field) => {
-    const validated = validate(schema, { ...valid, [field]: wrong });
-    return 'faults' in validated ? validated.faults : [];
-  });
-  const [first] = faults;
-  if (!first) throw new Error(`No rule of ${fields.join(', ')} can be broken by a text.`);
-  return { ...first, detail: `${first.field} ${first.rule}` };
+const refusalOf = (check: () => unknown): readonly DomainError[] => {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    return [error as DomainError];
+  }
 };
 
-const invalidField = (
-  { body: ofOperation }: Operation,
-  { body = ofOperation, bodyExample = {} }: Description,
-): Example => {
-  if (!body) throw new Error('An operation without a body has no field that could be invalid.');
-  const { field, code, detail } = firstFault(body, bodyExample, Object.keys(bodyExample));
-  return { title: detail, errors: [{ pointer: `#/${field}`, code, detail }] };
-};
-
-const invalidParameter = ({ query = {} }: Operation): Example => ({
-  title: firstFault(v.object(query), {}, Object.keys(query)).detail,
+const exampleOf = ({ message: title, faults }: DomainError): Example => ({
+  title,
+  ...(faults.length > 0 ? { errors: faults.map(problemOfField) } : {}),
 });
 
-const storageFault = ({ storageFault }: Operation): Example => {
+/** The first refusal when one field of the example of a body after the other is made wrong. */
+const invalidField = (contract: Contract, description: Description): Example => {
+  const { body = contract.body?.('admin'), bodyExample = {} } = description;
+  if (!body) throw new Error('An endpoint without a body has no field that could be invalid.');
+  const [first] = Object.keys(bodyExample).flatMap((field) =>
+    refusalOf(() => parseBody(body, { ...bodyExample, [field]: wrong })),
+  );
+  if (!first) throw new Error(`No rule of ${Object.keys(bodyExample)} can be broken by a text.`);
+  return exampleOf(first);
+};
+
+const invalidParameter = (contract: Contract): Example => {
+  const query = contract.query?.(undefined) ?? {};
+  const [first] = Object.keys(query).flatMap((field) =>
+    refusalOf(() => parseBody(v.object(query), { [field]: wrong })),
+  );
+  return { title: first?.message };
+};
+
+const storageFault = ({ storageFault }: Contract): Example => {
   const [title, field = 'err'] = storageFault ?? [];
   return { title, fault: { [field]: 'ECONNREFUSED' } };
 };
 
-/** The errors whose example depends on the operation. */
+/** The errors whose example depends on the endpoint. */
 const ownExamples: Partial<
-  Record<ErrorCode, (operation: Operation, description: Description) => Example>
+  Record<ErrorCode, (contract: Contract, description: Description) => Example>
 > = {
   FIELD_INVALID: invalidField,
   PARAMETER_INVALID: invalidParameter,
   STORAGE_FAULT: storageFault,
 };
 
-const sharedExample = (code: ErrorCode): Example => {
+/** Refusals of bodies that lack a field, by their codes. */
+const missingFields = (
+  endpoints: readonly Endpoint[],
+  settings: ServiceValues,
+): ReadonlyMap<ErrorCode, DomainError> => {
+  const refusals = endpoints.flatMap(({ contract, describe }) => {
+    const { body = contract.body?.('admin'), bodyExample = {} } = describe(settings);
+    return Object.keys(body ? bodyExample : {}).flatMap((field) => {
+      const { [field]: _, ...others } = bodyExample;
+      return refusalOf(() => parseBody(body as BodySchema, others, contract));
+    });
+  });
+  return new Map(refusals.map((refusal) => [refusal.code, refusal]));
+};
+
+const sharedExample = (code: ErrorCode, refusal: DomainError | undefined): Example => {
   const { message: title, field } = httpErrors[code];
-  const errors = missingFields[code];
-  return {
-    title,
-    ...(field ? { fault: { [field]: 'ECONNREFUSED' } } : {}),
-    ...(errors ? { errors } : {}),
-  };
+  if (refusal) return exampleOf(refusal);
+  return { title, ...(field ? { fault: { [field]: 'ECONNREFUSED' } } : {}) };
 };
 
 const inBothForms = (
@@ -104,26 +115,31 @@ const inBothForms = (
 /** The example of an error in both forms, where it depends on the operation. */
 export const ownExample = (
   code: ErrorCode,
-  operation: Operation,
+  contract: Contract,
   description: Description,
 ): Record<ErrorForm, Json> | undefined => {
   const make = ownExamples[code];
-  return make && inBothForms(code, make(operation, description));
+  return make && inBothForms(code, make(contract, description));
 };
 
 /** The name of an error's example in the document. */
 export const exampleName = (code: ErrorCode, form: ErrorForm): string =>
   form === 'plain' ? code : `${code}.problem`;
 
-/** The examples that operations share. */
-export const sharedExamples = (): Json =>
-  Object.fromEntries(
-    errorCodes
-      .filter((code) => !(code in ownExamples))
-      .flatMap((code) =>
-        (['plain', 'problem'] as const).map((form) => [
-          exampleName(code, form),
-          { value: inBothForms(code, sharedExample(code))[form] },
-        ]),
-      ),
+/** The examples that endpoints share. */
+export const sharedExamples = (
+  endpoints: readonly Endpoint[],
+  settings: ServiceValues,
+): Readonly<Record<string, Json>> => {
+  const refusals = missingFields(endpoints, settings);
+  const shared = errorCodes.filter((code) => !(code in ownExamples));
+  return Object.fromEntries(
+    shared.flatMap((code) => {
+      const forms = inBothForms(code, sharedExample(code, refusals.get(code)));
+      return (['plain', 'problem'] as const).map((form) => [
+        exampleName(code, form),
+        { value: forms[form] },
+      ]);
+    }),
   );
+};

@@ -1,9 +1,8 @@
 import { type ErrorCode, errorCodes, type FieldFaultCode, httpErrors } from '../errors.ts';
 import type { ServiceValues } from '../settings.ts';
+import type { Contract, Description, Endpoint } from './contract.ts';
 import { type ErrorForm, exampleName, ownExample } from './error-examples.ts';
-import { commonHeaders, type Json, ref } from './json-schema.ts';
-import type { Description, Operation } from './operation.ts';
-import type { OperationInForce } from './operations.ts';
+import { type Json, ref, responseHeaders } from './json-schema.ts';
 
 /** The meaning of each error in a line, for the document and its page. */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
@@ -85,26 +84,38 @@ const bodyErrors = [
   'BODY_NOT_OBJECT',
 ] as const;
 
-/** Every error that an operation can respond with. */
-const errorsOf = (
-  { caller, body, storageFault }: Operation,
-  { errors }: Description,
-  { accounts, secondFactor }: ServiceValues,
-): readonly ErrorCode[] => {
-  const refusesSome =
-    caller === 'self' ||
-    caller === 'maker' ||
-    caller === 'admin' ||
-    (caller === 'reader' && accounts === 'private');
-  const all = new Set<ErrorCode>([
-    ...(body ? bodyErrors : []),
-    ...(caller === 'anyone' ? [] : tokenErrors),
-    ...(refusesSome ? (['FORBIDDEN'] as const) : []),
-    ...errors,
-    ...(storageFault ? (['STORAGE_FAULT'] as const) : []),
+/** The errors of parameters of paths. */
+const pathErrors = {
+  id: 'USER_NOT_FOUND',
+  session: 'SESSION_NOT_FOUND',
+  file: 'FILE_NOT_FOUND',
+} as const satisfies Readonly<Record<string, ErrorCode>>;
+
+/** The errors that follow from a contract. */
+const errorsOfContract = (contract: Contract, settings: ServiceValues): readonly ErrorCode[] => {
+  const { route, caller, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
+  const refuses = caller === 'reader' ? settings.accounts === 'private' : caller !== 'user';
+  const ofFields = typeof whenInvalid === 'string' ? [whenInvalid] : Object.values(whenInvalid);
+  return [
+    ...(body ? [...bodyErrors, ...ofFields, ...(whenMissing ? [whenMissing] : [])] : []),
+    ...(query ? (['PARAMETER_INVALID'] as const) : []),
+    ...(caller === 'anyone' ? [] : [...tokenErrors, ...(refuses ? (['FORBIDDEN'] as const) : [])]),
+    ...Object.entries(pathErrors).flatMap(([name, code]) =>
+      route.includes(`{${name}}`) ? [code] : [],
+    ),
+    ...(contract.storageFault ? (['STORAGE_FAULT'] as const) : []),
     'UNEXPECTED_FAULT',
-  ]);
-  if (all.has('FORBIDDEN') && secondFactor === 'admins') all.add('SECOND_FACTOR_REQUIRED');
+  ];
+};
+
+/** Every error that an endpoint can respond with. */
+const errorsOf = (
+  contract: Contract,
+  { errors = [] }: Description,
+  settings: ServiceValues,
+): readonly ErrorCode[] => {
+  const all = new Set<ErrorCode>([...errorsOfContract(contract, settings), ...errors]);
+  if (all.has('FORBIDDEN') && settings.secondFactor === 'admins') all.add('SECOND_FACTOR_REQUIRED');
   return errorCodes.filter((code) => all.has(code));
 };
 
@@ -144,13 +155,13 @@ export const gatewayResponses: Readonly<
 const errorResponse = (
   status: number,
   codes: readonly ErrorCode[],
-  operation: Operation,
+  contract: Contract,
   description: Description,
 ) => {
   const examples = (form: ErrorForm) =>
     Object.fromEntries(
       codes.map((code) => {
-        const own = ownExample(code, operation, description);
+        const own = ownExample(code, contract, description);
         return [code, own ? { value: own[form] } : ref('examples', exampleName(code, form))];
       }),
     );
@@ -164,7 +175,7 @@ const errorResponse = (
       .filter(Boolean)
       .join(' '),
     headers: {
-      ...commonHeaders,
+      ...responseHeaders,
       'Error-Code': ref('headers', 'Error-Code'),
       ...errorHeaders[status],
     },
@@ -184,19 +195,19 @@ const errorResponse = (
   };
 };
 
-/** The error responses of an operation, by status. */
+/** The error responses of an endpoint, by status. */
 export const errorResponses = (
-  operation: Operation,
+  contract: Contract,
   description: Description,
   settings: ServiceValues,
 ): Json => {
   const byStatus = Map.groupBy(
-    errorsOf(operation, description, settings),
+    errorsOf(contract, description, settings),
     (code) => httpErrors[code].status,
   );
   const own = [...byStatus].map(([status, codes]) => [
     String(status),
-    errorResponse(status, codes, operation, description),
+    errorResponse(status, codes, contract, description),
   ]);
   const ofGateway = Object.entries(gatewayResponses).map(([status, { name }]) => [
     status,
@@ -205,11 +216,11 @@ export const errorResponses = (
   return { ...Object.fromEntries(ofGateway), ...Object.fromEntries(own) };
 };
 
-/** Every error that some operations can respond with. */
+/** Every error that some endpoints can respond with. */
 export const codesOf = (
-  inForce: readonly OperationInForce[],
+  endpoints: readonly Endpoint[],
   settings: ServiceValues,
 ): ReadonlySet<ErrorCode> =>
   new Set(
-    inForce.flatMap(({ operation, describe }) => errorsOf(operation, describe(settings), settings)),
+    endpoints.flatMap(({ contract, describe }) => errorsOf(contract, describe(settings), settings)),
   );

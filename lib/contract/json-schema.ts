@@ -1,12 +1,6 @@
-import {
-  type ConversionConfig,
-  type JsonSchema,
-  toJsonSchema,
-  toJsonSchemaDefs,
-} from '@valibot/to-json-schema';
-import type * as v from 'valibot';
+import { type ConversionConfig, type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
+import * as v from 'valibot';
 import type { Keywords } from '../validation.ts';
-import type { NamedSchemas } from './named-schemas.ts';
 
 /** A part of the document, as JSON. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -15,7 +9,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
 /** Headers of every response of a function. */
-export const commonHeaders = {
+export const responseHeaders = {
   'Cache-Control': ref('headers', 'Cache-Control'),
   'X-Request-Id': ref('headers', 'X-Request-Id'),
 };
@@ -43,13 +37,15 @@ export const usedComponents = <Components extends Readonly<Record<string, Json>>
   return Object.fromEntries(kept);
 };
 
-/** Adds the JSON Schema keywords of a rule; see `rule` in lib/validation.ts. */
+/** Adds the JSON Schema keywords of a rule (see `rule` in lib/validation.ts); leaves names out. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
   valibotAction,
   jsonSchema,
 }) => {
   const { keywords }: { type: string; keywords?: () => Keywords } = valibotAction;
-  return keywords && { ...jsonSchema, ...keywords() };
+  if (valibotAction.type !== 'metadata') return keywords && { ...jsonSchema, ...keywords() };
+  const { name: _, ...rest } = jsonSchema as Json;
+  return rest;
 };
 
 const options: ConversionConfig = {
@@ -60,19 +56,37 @@ const options: ConversionConfig = {
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 };
 
-const convert = (schema: v.GenericSchema, more: ConversionConfig): JsonSchema => {
-  const { $schema, $defs, ...rest } = toJsonSchema(schema, { ...options, ...more });
-  return rest;
+type Schema = v.GenericSchema & {
+  readonly entries?: v.ObjectEntries;
+  readonly item?: v.GenericSchema;
+  readonly wrapped?: v.GenericSchema;
 };
 
-/** A schema of a body, by reference where it has a name. */
-export const bodySchema = (schema: v.GenericSchema, definitions: NamedSchemas = {}): JsonSchema =>
-  convert(schema, { definitions });
+/** The schemas with a name in a schema, by their names; see `named` in contract.ts. */
+const namedIn = (schema: Schema): Readonly<Record<string, v.GenericSchema>> => {
+  const parts = [...Object.values(schema.entries ?? {}), schema.item, schema.wrapped];
+  const { name } = v.getMetadata(schema);
+  return Object.assign(
+    typeof name === 'string' ? { [name]: schema } : {},
+    ...parts.map((part) => part && namedIn(part as Schema)),
+  );
+};
+
+/** Collects the named schemas of bodies, each with references to the others. */
+export const collectSchemas = () => {
+  const schemas: Record<string, JsonSchema> = {};
+  /** A schema of a body, by reference where it has a name. */
+  const bodySchema = (schema: v.GenericSchema): JsonSchema => {
+    const definitions = namedIn(schema);
+    const { $schema, $defs, ...rest } = toJsonSchema(schema, { ...options, definitions });
+    Object.assign(schemas, $defs);
+    return rest;
+  };
+  return { schemas, bodySchema };
+};
 
 /** The schema of a query parameter, by the value that its text is converted to. */
-export const parameterSchema = (schema: v.GenericSchema): JsonSchema =>
-  convert(schema, { typeMode: 'output' });
-
-/** The named schemas in full, each with references to the others. */
-export const componentSchemas = (named: NamedSchemas): Readonly<Record<string, JsonSchema>> =>
-  toJsonSchemaDefs(named, options);
+export const parameterSchema = (schema: v.GenericSchema): JsonSchema => {
+  const { $schema, ...rest } = toJsonSchema(schema, { ...options, typeMode: 'output' });
+  return rest;
+};

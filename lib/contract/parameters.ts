@@ -20,15 +20,8 @@ export const limitUpTo = (most: number) => {
   );
 };
 
-export const cursor = v.optional(
-  v.pipe(v.string(), v.description('From the `Link` header of the previous page.')),
-);
-
-/** The parameters of a page of a list. */
-export const pageParameters = {
-  limit: v.optional(v.pipe(limitUpTo(maxLimit), v.metadata({ default: maxLimit }))),
-  cursor,
-};
+export const cursor = () =>
+  v.optional(v.pipe(v.string(), v.description('From the `Link` header of the previous page.')));
 
 const instantForm = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d))?$/i;
 

@@ -1,17 +1,21 @@
-/**
- * Who may call an endpoint: the middlewares that check the token (401) before the role (403).
- * An endpoint for anyone imports `anyone` from endpoint.ts and none of this. The marks
- * `__NO_SIDE_EFFECTS__` let each bundle leave out the rules that its function does not use.
- */
+/** Endpoints for callers with a token: the token is checked (401) before the role (403). */
 import { belongingOf, verifyToken } from '../auth/token.ts';
+import type { Caller, Contract } from '../contract/contract.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
 import { config, hasSessions } from '../settings.ts';
 import { findBearer } from '../users/bearer.ts';
 import { roleInForce, toUser } from '../users/items.ts';
 import { findStoredUser } from '../users/store.ts';
 import type { User } from '../users/user.ts';
-import type { Access } from './endpoint.ts';
-import type { AuthenticatedRequest, IncomingEvent, Middleware } from './request.ts';
+import { endpoint } from './endpoint.ts';
+import type {
+  ApiResponse,
+  AuthenticatedRequest,
+  Handler,
+  IncomingEvent,
+  Middleware,
+  RequestTo,
+} from './request.ts';
 
 const scheme = 'Bearer ';
 
@@ -44,19 +48,18 @@ export const lacksFactor = ({
 
 /**
  * Authenticates the caller and puts the token's claims at `event.claims`. Where there are sessions, it
- * puts the stored user at `event.caller`, and that user's role in force into the claims. Rejects with NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the
- * session cannot be read, or with what {@link verifyToken} throws when no secret can be read.
- * @param mayBeGone whether the user may have been deleted
+ * puts the stored user at `event.caller`, and that user's role in force into the claims. Rejects with
+ * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or with
+ * what {@link verifyToken} throws when no secret can be read.
  */
-// @__NO_SIDE_EFFECTS__
-const authenticate = ({ mayBeGone = false } = {}): Middleware => {
+const authenticate = ({ evenIfDeleted }: Pick<Contract, 'evenIfDeleted'>): Middleware => {
   const authenticateBefore: NonNullable<Middleware['before']> = async ({ event }) => {
     const token = bearerToken(event);
     const claims = await verifyToken(token);
     event.claims = claims;
     if (!hasSessions(config)) return;
     const caller = await findBearer(claims.id, belongingOf(token));
-    if (!caller && !mayBeGone) throw new DomainError('TOKEN_INVALID');
+    if (!caller && !evenIfDeleted) throw new DomainError('TOKEN_INVALID');
     if (caller) Object.assign(event, { caller, claims: { ...claims, role: roleInForce(caller) } });
   };
 
@@ -77,9 +80,8 @@ const tokenFaults: readonly ErrorCode[] = ['NO_TOKEN', 'TOKEN_EXPIRED', 'TOKEN_I
  * Authenticates a caller who has a valid token, and lets all others pass as well, who have no claims.
  * Rejects when a token cannot be checked.
  */
-// @__NO_SIDE_EFFECTS__
 const recognize = (): Middleware => {
-  const { before } = authenticate();
+  const { before } = authenticate({});
   const recognizeBefore: NonNullable<Middleware['before']> = async (request) => {
     try {
       await before?.(request);
@@ -96,7 +98,6 @@ const recognize = (): Middleware => {
  * Rejects with FORBIDDEN a caller whom the rule does not allow. It runs after authentication and
  * reads the claims.
  */
-// @__NO_SIDE_EFFECTS__
 const authorize = (allows: (request: AuthenticatedRequest) => boolean): Middleware => {
   const authorizeBefore: NonNullable<Middleware['before']> = (request) => {
     if (!allows(request.event as AuthenticatedRequest)) throw new DomainError('FORBIDDEN');
@@ -110,7 +111,6 @@ const isAdmin = ({ claims }: AuthenticatedRequest) => claims.role === 'admin';
 export const isSelf = ({ claims, pathParameters }: AuthenticatedRequest) =>
   pathParameters?.id === String(claims.id);
 const isSelfOrAdmin = (request: AuthenticatedRequest) => isSelf(request) || isAdmin(request);
-const mayCreate = (request: AuthenticatedRequest) => config.accounts === 'open' || isAdmin(request);
 const mayRead = (request: AuthenticatedRequest) =>
   config.accounts === 'open' || isSelfOrAdmin(request);
 
@@ -123,50 +123,27 @@ export const storedCaller = ({ caller }: Pick<AuthenticatedRequest, 'caller'>) =
   return caller;
 };
 
-/** Anyone; whoever has a valid token is known by it. */
-export const anyoneRecognized = {
-  caller: 'anyone',
-  checks: [recognize()],
-} as const satisfies Access;
+/** Whether a caller may call, by the contract's word for it (lib/contract/contract.ts). */
+const rules: Readonly<Record<Caller, (request: AuthenticatedRequest) => boolean>> = {
+  anyone: () => true,
+  user: () => true,
+  creator: (request) => config.accounts === 'open' || isAdmin(request),
+  reader: mayRead,
+  // A change then requires that the caller is the user, an admin, or made the user.
+  maker: mayRead,
+  self: isSelfOrAdmin,
+  admin: isAdmin,
+};
 
-/** Any valid token. */
-export const authenticated = {
-  caller: 'user',
-  checks: [authenticate()],
-} as const satisfies Access;
+type ProtectedContract = Contract &
+  ({ readonly caller: Exclude<Caller, 'anyone'> } | { readonly takesToken: true });
 
-/** Any valid token, also of a user who was deleted. */
-export const authenticatedEvenIfDeleted = {
-  caller: 'user',
-  checks: [authenticate({ mayBeGone: true })],
-} as const satisfies Access;
-
-/** Any valid token of an admin. */
-export const adminOnly = {
-  caller: 'admin',
-  checks: [authenticate(), authorize(isAdmin)],
-} as const satisfies Access;
-
-/** The user of the path, or an admin. */
-export const selfOrAdmin = {
-  caller: 'self',
-  checks: [authenticate(), authorize(isSelfOrAdmin)],
-} as const satisfies Access;
-
-/** Any valid token; while accounts are private, only that of an admin. */
-export const usersMayCreate = {
-  caller: 'user',
-  checks: [authenticate(), authorize(mayCreate)],
-} as const satisfies Access;
-
-/** Any valid token; while accounts are private, only that of the user of the path or of an admin. */
-export const usersMayRead = {
-  caller: 'reader',
-  checks: [authenticate(), authorize(mayRead)],
-} as const satisfies Access;
-
-/** The same, where a change then requires that the caller is the user, an admin, or made the user. */
-export const usersMayChange = {
-  caller: 'maker',
-  checks: [authenticate(), authorize(mayRead)],
-} as const satisfies Access;
+/** An endpoint for callers with a token, or for anyone, of whom a token is read if there is one. */
+export const protectedEndpoint = <const C extends ProtectedContract>(
+  contract: C,
+  handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,
+): Handler => {
+  const { caller, takesToken } = contract as Contract;
+  const checks = takesToken ? [recognize()] : [authenticate(contract), authorize(rules[caller])];
+  return endpoint(contract, checks, handle);
+};

@@ -1,13 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import * as v from 'valibot';
-import type { AuditFilter } from '../audit/query.ts';
 import { type SigningKey, signingKeys } from '../auth/signing-secret.ts';
-import { jsonQuery, listAuditLogs, maxTextLimit, textForms } from '../contract/audit-logs.ts';
 import { maxLimit } from '../contract/parameters.ts';
-import { type FieldFault, invalidParameter } from '../errors.ts';
-import { validate } from '../validation.ts';
+import { invalidParameter } from '../errors.ts';
 import type { ApiRequest } from './request.ts';
-import { preferredType } from './request.ts';
 
 /** The signed text begins with it, so that no signature for another purpose is valid for a cursor. */
 const purpose = 'cursor.v1';
@@ -51,45 +46,6 @@ export const decodeCursor = async (scope: string, cursor: string): Promise<strin
   throw invalidParameter('cursor', 'is invalid');
 };
 
-type Parameters<Query extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Query, undefined>>;
-
-/**
- * The values of an endpoint's query parameters; it ignores those that it does not know.
- * @throws {DomainError} PARAMETER_INVALID naming the first that breaks its rule
- */
-export const parseQuery = <Query extends v.ObjectEntries>(
-  { query }: { readonly query: Query },
-  given: Readonly<Record<string, string | undefined>> = {},
-): Parameters<Query> => {
-  const validated = validate(v.object(query), given);
-  if ('output' in validated) return validated.output;
-  const [{ field, rule }] = validated.faults as readonly [FieldFault];
-  throw invalidParameter(field, rule);
-};
-
-/**
- * The same for an endpoint that refuses unknown parameters, because a client would take an ignored
- * filter for one that was applied. The raw query is read, because the gateway joins repeated
- * values.
- * @throws {DomainError} PARAMETER_INVALID too for a parameter that is unknown or given twice
- */
-const parseExactQuery = <Query extends v.ObjectEntries>(
-  operation: { readonly query: Query },
-  { rawQueryString }: ApiRequest,
-): Parameters<Query> => {
-  const names = Object.keys(operation.query);
-  const given = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(rawQueryString)) {
-    if (!names.includes(name)) {
-      const rule = `is unknown; the parameters are ${names.join(', ')}`;
-      throw invalidParameter(name || 'A parameter without a name', rule);
-    }
-    if (given.has(name)) throw invalidParameter(name, 'must be given only once');
-    given.set(name, value);
-  }
-  return parseQuery(operation, Object.fromEntries(given));
-};
-
 /**
  * The page of a list that a request asks for.
  * @param scope names the list and its filters; a cursor of another one is refused
@@ -117,39 +73,4 @@ export const nextPageLink = async (
   const query = new URLSearchParams(rawQueryString);
   query.set('cursor', await encodeCursor(scope, next));
   return { Link: `<${rawPath}?${query}>; rel="next"` };
-};
-
-/** The form of text that an Accept header prefers; undefined: JSON. */
-const preferredForm = (accept: string | undefined) => {
-  const forms = Object.entries(textForms).map(
-    ([form, { contentType }]) =>
-      [contentType.replace(/;.*/, ''), form as keyof typeof textForms] as const,
-  );
-  const byMediaType = new Map(forms);
-  return byMediaType.get(preferredType(accept, ['application/json', ...byMediaType.keys()]));
-};
-
-/** The scope of a list of audit entries for its cursors. The same filters have the same scope. */
-const scopeOf = ({ userId, action, ...filter }: AuditFilter, order: 'asc' | 'desc'): string => {
-  const { result, resourceId, since, until } = filter;
-  const named = Object.entries({ result, resourceId, since, until }).flatMap(([name, value]) =>
-    value ? [`&${name}=${encodeURIComponent(value)}`] : [],
-  );
-  if (order === 'asc') named.push('&order=asc');
-  return `audit-logs?userId=${userId ?? ''}&action=${action ?? ''}${named.join('')}`;
-};
-
-/**
- * The values of the audit query.
- * @returns `format` is the form of text, undefined for JSON; `scope` is that of its cursors
- * @throws {DomainError} PARAMETER_INVALID
- */
-export const parseAuditQuery = (request: ApiRequest) => {
-  const format = preferredForm(request.headers.accept);
-  const query = format ? listAuditLogs.query : jsonQuery;
-  const { limit, cursor, order = 'desc', ...filter } = parseExactQuery({ query }, request);
-  const { since, until } = filter;
-  if (since && until && since >= until) throw invalidParameter('since', 'must be before until');
-  const page = { limit: limit ?? (format ? maxTextLimit : maxLimit), cursor };
-  return { format, filter, order, page, scope: scopeOf(filter, order) };
 };

@@ -2,15 +2,18 @@
 
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type * as v from 'valibot';
 import type { Claims } from '../auth/token.ts';
+import type { Contract } from '../contract/contract.ts';
 import type { Source } from '../source.ts';
 import type { Bearer } from '../users/bearer.ts';
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import type { Role } from '../users/user.ts';
 
 /** The gateway's event (payload format 2.0) while the middlewares run. */
 export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   body?: unknown;
+  query?: unknown;
+  id?: number;
   claims?: Claims;
   caller?: Bearer;
 };
@@ -19,8 +22,6 @@ export type Middleware = MiddlewareObj<IncomingEvent>;
 
 /** The argument of a handler: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
-  /** The parsed body; empty unless the operation has one. */
-  readonly body: JsonObject;
   /** The caller, if known. */
   readonly claims?: Claims;
 };
@@ -32,6 +33,24 @@ export type AuthenticatedRequest = ApiRequest & {
   /** The caller as stored, with the session, where there are sessions: authentication has read it. */
   readonly caller?: Bearer;
 };
+
+type BodyOf<C> = C extends { readonly body: (role: Role) => infer Schema extends v.GenericSchema }
+  ? { readonly body: v.InferOutput<Schema> }
+  : unknown;
+
+type QueryOf<C> = C extends {
+  readonly query: (accept: string | undefined) => infer Entries extends v.ObjectEntries;
+}
+  ? { readonly query: v.InferOutput<v.ObjectSchema<Entries, undefined>> }
+  : unknown;
+
+/** A request that a contract lets pass: the body and the query parameters are what it made of them. */
+export type RequestTo<C extends Contract> = (C extends { readonly caller: 'anyone' }
+  ? ApiRequest
+  : AuthenticatedRequest) &
+  BodyOf<C> &
+  QueryOf<C> &
+  (C['route'] extends `${string}{id}${string}` ? { readonly id: number } : unknown);
 
 /**
  * The request's id and origin for audit entries, as the gateway gives them, never from a header.
@@ -59,52 +78,3 @@ export type Handler = (
   event: APIGatewayProxyEventV2,
   context: unknown,
 ) => Promise<APIGatewayProxyStructuredResultV2>;
-
-/** A media range of an Accept header (RFC 9110, section 12.5.1). */
-interface MediaRange {
-  /** In lower case; a wildcard is an asterisk. */
-  readonly type: string;
-  /** From 0, not acceptable, to 1; NaN where it cannot be read. */
-  readonly quality: number;
-}
-
-const rangesOf = (header: string): readonly MediaRange[] => {
-  // A comma or a semicolon in a quoted string separates nothing.
-  const unquoted = header.toLowerCase().replace(/"(?:[^"\\]|\\.?)*(?:"|$)/g, '""');
-  return unquoted.split(',').map((range) => {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    return { type, quality: quality === undefined ? 1 : Number(quality.slice(2)) };
-  });
-};
-
-/**
- * Whether a header such as Accept or Accept-Encoding names a value itself, not only by a wildcard, and
- * does not refuse it by a quality of 0.
- */
-export const accepts = (header: string | undefined, value: string): boolean =>
-  rangesOf(header ?? '').some(({ type, quality }) => type === value && quality > 0);
-
-/**
- * The offered media type that an Accept header prefers: by quality, then by precision, then by the
- * order in the header, then by the order of the offer. It is the first of the offer when there is
- * no header, or when no type is acceptable.
- */
-export const preferredType = <T extends string>(
-  header: string | undefined,
-  offer: readonly [T, ...T[]],
-): T => {
-  const ranges = rangesOf(header ?? '');
-  const rated = offer.map((type) => {
-    // The most precise range that includes a type decides its quality.
-    const names = [type, type.replace(/[^/]*$/, '*'), '*/*'];
-    const places = names.map((name) => ranges.findIndex((range) => range.type === name));
-    const precision = places.findIndex((place) => place >= 0);
-    const place = places[precision] ?? -1;
-    return { type, quality: ranges[place]?.quality ?? 0, precision, place };
-  });
-  const [best] = rated
-    .filter(({ quality }) => quality > 0)
-    .sort((a, b) => b.quality - a.quality || a.precision - b.precision || a.place - b.place);
-  return best?.type ?? offer[0];
-};

@@ -3,14 +3,14 @@ import {
   DomainError,
   type ErrorCode,
   type FaultField,
-  type FieldFault,
   faultName,
   httpErrors,
+  problemOfField,
   type StorageFault,
 } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
+import { accepts } from './accept.ts';
 import type { ApiResponse, Middleware } from './request.ts';
-import { accepts } from './request.ts';
 
 /**
  * Headers of every response: no cache keeps it, and browsers treat it as mere data (ASVS 5.0,
@@ -116,12 +116,6 @@ const problem = ({ code, faults, retryAfter }: DomainError, title: string, fault
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...fault,
   },
-});
-
-const problemOfField = ({ field, code, rule }: FieldFault) => ({
-  pointer: `#/${field}`,
-  code,
-  detail: `${field} ${rule}`,
 });
 
 /**

@@ -1,6 +1,6 @@
 /** The details of audit entries about users (functions/README.md, What is audited). */
 import { config } from '../settings.ts';
-import type { UserChanges } from './schema.ts';
+import type { UserChanges } from './fields.ts';
 import type { User } from './user.ts';
 
 /** Whether entries hold the values of fields, and not their names alone. */

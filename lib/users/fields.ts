@@ -1,10 +1,9 @@
-/**
- * The rules for a name and an email address (functions/README.md, Input), and bodies that depend on no
- * setting: they are apart from schema.ts, because a function has only the settings that its bundle
- * reads.
- */
+/** The fields of users in bodies, each with its rule (functions/README.md, Input). */
 import * as v from 'valibot';
-import { atLeast, atMost, type Fields, parseBody, rule, text } from '../validation.ts';
+import { invalidField } from '../errors.ts';
+import { config } from '../settings.ts';
+import { atLeast, atMost, oneOf, rule, text, validate } from '../validation.ts';
+import { type Role, roles, uniqueness } from './user.ts';
 
 export const name = v.pipe(
   text,
@@ -19,8 +18,6 @@ export const name = v.pipe(
   }),
 );
 
-const unique = 'Kept as it was given; unique without regard to letter case.';
-
 /** something@something, with one @, and without white space and control characters. */
 const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
 
@@ -32,7 +29,7 @@ export const email = v.pipe(
   text,
   v.trim(),
   atMost(191),
-  v.description(`Without the white space around it. ${unique}`),
+  v.description(`Without the white space around it. ${uniqueness}`),
   rule({
     code: 'INVALID_FORMAT',
     message: () => 'must be a valid email address',
@@ -41,66 +38,105 @@ export const email = v.pipe(
   }),
 );
 
-/** The body of POST /api/password-resets. */
-export const resetRequest = v.object({ email });
-
-/** @throws {DomainError} EMAIL_REQUIRED, or FIELD_INVALID */
-export const parseResetRequest = (body: Fields): v.InferOutput<typeof resetRequest> =>
-  parseBody(resetRequest, body, 'EMAIL_REQUIRED');
-
-export const linkToken = v.pipe(
+export const password = v.pipe(
   text,
-  atLeast(() => 1),
-  v.description('The part of the mailed link after `#token=`.'),
+  atMost(255),
+  atLeast(() => config.passwordMinLength),
+  v.metadata({ format: 'password' }),
 );
 
-/** The body of PUT /api/email-verifications. The password exists already, and follows no new rule. */
-export const emailVerification = v.object({
-  token: linkToken,
-  password: v.pipe(
+export const role = oneOf(roles);
+
+export const linkToken = () =>
+  v.pipe(
     text,
-    atMost(255),
     atLeast(() => 1),
-    v.description('The password of the account.'),
-    v.metadata({ format: 'password' }),
-  ),
+    v.description('The part of the mailed link after `#token=`.'),
+  );
+
+/** The fields of a change of a user. */
+export const userChanges = () => ({
+  name: v.exactOptional(name),
+  email: v.exactOptional(email),
+  password: v.exactOptional(password),
 });
 
-/**
- * @throws {DomainError} TOKEN_AND_PASSWORD_REQUIRED, or FIELD_INVALID naming the field and the rule
- */
-export const parseEmailVerification = (body: Fields): v.InferOutput<typeof emailVerification> =>
-  parseBody(emailVerification, body, 'TOKEN_AND_PASSWORD_REQUIRED');
+const filledText = () =>
+  v.pipe(
+    v.string('must be a string'),
+    atLeast(() => 1),
+  );
 
-/** In the in-memory variant, whose users have no password, names and addresses are kept as given. */
-const nameAsGiven = v.pipe(text, atMost(100), v.description('Kept as it was given.'));
-const emailAsGiven = v.pipe(text, atMost(191), v.description(unique));
-const filled = atLeast(() => 1);
+/** A password that exists already, and follows no new rule. */
+export const knownPassword = () => v.pipe(filledText(), v.metadata({ format: 'password' }));
 
-/** The body of POST and PUT under /api/v1/users. */
-export const nameAndEmail = v.object({
-  name: v.pipe(nameAsGiven, filled),
-  email: v.pipe(emailAsGiven, filled),
-});
+export const refreshToken = filledText;
 
-/** The body of PATCH under /api/v1/users. */
-export const nameOrEmail = v.object({
-  name: v.exactOptional(v.nullable(nameAsGiven)),
-  email: v.exactOptional(v.nullable(emailAsGiven)),
-});
+/** A blank address is missing. */
+const knownEmail = () =>
+  v.pipe(
+    v.string('must be a string'),
+    rule({
+      code: 'REQUIRED',
+      holds: (value) => value.trim() !== '',
+      message: () => 'is required',
+      keywords: () => ({ pattern: '\\S' }),
+    }),
+  );
 
-/**
- * The body of POST and PUT under /api/v1/users.
- * @throws {DomainError} NAME_AND_EMAIL_REQUIRED or FIELD_INVALID
- */
-export const parseNameAndEmail = (body: Fields): v.InferOutput<typeof nameAndEmail> =>
-  parseBody(nameAndEmail, body, 'NAME_AND_EMAIL_REQUIRED');
+export const credentials = () => ({ email: knownEmail(), password: knownPassword() });
 
-/**
- * The body of PATCH under /api/v1/users, without fields that are missing or empty.
- * @throws {DomainError} FIELD_INVALID
- */
-export const parseNameOrEmail = (body: Fields): Partial<v.InferOutput<typeof nameAndEmail>> => {
-  const { name, email } = parseBody(nameOrEmail, body);
-  return { ...(name ? { name } : {}), ...(email ? { email } : {}) };
+export const code = () =>
+  v.pipe(
+    filledText(),
+    v.description(
+      'Six digits from the app, or a recovery code. Spaces, hyphens and case do not count.',
+    ),
+  );
+
+/** For the document, where an empty code counts as none. */
+export const optionalCode = () =>
+  v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.description('Required of users who have a second factor: of the app, or a recovery code.'),
+    ),
+  );
+
+export interface NewUser {
+  readonly name: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+export type UserChanges = Partial<NewUser & { readonly role: Role }>;
+
+/** Parses one field by itself, which is not missing. */
+const parseField = <Field extends v.GenericSchema>(
+  field: string,
+  schema: Field,
+  value: unknown,
+): v.InferOutput<Field> => {
+  const validated = validate(v.object({ [field]: schema }), { [field]: value });
+  if ('output' in validated) return validated.output[field] as v.InferOutput<Field>;
+  const [fault] = validated.faults;
+  throw invalidField(field, fault?.rule ?? 'is invalid');
 };
+
+/**
+ * A user's name, trimmed: 1 to 100 characters.
+ * @throws {DomainError} FIELD_INVALID naming the field and the rule
+ */
+export const parseName = (value: unknown): string => parseField('name', name, value);
+
+/**
+ * An email address, trimmed: something@something, at most 191 characters.
+ * @throws {DomainError} FIELD_INVALID naming the field and the rule
+ */
+export const parseEmail = (value: unknown): string => parseField('email', email, value);
+
+/**
+ * A password as it was typed: from PASSWORD_MIN_LENGTH to 255 characters.
+ * @throws {DomainError} FIELD_INVALID naming the field and the rule
+ */
+export const parsePassword = (value: unknown): string => parseField('password', password, value);

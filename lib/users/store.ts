@@ -4,6 +4,7 @@ import { createdAtKey } from '../dynamodb/tables.ts';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { seconds } from '../time.ts';
+import type { NewUser } from './fields.ts';
 import {
   adminListing,
   emailItemKey,
@@ -16,7 +17,6 @@ import {
   wantedEmailKey,
 } from './items.ts';
 import { hashPassword } from './password.ts';
-import type { NewUser } from './schema.ts';
 import { emailKey, type Role } from './user.ts';
 
 const counterKey = { pk: 'counter' };

@@ -41,5 +41,8 @@ export const parseUserId = (text: string | undefined): number => {
  */
 export const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
 
+/** What a description of an address says of it. */
+export const uniqueness = 'Kept as it was given; unique without regard to letter case.';
+
 /** The form under which addresses are unique and looked up (functions/README.md, Input). */
 export const emailKey = (email: string): string => foldCase(email.trim());

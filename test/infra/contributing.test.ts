@@ -39,17 +39,20 @@ const followTheExample = (): void => {
   for (const file of files.filter((name) => name !== '')) cpSync(file, join(copy, file));
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
 
-  const operation = blockWith(': Describe = ');
-  const imported = operation.slice(0, operation.indexOf('\n') + 1);
+  const contract = blockWith('as const satisfies Contract');
+  const imported = contract.slice(0, contract.indexOf('\n') + 1);
   write('test/functions/users/list-audit-logs.test.ts', blockWith('describe('));
   write('test/settings/users/list-audit-logs.settings.test.ts', blockWith("AUDIT_DETAIL: 'full'"));
-  insert('lib/contract/users.ts', imported, 'import { newUserByAdmin');
-  const rest = `${operation.slice(imported.length)}\n`;
-  insert('lib/contract/users.ts', rest, 'export const operations = {');
-  insert('lib/contract/users.ts', blockWith('Description],'), "  'POST /api/users': [");
+  insert('functions/users/contract.ts', imported, '\nconst newUser = ');
+  const rest = `${contract.slice(imported.length)}\n`;
+  insert('functions/users/contract.ts', rest, 'export const tag = ');
+  insert(
+    'functions/users/contract.ts',
+    blockWith('summary:'),
+    '  getSecondFactor: () => ({\n    id',
+  );
   write('functions/users/list-audit-logs.ts', blockWith('export const handler'));
-  insert('infra/uses.ts', blockWith("'audit.read'"), "  'audit-logs/list': ['caller'");
-  insert('infra/uses.ts', blockWith("': ['GET"), "  'audit-logs/list': ['GET");
+  insert('infra/uses.ts', blockWith("'audit.read'"), "  'audit-logs/list': [");
   insert(
     'test/support/examples.ts',
     blockWith("operations: ['read', 'read audit']"),

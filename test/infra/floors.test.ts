@@ -17,7 +17,8 @@ const lib = [
 ];
 /** The stack reads definitions and calls nothing. */
 const definitions = [
-  'lib/contract/operations.ts',
+  'functions/contracts.ts',
+  'lib/contract/contract.ts',
   'lib/dynamodb/tables.ts',
   'lib/log.ts',
   'lib/settings.ts',
@@ -27,7 +28,7 @@ const definitions = [
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
   'lib/seal': ['lib', 'lib/dynamodb', 'lib/audit'],
-  functions: lib,
+  functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],
   'functions/background': [...lib, 'lib/seal'],
   'functions/console/web': ['functions/console/page-data.ts'],
@@ -97,10 +98,10 @@ describe('Imports lead only down', () => {
     ['functions/console/web/main.tsx', '../../../lib/settings.ts', './session.ts'],
     ['functions/console/web/screens/user.tsx', '../../page.ts', '../../page-data.ts'],
     ['functions/console/web/main.tsx', 'node:fs', 'preact'],
-    ['lib/http/access.ts', '../../functions/users/get.ts', '../contract/users.ts'],
+    ['lib/http/access.ts', '../../functions/users/get.ts', '../contract/contract.ts'],
     ['lib/http/response.ts', '../seal/header.ts', '../errors.ts'],
-    ['lib/contract/users.ts', '../http/endpoint.ts', '../users/user.ts'],
-    ['lib/links/reset.ts', '../contract/users.ts', '../auth/counters.ts'],
+    ['lib/contract/errors.ts', '../http/endpoint.ts', '../users/user.ts'],
+    ['lib/links/reset.ts', '../contract/contract.ts', '../auth/counters.ts'],
     ['lib/auth/log-in.ts', '../links/reset.ts', '../second-factor/factor.ts'],
     ['lib/second-factor/factor.ts', '../auth/token.ts', '../users/store.ts'],
     ['lib/mail/hand-over.ts', '../auth/token.ts', '../users/items.ts'],

@@ -1,16 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import type { DomainError } from '../../lib/errors.ts';
-import {
-  atLeast,
-  atMost,
-  faultsIn,
-  oneOf,
-  parseBody,
-  rule,
-  text,
-  validate,
-} from '../../lib/validation.ts';
+import { atLeast, atMost, oneOf, parseBody, rule, text, validate } from '../../lib/validation.ts';
 
 const errorOf = (work: () => unknown): DomainError | undefined => {
   try {
@@ -73,8 +64,7 @@ const required = (field: string) => ({ field, code: 'REQUIRED', rule: 'is requir
 
 describe('The faults of a body', () => {
   const faultsOf = (fields: Readonly<Record<string, unknown>>) => {
-    const validated = validate(body, fields);
-    return 'faults' in validated ? faultsIn(body, fields, validated.faults) : [];
+    return errorOf(() => parseBody(body, fields))?.faults ?? [];
   };
 
   it('name each field with a code and a rule, in the order of the schema', () => {
@@ -110,9 +100,8 @@ describe('The faults of a body', () => {
         atLeast(() => 8),
       ),
     });
-    const validated = validate(longer, { password: ' ' });
 
-    expect('faults' in validated && faultsIn(longer, { password: ' ' }, validated.faults)).toEqual([
+    expect(errorOf(() => parseBody(longer, { password: ' ' }))?.faults).toEqual([
       { field: 'password', code: 'TOO_SHORT', rule: 'must be at least 8 characters' },
     ]);
   });
@@ -150,7 +139,9 @@ describe('parseBody', () => {
   });
 
   it('reports a missing field first, by the code of the body', () => {
-    const error = errorOf(() => parseBody(body, { name: 'long' }, 'FIELDS_REQUIRED'));
+    const error = errorOf(() =>
+      parseBody(body, { name: 'long' }, { whenMissing: 'FIELDS_REQUIRED' }),
+    );
 
     expect(error).toMatchObject({
       code: 'FIELDS_REQUIRED',

@@ -1,10 +1,10 @@
 /** What holds every response of the tests against the document: test/support/contract.ts. */
 import { describe, expect, it } from 'vitest';
-import { buildDocument } from '../../lib/contract/document.ts';
+import { documentFor } from '../../functions/docs/document.ts';
 import { configFrom } from '../../lib/settings.ts';
 import { checkAgainst, type Exchange } from './contract.ts';
 
-const document = buildDocument(configFrom({}), '/');
+const document = documentFor(configFrom({}), '/');
 const check = checkAgainst(document);
 
 const common = { 'cache-control': 'no-store', 'x-request-id': 'abcdefgh' };

@@ -1,7 +1,8 @@
 /** Holds responses against the OpenAPI document of the service that gave them. */
 import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { buildDocument, type OpenApiDocument } from '../../lib/contract/document.ts';
+import { documentFor } from '../../functions/docs/document.ts';
+import type { OpenApiDocument } from '../../lib/contract/document.ts';
 import { configFrom } from '../../lib/settings.ts';
 
 /** A response, and what was asked. */
@@ -184,4 +185,4 @@ export const checkAgainst = (document: OpenApiDocument): ContractCheck => {
 
 /** Holds responses against the document of a service under the settings of an environment. */
 export const checkUnder = (environment: Readonly<Record<string, string | undefined>>) =>
-  checkAgainst(buildDocument(configFrom(environment), '/'));
+  checkAgainst(documentFor(configFrom(environment), '/'));

@@ -9,15 +9,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { decodeProtectedHeader } from 'jose';
+import { endpoints as all } from '../../functions/contracts.ts';
 import { staticFilesFolder } from '../../infra/static-files.ts';
-import {
-  type FunctionDefinition,
-  functions,
-  functionsInForce,
-  type HttpMethod,
-} from '../../infra/uses.ts';
-import type { Operations } from '../../lib/contract/operation.ts';
-import { operations } from '../../lib/contract/operations.ts';
+import { type FunctionDefinition, functions, functionsInForce } from '../../infra/uses.ts';
+import type { Endpoint, HttpMethod } from '../../lib/contract/contract.ts';
 import type { StorageFault } from '../../lib/errors.ts';
 import { configFrom, hasSessions } from '../../lib/settings.ts';
 import type { LinkKind } from '../../lib/users/items.ts';
@@ -330,7 +325,7 @@ export interface ExampleRequest extends Omit<Example, 'readsFirst'> {
   readonly readsFirst: boolean;
 }
 
-const contracts: Operations = operations;
+const contracts = new Map(all.map((one) => [one.contract.route, one]));
 
 const routeOf = (name: string) => name.split(',')[0];
 
@@ -350,13 +345,13 @@ export const exampleRequestsOf = (
       .filter(([name]) => routeOf(name) === route)
       .filter(([, { isAtOnce }]) => !isAtOnce || settings.emailVerification === 'off');
     return own.map(([name, { withSessions, ...example }]): ExampleRequest => {
-      const [{ storageFault }, describe] = contracts[route] as Operations[string];
+      const { contract, describe } = contracts.get(`${method} /${path.slice(1)}`) as Endpoint;
       const readsSession = withThem && example.caller !== 'anyone';
       const asked = { ...example, ...(withThem ? withSessions : {}) };
       const { operations = [] } = asked;
       return {
         status: describe(settings).success.status,
-        storageFault,
+        storageFault: contract.storageFault,
         readsFirst: readsSession,
         ...asked,
         name,
@@ -378,8 +373,7 @@ const routes = functions.flatMap((definition) =>
 );
 for (const [missing, names] of Object.entries({
   'No example in test/support/examples.ts': routes.filter((route) => !(route in examples)),
-  'No operation in lib/contract for the route': routes.filter((route) => !(route in contracts)),
-  'No route in infra/uses.ts for the example': Object.keys(examples).filter(
+  'No contract of the route of the example': Object.keys(examples).filter(
     (name) => !routes.includes(routeOf(name) ?? ''),
   ),
 })) {

@@ -1,23 +1,25 @@
 import * as v from 'valibot';
-import type { StorageFault } from '../../lib/errors.ts';
-import { type Access, anyone, endpoint } from '../../lib/http/endpoint.ts';
+import type { Contract } from '../../lib/contract/contract.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import type { ApiResponse, AuthenticatedRequest, Handler } from '../../lib/http/request.ts';
 
-export interface TestOptions {
-  readonly access?: Access;
-  readonly body?: 'json';
-  readonly storageFault?: StorageFault;
-}
+export type TestOptions = Partial<Omit<Contract, 'body'>> & { readonly body?: 'json' };
+
+type TestRequest = AuthenticatedRequest & { readonly body: Readonly<Record<string, unknown>> };
 
 /** An endpoint that is no route's: what it does is what the test needs. */
 export const testEndpoint = (
-  { access = anyone, body, storageFault }: TestOptions,
-  handle: (request: AuthenticatedRequest) => Promise<ApiResponse> | ApiResponse,
+  { body, ...options }: TestOptions,
+  handle: (request: TestRequest) => Promise<ApiResponse> | ApiResponse,
 ): Handler => {
-  const operation = {
-    caller: access.caller,
-    ...(body ? { body: v.looseObject({}) } : {}),
-    ...(storageFault ? { storageFault } : {}),
-  };
-  return endpoint(operation, access, handle as never);
+  const contract = {
+    route: 'POST /api/x',
+    caller: 'anyone',
+    ...options,
+    ...(body ? { body: () => v.looseObject({}) } : {}),
+  } as const;
+  const make: typeof publicEndpoint =
+    contract.caller === 'anyone' ? publicEndpoint : (protectedEndpoint as never);
+  return make(contract as never, handle as never);
 };

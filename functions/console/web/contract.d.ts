@@ -1,30 +1,30 @@
 // Written by `npm run contract`: the operations and bodies of the API, with every setting on.
 
 export type NewUser = { name: string; email: string; password: string };
-export type Credentials = { email: string; password: string; code?: string };
 export type Session = { message: string; token: string; refreshToken: string };
+export type Credentials = { email: string; password: string; code?: string };
 export type RefreshRequest = { refreshToken: string };
-export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
-export type Sessions = { data: Array<SessionOfUser> };
 export type Profile = { data: ProfileData };
 export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; email_verified: boolean; pending_email?: string };
 export type AccountDeletion = { currentPassword: string; code?: string };
-export type PasswordConfirmation = { currentPassword: string };
-export type CodeConfirmation = { code: string };
-export type PasswordAndCode = { currentPassword: string; code: string };
-export type SecondFactor = { enabled: boolean; recovery_codes_left: number };
-export type SecondFactorEnrolment = { secret: string; uri: string };
-export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordResetRequest = { email: string };
+export type Message = { message: string };
 export type PasswordReset = { token: string; password: string };
 export type EmailVerification = { token: string; password: string };
-export type Message = { message: string };
+export type Sessions = { data: Array<SessionOfUser> };
+export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
+export type SecondFactor = { enabled: boolean; recovery_codes_left: number };
+export type PasswordConfirmation = { currentPassword: string };
+export type SecondFactorEnrolment = { secret: string; uri: string };
+export type CodeConfirmation = { code: string };
+export type RecoveryCodes = { recoveryCodes: Array<string> };
+export type PasswordAndCode = { code: string; currentPassword: string };
+export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
 export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string; email_verified: boolean; pending_email?: string };
 export type Users = Array<User>;
-export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
 export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; currentPassword?: string };
-export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
 export type AuditEntries = { data: Array<AuditEntry> };
+export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
 export type AuditEntriesAsNdjson = string;
 export type AuditEntriesAsCsv = string;
 export type AuditSealSummary = { key: string; interval: number; newest: SealedFile | null; behind: number | null; check: SealCheck | null };
@@ -42,6 +42,12 @@ export interface paths {
   "/api/login": {
     post: { parameters: {}; requestBody: { content: { "application/json": Credentials } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
   };
+  "/api/refresh": {
+    post: { parameters: {}; requestBody: { content: { "application/json": RefreshRequest } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/logout": {
+    post: { parameters: { query?: { scope?: "all" } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
   "/api/profile": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": Profile } }; default: { content: { "application/problem+json": Problem } } } };
   };
@@ -55,15 +61,6 @@ export interface paths {
   "/api/email-verifications": {
     post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
     put: { parameters: {}; requestBody: { content: { "application/json": EmailVerification } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/refresh": {
-    post: { parameters: {}; requestBody: { content: { "application/json": RefreshRequest } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/logout": {
-    post: { parameters: { query?: { scope?: "all" } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/revocations": {
-    post: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/sessions": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": Sessions } }; default: { content: { "application/problem+json": Problem } } } };
@@ -83,10 +80,6 @@ export interface paths {
   "/api/second-factor/removals": {
     post: { parameters: {}; requestBody: { content: { "application/json": PasswordAndCode } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
-  "/api/users/{id}/second-factor": {
-    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };
-    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
   "/api/users": {
     post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
     get: { parameters: { query?: { limit?: number; cursor?: string; order?: "asc" | "desc"; role?: "admin"; email?: string } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
@@ -94,6 +87,13 @@ export interface paths {
   "/api/users/{id}": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
     put: { parameters: { path: { id: number } }; requestBody: { content: { "application/json": UserChanges } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
+    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/revocations": {
+    post: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/second-factor": {
+    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {

@@ -1,5 +1,5 @@
 import { config } from '../../../lib/settings.ts';
-import { parseEmail, parseName, parsePassword } from '../../../lib/users/schema.ts';
+import { parseEmail, parseName, parsePassword } from '../../../lib/users/fields.ts';
 import { findUserByEmail } from '../../../lib/users/store.ts';
 import { adminChange } from '../../local/admin.ts';
 import { recordChange } from '../audit.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildDocument } from '../../../lib/contract/document.ts';
+import { documentFor } from '../../../functions/docs/document.ts';
 import { configFrom } from '../../../lib/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 
@@ -15,7 +15,7 @@ describe('GET /openapi.json', () => {
     const { status, headers, body } = await api('GET', path);
 
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
-    expect(body).toEqual(buildDocument(configFrom({}), body.servers[0].url));
+    expect(body).toEqual(documentFor(configFrom({}), body.servers[0].url));
     expect(body.servers[0].url).toMatch(server);
   });
 });

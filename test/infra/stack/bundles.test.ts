@@ -1,7 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { endpoints } from '../../../functions/contracts.ts';
 import { bundleFunctions } from '../../../infra/stack/bundling/bundle.ts';
 import {
   auditPublisher,
@@ -9,6 +10,7 @@ import {
   type FunctionDefinition,
   functions,
 } from '../../../infra/uses.ts';
+import { configFrom } from '../../../lib/settings.ts';
 import { bundlesIn } from '../../bench/cold/bundle.ts';
 import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';
@@ -16,6 +18,7 @@ import { createPeople, firstCall } from '../../bench/cold/first-calls.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { startEventBus } from '../../support/event-bus.ts';
+import { everySetting } from '../../support/every-setting.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { functionsOf } from './template.ts';
 
@@ -205,6 +208,21 @@ describe('the content of a bundle', () => {
       expect(sizeOf(suffix)).toBeLessThanOrEqual(limit);
     }
   });
+
+  // esbuild escapes other characters than those of ASCII.
+  const summaries = endpoints
+    .map(({ describe: of }) => of(configFrom(everySetting)).summary)
+    .filter((summary) => /^[ -~]+$/.test(summary));
+
+  it.each(functions)(
+    'has what only the document says in that of the document: $name',
+    ({ name }) => {
+      const code = readFileSync(find(bundles, name).file, 'utf8');
+
+      const found = summaries.filter((summary) => code.includes(summary));
+      expect(found).toEqual(name === 'docs' ? summaries : []);
+    },
+  );
 
   const carriersOf = (module: string): string[] =>
     bundles

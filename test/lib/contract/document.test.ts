@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { buildDocument } from '../../../lib/contract/document.ts';
+import { endpoints } from '../../../functions/contracts.ts';
+import { documentFor } from '../../../functions/docs/document.ts';
+import { inForce } from '../../../lib/contract/contract.ts';
 import { fieldFaultMeanings } from '../../../lib/contract/errors.ts';
-import { bodySchema } from '../../../lib/contract/json-schema.ts';
-import { operationsInForce } from '../../../lib/contract/operations.ts';
+import { collectSchemas } from '../../../lib/contract/json-schema.ts';
 import { configFrom } from '../../../lib/settings.ts';
 import { clientTypes } from '../../support/client-types.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
@@ -11,11 +12,11 @@ import { everySetting } from '../../support/every-setting.ts';
 import { verificationSettings } from '../../support/verification.ts';
 
 const settings = configFrom({});
-const document = buildDocument(settings, '/');
+const document = documentFor(settings, '/');
 
 describe('The document of a service without what settings can leave out, with private accounts', () => {
   const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
-  const text = JSON.stringify(buildDocument(configFrom({ ...left, ACCOUNTS: 'private' }), '/'));
+  const text = JSON.stringify(documentFor(configFrom({ ...left, ACCOUNTS: 'private' }), '/'));
 
   it.each([
     '/api/v1/users',
@@ -38,7 +39,7 @@ type Environment = Readonly<Record<string, string>>;
 
 /** What a reader is told of each operation, by its route: its text, and the codes of its errors. */
 const readingOf = (environment: Environment) => {
-  const read = buildDocument(configFrom(environment), '/');
+  const read = documentFor(configFrom(environment), '/');
   return new Map(
     operationsOf(read).map((one) => {
       const codes = responsesOf(one, 'error').flatMap(([, response]) => codesIn(response));
@@ -137,7 +138,7 @@ describe('The document of a service with a setting of its own', () => {
 describe('The document of a service with sessions', () => {
   it('has the current password as an optional field beside the fields that can be changed', () => {
     const changesUnder = (environment: Environment) => {
-      const { components } = buildDocument(configFrom(environment), '/');
+      const { components } = documentFor(configFrom(environment), '/');
       const schemas: Readonly<Record<string, { properties?: object }>> = components.schemas;
       return schemas.UserChanges ?? expect.unreachable();
     };
@@ -188,7 +189,7 @@ describe.each([
   ['every setting on', every],
 ])('For generators of clients, the document with %s', (_, environment) => {
   const parts: Parts = JSON.parse(
-    JSON.stringify(buildDocument(configFrom(environment as Environment), '/')),
+    JSON.stringify(documentFor(configFrom(environment as Environment), '/')),
   );
   const { schemas } = parts.components;
 
@@ -281,7 +282,7 @@ describe.each([
 
 describe('The document of a service with every setting on', () => {
   const environment = every;
-  const whole = buildDocument(configFrom(environment), '/');
+  const whole = documentFor(configFrom(environment), '/');
 
   it.each(operationsOf(whole))(
     'says of $method $path what it is and who may call it, under a tag that is described',
@@ -386,9 +387,9 @@ describe('The document of a service with every setting on', () => {
   });
 
   it.each(
-    operationsInForce(configFrom(environment)).map(({ route, operation, describe: describing }) => {
-      const { body = operation.body, ...rest } = describing(configFrom(environment));
-      return { route, body, ...rest };
+    inForce(endpoints, configFrom(environment)).map(({ contract, describe: describing }) => {
+      const { body = contract.body?.('admin'), ...rest } = describing(configFrom(environment));
+      return { route: contract.route, body, ...rest };
     }),
   )('has examples for $route that keep their schemas', ({ body, bodyExample, success }) => {
     if (body) expect(v.safeParse(body, bodyExample).issues).toBeUndefined();
@@ -458,7 +459,9 @@ describe('A rule that JSON Schema cannot say', () => {
       v.check((value) => value % 2 === 0),
     );
 
-    expect(() => bodySchema(even)).toThrow('The "check" action cannot be converted');
+    expect(() => collectSchemas().bodySchema(even)).toThrow(
+      'The "check" action cannot be converted',
+    );
   });
 });
 
@@ -471,7 +474,7 @@ describe('What `npm run contract` writes', () => {
 
   it('is functions/console/web/contract.d.ts, the types of what the console calls', async () => {
     const left = { V1_USERS: 'off', DOCS: 'off', CONSOLE: 'off' };
-    const types = clientTypes(buildDocument(configFrom({ ...every, ...left }), '/'));
+    const types = clientTypes(documentFor(configFrom({ ...every, ...left }), '/'));
 
     await expect(types).toMatchFileSnapshot('../../../functions/console/web/contract.d.ts');
   });

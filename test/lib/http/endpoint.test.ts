@@ -12,7 +12,6 @@ import {
 } from 'vitest';
 import { issueToken } from '../../../lib/auth/token.ts';
 import { DomainError, type ErrorCode } from '../../../lib/errors.ts';
-import { adminOnly, authenticated, selfOrAdmin } from '../../../lib/http/access.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { type TestOptions, testEndpoint } from '../../support/operation.ts';
 
@@ -55,7 +54,7 @@ const problemType = 'application/problem+json';
 
 describe('endpoint', () => {
   it('checks token, role and body in this order before it calls its work', async () => {
-    const options = { access: selfOrAdmin, body: 'json' } as const;
+    const options = { caller: 'self', body: 'json' } as const;
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     const json = { 'content-type': 'application/json' };
     const pathParameters = { id: '1' };
@@ -98,10 +97,7 @@ describe('endpoint', () => {
     `Basic ${user}`,
     `Token ${user}`,
   ])('finds no token in the Authorization header "%s"', async (authorization) => {
-    const { statusCode, body } = await call(
-      { access: authenticated },
-      { headers: { authorization } },
-    );
+    const { statusCode, body } = await call({ caller: 'user' }, { headers: { authorization } });
 
     expect([statusCode, body]).toEqual([401, { message: 'No token provided' }]);
   });
@@ -114,7 +110,7 @@ describe('endpoint', () => {
     };
 
     const { body } = await call(
-      { access: authenticated, body: 'json' },
+      { caller: 'user', body: 'json' },
       event,
       ({ claims, body, pathParameters }) => ({
         statusCode: 200,
@@ -135,7 +131,7 @@ describe('endpoint', () => {
   ])('gives or refuses %s access to an endpoint for admins', async (_, token, expected) => {
     const headers = { authorization: `Bearer ${token()}` };
 
-    expect((await call({ access: adminOnly }, { headers })).statusCode).toBe(expected);
+    expect((await call({ caller: 'admin' }, { headers })).statusCode).toBe(expected);
   });
 
   it.each([undefined, '01', '1 ', '2', ''])(
@@ -144,7 +140,7 @@ describe('endpoint', () => {
       const headers = { authorization: `Bearer ${user}` };
       const event = { headers, ...(id === undefined ? {} : { pathParameters: { id } }) };
 
-      expect((await call({ access: selfOrAdmin }, event)).statusCode).toBe(403);
+      expect((await call({ caller: 'self' }, event)).statusCode).toBe(403);
     },
   );
 
@@ -196,7 +192,7 @@ describe('endpoint', () => {
   });
 
   it('keeps one request apart from the next', async () => {
-    const handler = testEndpoint({ access: authenticated }, ({ claims }) => ({
+    const handler = testEndpoint({ caller: 'user' }, ({ claims }) => ({
       statusCode: 200,
       body: claims.id,
     }));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readBody } from '../../../lib/http/body.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { testEndpoint } from '../../support/operation.ts';
 
@@ -74,16 +75,12 @@ describe('A request without a body', () => {
 });
 
 describe('The object of a body', () => {
-  it('inherits nothing', async () => {
-    const inherits = testEndpoint({ body: 'json' }, ({ body }) => ({
-      statusCode: 200,
-      body: ['toString', 'name'].filter((field) => field in body),
-    }));
+  it('inherits nothing', () => {
     const headers = { 'content-type': 'application/json' };
 
-    const answer = await inherits(gatewayEvent({ headers, body: '{"name":"x"}' }), {});
+    const body = readBody(gatewayEvent({ headers, body: '{"name":"x"}' }));
 
-    expect(JSON.parse(answer.body ?? '')).toEqual(['name']);
+    expect(['toString', 'name'].filter((field) => field in body)).toEqual(['name']);
   });
 });
 

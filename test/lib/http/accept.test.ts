@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accepts, preferredType } from '../../../lib/http/request.ts';
+import { accepts, preferredType } from '../../../lib/http/accept.ts';
 
 describe('accepts', () => {
   const asksForProblemDetails = (header?: string) => accepts(header, 'application/problem+json');

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Operation } from '../../../lib/contract/operation.ts';
-import { operations } from '../../../lib/contract/operations.ts';
+import { endpoints } from '../../functions/contracts.ts';
 
 /** As specified; test/faults looks for what the contracts say in responses. */
 it.each<[string, string, string]>([
@@ -14,7 +13,7 @@ it.each<[string, string, string]>([
   ['DELETE /api/users/{id}', 'Error deleting user', 'err'],
   ['GET /api/admin/audit-logs', 'Error fetching audit logs', 'err'],
 ])('%s responds to a fault of storage with "%s" and the field %s', (route, ...expected) => {
-  const contract = operations[route as keyof typeof operations] as readonly [Operation, unknown];
+  const endpoint = endpoints.find(({ contract }) => contract.route === route);
 
-  expect(contract[0].storageFault).toEqual(expected);
+  expect(endpoint?.contract.storageFault).toEqual(expected);
 });

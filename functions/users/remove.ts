@@ -1,16 +1,13 @@
 import { audited } from '../../lib/audit/record.ts';
-import * as contract from '../../lib/contract/users.ts';
-import { adminOnly } from '../../lib/http/access.ts';
-import { endpoint } from '../../lib/http/endpoint.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
 import { deletionDetails } from '../../lib/users/audit-details.ts';
 import { deleteUser } from '../../lib/users/deletion.ts';
-import { parseUserId } from '../../lib/users/user.ts';
+import * as contract from './contract.ts';
 
-/** DELETE /api/users/{id} */
-export const handler = endpoint(contract.deleteUser, adminOnly, async (request) => {
-  const id = parseUserId(request.pathParameters?.id);
+export const handler = protectedEndpoint(contract.remove, async (request) => {
+  const { id } = request;
   const source = sourceOf(request);
   const deletion = {
     ...source,

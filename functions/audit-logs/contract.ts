@@ -1,0 +1,187 @@
+import * as v from 'valibot';
+import { type AuditEntry, actions, results } from '../../lib/audit/entry.ts';
+import {
+  type Contract,
+  type Descriptions,
+  named,
+  type TextForm,
+} from '../../lib/contract/contract.ts';
+import { cursor, instant, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
+import { timestamp } from '../../lib/contract/schemas.ts';
+import { preferredType } from '../../lib/http/accept.ts';
+import { atLeast, atMost, oneOf, text } from '../../lib/validation.ts';
+
+const integerRule = 'must be an integer';
+
+const example = {
+  id: 115032113971201,
+  user_id: 17,
+  action: 'LOGIN',
+  resource: 'users',
+  resource_id: '17',
+  ip_address: '192.0.2.1',
+  user_agent: 'curl/8.5.0',
+  result: 'SUCCESS',
+  details: null,
+  created_at: '2026-11-21T09:05:00.000Z',
+};
+
+const filters = () => ({
+  userId: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^-?\d+$/, integerRule),
+      v.transform(Number),
+      v.number(),
+      v.safeInteger(integerRule),
+      v.metadata({ format: 'int64' }),
+      v.description('Only what this user did.'),
+    ),
+  ),
+  action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
+  result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
+  resourceId: v.optional(
+    v.pipe(
+      text,
+      atLeast(() => 1),
+      atMost(100),
+      v.description('Only what was done to this user.'),
+    ),
+  ),
+  since: v.optional(
+    v.pipe(
+      instant,
+      v.description(
+        'Only entries from this time on: a date-time with its offset (write `+` as `%2B`), or a date (UTC).',
+      ),
+    ),
+  ),
+  until: v.optional(
+    v.pipe(instant, v.description('Only entries before this time, in the same form.')),
+  ),
+  order: v.optional(
+    v.pipe(
+      oneOf(['desc', 'asc']),
+      v.description('Newest first (`desc`), or oldest first.'),
+      v.metadata({ default: 'desc' }),
+    ),
+  ),
+});
+
+/** The most entries in a response as text, and the default. */
+export const maxTextLimit = 1000;
+
+/** The forms of text, by their names in lib/audit/formats.ts. */
+export const textForms = {
+  ndjson: {
+    contentType: 'application/x-ndjson',
+    example: `${JSON.stringify(example)}\n`,
+  },
+  csv: {
+    contentType: 'text/csv; charset=utf-8',
+    example:
+      'id,user_id,action,resource,resource_id,ip_address,user_agent,result,details,created_at\r\n115032113971201,17,LOGIN,users,17,192.0.2.1,curl/8.5.0,SUCCESS,,2026-11-21T09:05:00.000Z\r\n',
+  },
+} as const satisfies Readonly<Record<string, Omit<TextForm, 'schema'>>>;
+
+/** The form of text that an Accept header prefers; undefined: JSON. */
+export const preferredForm = (accept: string | undefined): keyof typeof textForms | undefined => {
+  const byType = Object.fromEntries(
+    Object.entries(textForms).map(([form, { contentType }]) => [contentType.split(';')[0], form]),
+  );
+  const type = preferredType(accept, ['application/json', ...Object.keys(byType)]);
+  return byType[type] as keyof typeof textForms | undefined;
+};
+
+export const list = {
+  route: 'GET /api/admin/audit-logs',
+  caller: 'admin',
+  query: (accept: string | undefined) => ({
+    ...filters(),
+    limit: v.optional(
+      v.pipe(
+        limitUpTo(preferredForm(accept) ? maxTextLimit : maxLimit),
+        v.description(
+          `The most entries in the response. The maximum, which is also the default, is ${maxLimit} for JSON and ${maxTextLimit} for NDJSON and CSV.`,
+        ),
+      ),
+    ),
+    cursor: cursor(),
+  }),
+  refusesOtherParameters: true,
+  storageFault: ['Error fetching audit logs', 'err'],
+} as const satisfies Contract;
+
+const auditEntry = () =>
+  named(
+    'AuditEntry',
+    v.object({
+      id: v.pipe(
+        v.number(),
+        v.integer(),
+        v.minValue(0),
+        v.maxValue(Number.MAX_SAFE_INTEGER),
+        v.metadata({ format: 'int64' }),
+      ),
+      user_id: v.pipe(
+        v.nullable(v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }))),
+        v.description('The user who did it; null when none is known.'),
+      ),
+      action: v.picklist(actions),
+      resource: v.pipe(v.string(), v.maxLength(100)),
+      resource_id: v.pipe(
+        v.nullable(v.pipe(v.string(), v.maxLength(100))),
+        v.description('The user to whom it was done.'),
+      ),
+      ip_address: v.nullable(v.pipe(v.string(), v.maxLength(45))),
+      user_agent: v.nullable(v.pipe(v.string(), v.maxLength(1024))),
+      result: v.picklist(results),
+      details: v.pipe(v.nullable(v.string()), v.description('JSON, after redaction.')),
+      created_at: timestamp(),
+    }) satisfies v.GenericSchema<unknown, AuditEntry>,
+  );
+
+/** Entries in a response. */
+export const entries = () =>
+  named('AuditEntries', v.object({ data: v.pipe(v.array(auditEntry()), v.readonly()) }));
+
+export const tag = 'Audit trail';
+
+export const descriptions: Descriptions = {
+  list: () => ({
+    id: 'listAuditLogs',
+    summary: 'Query the audit trail',
+    text: 'Newest first, unless `order` is `asc`. All filters must match. A request reads a bounded number of entries: if few of them match, the page is short or even empty, and its `Link` leads to the next one. A response has at most 4 MB. A request for NDJSON or CSV leaves an audit entry with the action EXPORT. Unknown and repeated parameters are refused.',
+    success: {
+      status: 200,
+      description: 'One page of the entries.',
+      schema: entries(),
+      example: { data: [example] },
+      textForms: [
+        {
+          ...textForms.ndjson,
+          schema: named(
+            'AuditEntriesAsNdjson',
+            v.pipe(
+              v.string(),
+              v.description('One entry a line, in the form that it has in `data`.'),
+            ),
+          ),
+        },
+        {
+          ...textForms.csv,
+          schema: named(
+            'AuditEntriesAsCsv',
+            v.pipe(
+              v.string(),
+              v.description(
+                "RFC 4180: a header row, lines that end in CRLF, an empty field for null. A `'` is put before each `=`, `+`, `-`, `@`, tab or CR that begins a value, or that follows a comma, a semicolon, a tab or a line break in it, because a spreadsheet may take what follows for a formula.",
+              ),
+            ),
+          ),
+        },
+      ],
+      headers: ['Link'],
+    },
+  }),
+};

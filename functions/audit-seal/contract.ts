@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import { count, timestamp } from '../../lib/contract/schemas.ts';
+import type { ServiceValues } from '../../lib/settings.ts';
+
+export const get = {
+  route: 'GET /api/admin/audit-seal',
+  exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
+  caller: 'admin',
+  storageFault: ['Error reading audit seal', 'err'],
+} as const satisfies Contract;
+
+const sealedFile = () =>
+  named(
+    'SealedFile',
+    v.object({
+      number: v.pipe(count(), v.description('Its number; the first file has 1.')),
+      at: v.pipe(timestamp(), v.description('When the run of the sealer began that wrote it.')),
+      until: v.pipe(timestamp(), v.description('Entries of before that time are sealed.')),
+      count: v.pipe(count(), v.description('How many entries it has.')),
+    }),
+  );
+
+const sealCheck = () =>
+  named(
+    'SealCheck',
+    v.object({
+      at: timestamp(),
+      findings: v.pipe(count(), v.description('How many findings it had.')),
+      found: v.pipe(
+        v.nullable(timestamp()),
+        v.description('When a check had findings last; null if none ever had.'),
+      ),
+    }),
+  );
+
+const summary = () =>
+  named(
+    'AuditSealSummary',
+    v.object({
+      key: v.pipe(v.string(), v.description('SHA-256 of the public key (SPKI, DER), hexadecimal.')),
+      interval: v.pipe(count(), v.description('Seconds from one run of the sealer to the next.')),
+      newest: v.pipe(
+        v.nullable(sealedFile()),
+        v.description('The newest file; null before the first is sealed.'),
+      ),
+      behind: v.pipe(
+        v.nullable(count()),
+        v.description(
+          'Null while sealing keeps up, and before the first file is sealed. Otherwise the seconds since `until` of the newest file: that is longer ago than three intervals and a grace (of one interval, a minute at most), and than five minutes.',
+        ),
+      ),
+      check: v.pipe(
+        v.nullable(sealCheck()),
+        v.description('The last check by the sealer; null before the first.'),
+      ),
+    }),
+  );
+
+export const tag = 'Audit trail';
+
+export const descriptions: Descriptions = {
+  get: () => ({
+    id: 'getAuditSeal',
+    summary: 'Get how the seal stands',
+    text: 'As the service says. Whoever does not trust it runs `verify-audit` elsewhere.',
+    success: {
+      status: 200,
+      description: 'The newest file, and what the sealer has checked.',
+      schema: summary(),
+      example: {
+        key: 'fd110d301d2f077de1414b8f99f441b1403fab207b2052fbd2c065e4ee8e7dc2',
+        interval: 300,
+        newest: {
+          number: 7,
+          at: '2026-11-22T12:11:00.000Z',
+          until: '2026-11-22T12:10:00.000Z',
+          count: 2,
+        },
+        behind: null,
+        check: { at: '2026-11-22T12:06:00.000Z', findings: 0, found: null },
+      },
+    },
+    errors: ['AUDIT_NOT_SEALED'],
+  }),
+};

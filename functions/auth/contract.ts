@@ -1,0 +1,178 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import { message } from '../../lib/contract/schemas.ts';
+import { hasSessions, hidesAccounts, type ServiceValues } from '../../lib/settings.ts';
+import {
+  credentials,
+  email,
+  name,
+  optionalCode,
+  password,
+  refreshToken,
+} from '../../lib/users/fields.ts';
+
+export const register = {
+  route: 'POST /api/auth/register',
+  caller: 'anyone',
+  body: () => named('NewUser', v.object({ name, email, password })),
+  whenMissing: 'FIELDS_REQUIRED',
+  storageFault: ['Error registering user', 'insertErr'],
+} as const satisfies Contract;
+
+export const login = {
+  route: 'POST /api/login',
+  caller: 'anyone',
+  // The code is looked at when the password is right.
+  body: () => v.object({ ...credentials(), code: v.optional(v.unknown()) }),
+  whenInvalid: 'CREDENTIALS_REQUIRED',
+  storageFault: ['Error checking user', 'err'],
+} as const satisfies Contract;
+
+export const refresh = {
+  route: 'POST /api/refresh',
+  exists: hasSessions,
+  caller: 'anyone',
+  body: () => named('RefreshRequest', v.object({ refreshToken: refreshToken() })),
+  whenInvalid: 'REFRESH_TOKEN_REQUIRED',
+  storageFault: ['Error refreshing token', 'err'],
+} as const satisfies Contract;
+
+export const logout = {
+  route: 'POST /api/logout',
+  exists: hasSessions,
+  caller: 'user',
+  evenIfDeleted: true,
+  query: () => ({
+    scope: v.optional(
+      v.pipe(
+        v.picklist(['all'], 'must be all, or absent'),
+        v.description('`all`: all sessions of the user; absent: that of the token.'),
+      ),
+    ),
+  }),
+  storageFault: ['Error logging out', 'err'],
+} as const satisfies Contract;
+
+/** Tokens under some settings: with a refresh token where there are sessions. */
+const tokensUnder = (settings: ServiceValues) => {
+  const tokens = {
+    message: v.string(),
+    token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), valid for one day.')),
+  };
+  const refresh = v.pipe(
+    v.string(),
+    v.description(
+      'Exchanged once for new tokens by POST /api/refresh, and a secret like the token.',
+    ),
+  );
+  return named(
+    'Session',
+    v.object(hasSessions(settings) ? { ...tokens, refreshToken: refresh } : tokens),
+  );
+};
+
+const exampleTokens = (settings: ServiceValues) => ({
+  token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl',
+  ...(hasSessions(settings)
+    ? { refreshToken: `17.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s${'T4g'.repeat(7)}t` }
+    : {}),
+});
+
+const exampleCredentials = { email: 'ada@example.org', password: 'a long password of her own' };
+
+export const tag = 'Accounts';
+
+export const descriptions: Descriptions = {
+  register: (settings) => ({
+    id: 'register',
+    summary: 'Register',
+    text:
+      'Creates a user with the role `user`; a role in the body is ignored. ' +
+      (settings.emailVerification === 'required'
+        ? 'The response has no token: the user logs in when the address is verified by the mailed link.'
+        : 'The response has a token for the new user.') +
+      (hidesAccounts(settings)
+        ? ' It is the same when somebody has the address, who then gets a mail.'
+        : '') +
+      (settings.registrationsPerAddress > 0
+        ? ' The number of registrations from one source address is limited; beyond the limit they must wait.'
+        : ''),
+    bodyExample: { name: 'Ada Lovelace', ...exampleCredentials },
+    success: {
+      status: 201,
+      description: 'The user is registered.',
+      schema: settings.emailVerification === 'required' ? message() : tokensUnder(settings),
+      example: {
+        message: 'User registered successfully',
+        ...(settings.emailVerification === 'required' ? {} : exampleTokens(settings)),
+      },
+    },
+    errors: [
+      'HASHING_FAULT',
+      ...(hidesAccounts(settings) ? [] : (['EMAIL_REGISTERED'] as const)),
+      ...(settings.emailVerification === 'required' ? [] : (['TOKEN_FAULT'] as const)),
+      ...(settings.registrationsPerAddress > 0 ? (['TOO_MANY_ATTEMPTS'] as const) : []),
+    ],
+  }),
+
+  login: (settings) => ({
+    id: 'logIn',
+    summary: 'Log in',
+    text:
+      'The response has a new token. Failed logins are counted by account and by source address; beyond a limit logins must wait, even with the right password.' +
+      (settings.accounts === 'private'
+        ? ' The response to an unknown address is the same as to a wrong password.'
+        : '') +
+      (hidesAccounts(settings) ? ' So is that to an address that is not verified.' : '') +
+      (settings.secondFactor === 'off'
+        ? ''
+        : ' A user with a second factor needs `code` too: without it, the response to a right password is 401 `Code required`.'),
+    body: named(
+      'Credentials',
+      settings.secondFactor === 'off'
+        ? v.object(credentials())
+        : v.object({ ...credentials(), code: optionalCode() }),
+    ),
+    bodyExample: exampleCredentials,
+    success: {
+      status: 200,
+      description: 'The credentials are right.',
+      schema: tokensUnder(settings),
+      example: { message: 'Login successful', ...exampleTokens(settings) },
+    },
+    errors: [
+      'INVALID_CREDENTIALS',
+      ...(settings.secondFactor === 'off'
+        ? []
+        : (['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG'] as const)),
+      ...(settings.accounts === 'private' ? [] : (['USER_NOT_REGISTERED'] as const)),
+      ...(settings.emailVerification === 'required' && !hidesAccounts(settings)
+        ? (['EMAIL_NOT_VERIFIED'] as const)
+        : []),
+      'TOO_MANY_ATTEMPTS',
+      'HASHING_FAULT',
+      'TOKEN_FAULT',
+    ],
+  }),
+
+  refresh: (settings) => ({
+    id: 'refresh',
+    summary: 'Refresh the token',
+    text: 'Exchanges a refresh token for a new token and the next refresh token. Each is used once; the last one that was used is answered with the same next one for a minute, and with another one as long as nothing of that response was used. Any other use of a used one ends the session.',
+    bodyExample: { refreshToken: exampleTokens(settings).refreshToken },
+    success: {
+      status: 200,
+      description: 'The session goes on.',
+      schema: tokensUnder(settings),
+      example: { message: 'Token refreshed', ...exampleTokens(settings) },
+    },
+    errors: ['REFRESH_TOKEN_INVALID', 'TOKEN_FAULT'],
+  }),
+
+  logout: () => ({
+    id: 'logOut',
+    summary: 'Log out',
+    text: 'The token is refused from then on. A token of a user who was deleted is logged out too.',
+    success: { status: 204, description: 'The session is ended.' },
+  }),
+};

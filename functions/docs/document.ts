@@ -1,0 +1,10 @@
+import { buildDocument } from '../../lib/contract/document.ts';
+import type { ServiceValues } from '../../lib/settings.ts';
+import { endpoints } from '../contracts.ts';
+
+/**
+ * The document of the service under some settings.
+ * @param server the URL under which the service is reached
+ */
+export const documentFor = (settings: ServiceValues, server: string) =>
+  buildDocument(endpoints, settings, server);

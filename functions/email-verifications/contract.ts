@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import { message } from '../../lib/contract/schemas.ts';
+import { hasSessions, type ServiceValues } from '../../lib/settings.ts';
+import { linkToken } from '../../lib/users/fields.ts';
+import { atLeast, atMost, text } from '../../lib/validation.ts';
+
+const exists = (settings: ServiceValues) => settings.emailVerification !== 'off';
+
+export const request = {
+  route: 'POST /api/email-verifications',
+  exists,
+  caller: 'user',
+  storageFault: ['Error requesting mail', 'err'],
+} as const satisfies Contract;
+
+export const confirm = {
+  route: 'PUT /api/email-verifications',
+  exists,
+  caller: 'anyone',
+  body: () =>
+    named(
+      'EmailVerification',
+      v.object({
+        token: linkToken(),
+        // It exists already, and follows no new rule.
+        password: v.pipe(
+          text,
+          atMost(255),
+          atLeast(() => 1),
+          v.description('The password of the account.'),
+          v.metadata({ format: 'password' }),
+        ),
+      }),
+    ),
+  whenMissing: 'TOKEN_AND_PASSWORD_REQUIRED',
+  storageFault: ['Error verifying email', 'err'],
+} as const satisfies Contract;
+
+/** The same whether the address was verified before or not. */
+export const requested = 'Unless the address is verified, a mail is on its way';
+
+export const tag = 'Accounts';
+
+export const descriptions: Descriptions = {
+  request: () => ({
+    id: 'requestEmailVerification',
+    summary: 'Ask for the link that verifies one’s address again',
+    text: 'Mails a link to the address of the caller, unless it is verified, within the limits of password resets. None is mailed while a link to a new address of the caller is valid.',
+    success: {
+      status: 202,
+      description: 'Unless the address is verified, a mail will be sent to it.',
+      schema: message(),
+      example: { message: requested },
+    },
+    errors: ['USER_NOT_FOUND', 'MAIL_FAULT'],
+  }),
+
+  confirm: (settings) => ({
+    id: 'verifyEmail',
+    summary: 'Verify an address by a mailed link',
+    text:
+      'Needs the password of the account too: a wrong one counts as a failed login, and does not use the token up. A token is valid for 30 minutes, until a newer one is mailed or another address asked for; a request that is repeated has the same response, and changes nothing. If the link was mailed to a new address, the user has it from then on.' +
+      (hasSessions(settings)
+        ? ' A new address ends all sessions of the user but the one that asked for it.'
+        : ''),
+    bodyExample: {
+      token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
+      password: 'a long password of her own',
+    },
+    success: { status: 204, description: 'The address is verified.' },
+    errors: [
+      'VERIFICATION_TOKEN_INVALID',
+      'CURRENT_PASSWORD_WRONG',
+      'TOO_MANY_ATTEMPTS',
+      'EMAIL_REGISTERED',
+      'HASHING_FAULT',
+    ],
+  }),
+};

@@ -1,0 +1,39 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { ServiceValues } from '../../lib/settings.ts';
+import { userFields } from '../users/contract.ts';
+
+export const get = {
+  route: 'GET /api/profile',
+  caller: 'user',
+  storageFault: ['Error fetching profile', 'err'],
+} as const satisfies Contract;
+
+const profileUnder = (settings: ServiceValues) => {
+  const { created_at: _, ...fields } = userFields(settings);
+  return named('ProfileData', v.object(fields));
+};
+
+export const tag = 'Accounts';
+
+export const descriptions: Descriptions = {
+  get: (settings) => ({
+    id: 'getProfile',
+    summary: 'Show the caller’s profile',
+    success: {
+      status: 200,
+      description: 'The user of the token.',
+      schema: named('Profile', v.object({ data: profileUnder(settings) })),
+      example: {
+        data: {
+          id: 17,
+          name: 'Ada Lovelace',
+          email: 'ada@example.org',
+          role: 'user',
+          ...(settings.emailVerification === 'off' ? {} : { email_verified: true }),
+        },
+      },
+    },
+    errors: ['USER_NOT_FOUND'],
+  }),
+};

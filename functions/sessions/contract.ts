@@ -1,0 +1,82 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import { timestamp } from '../../lib/contract/schemas.ts';
+import { hasSessions } from '../../lib/settings.ts';
+
+export const list = {
+  route: 'GET /api/users/{id}/sessions',
+  exists: hasSessions,
+  caller: 'self',
+  storageFault: ['Error listing sessions', 'err'],
+} as const satisfies Contract;
+
+export const endOthers = {
+  route: 'DELETE /api/users/{id}/sessions',
+  exists: hasSessions,
+  caller: 'self',
+  storageFault: ['Error ending sessions', 'err'],
+} as const satisfies Contract;
+
+export const end = {
+  route: 'DELETE /api/users/{id}/sessions/{session}',
+  exists: hasSessions,
+  caller: 'self',
+  storageFault: ['Error ending session', 'err'],
+} as const satisfies Contract;
+
+const sessionOfUser = () =>
+  named(
+    'SessionOfUser',
+    v.object({
+      id: v.string(),
+      created_at: timestamp(),
+      last_used_at: v.pipe(timestamp(), v.description('When it last got a new token.')),
+      expires_at: timestamp(),
+      ip_address: v.nullable(v.string()),
+      user_agent: v.pipe(v.nullable(v.string()), v.description('Its first 120 bytes.')),
+      current: v.pipe(v.boolean(), v.description('Whether it is that of the request.')),
+    }),
+  );
+
+export const tag = 'Users';
+
+export const descriptions: Descriptions = {
+  list: () => ({
+    id: 'listSessions',
+    summary: 'List the sessions of a user',
+    text: 'Newest first, without those that have ended.',
+    success: {
+      status: 200,
+      description: 'The sessions.',
+      schema: named('Sessions', v.object({ data: v.array(sessionOfUser()) })),
+      example: {
+        data: [
+          {
+            id: 'R0h2kQ9mT4yWcXbZ1nLp7A',
+            created_at: '2026-11-20T09:00:00.000Z',
+            last_used_at: '2026-11-20T09:00:00.000Z',
+            expires_at: '2026-11-21T09:00:00.000Z',
+            ip_address: '203.0.113.7',
+            user_agent: 'Mozilla/5.0',
+            current: true,
+          },
+        ],
+      },
+    },
+  }),
+
+  endOthers: () => ({
+    id: 'endOtherSessions',
+    summary: 'End all other sessions of a user',
+    text: 'All sessions of the user end but that of the request: for an admin, all of another user.',
+    success: { status: 204, description: 'The sessions are ended.' },
+  }),
+
+  end: () => ({
+    id: 'endSession',
+    summary: 'End a session of a user',
+    text: 'Its tokens are refused from then on.',
+    success: { status: 204, description: 'The session is ended.' },
+    errors: ['SESSION_NOT_FOUND'],
+  }),
+};

@@ -1,0 +1,312 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import { cursor, limitUpTo } from '../../lib/contract/parameters.ts';
+import { factorStanding, id, timestamp } from '../../lib/contract/schemas.ts';
+import { hasSecondFactors, hasSessions, type ServiceValues } from '../../lib/settings.ts';
+import { email, name, password, role, userChanges } from '../../lib/users/fields.ts';
+import { type Role, roles } from '../../lib/users/user.ts';
+import { oneOf, rule } from '../../lib/validation.ts';
+
+const newUser = () =>
+  named(
+    'NewUserWithRole',
+    v.object({
+      role: v.pipe(
+        v.nullish(role),
+        v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
+      ),
+      name,
+      email,
+      password,
+    }),
+  );
+const newUserOfOthers = () =>
+  v.object({
+    role: v.optional(
+      v.pipe(
+        v.unknown(),
+        v.transform(() => undefined),
+      ),
+    ),
+    name,
+    email,
+    password,
+  });
+
+export const create = {
+  route: 'POST /api/users',
+  caller: 'creator',
+  permits: (body, asking) => asking.role === 'admin' || body.role !== 'admin',
+  body: (of: Role) => (of === 'admin' ? newUser() : newUserOfOthers()),
+  whenMissing: 'FIELDS_REQUIRED',
+  storageFault: ['Error creating user', 'insertErr'],
+} as const satisfies Contract;
+
+export const list = {
+  route: 'GET /api/users',
+  caller: 'user',
+  query: () => ({
+    limit: v.optional(
+      v.pipe(
+        limitUpTo(1000),
+        v.description(
+          'The most users in the response. Default: as many as one read of the list returns.',
+        ),
+      ),
+    ),
+    cursor: cursor(),
+    order: v.optional(
+      v.pipe(
+        oneOf(['asc', 'desc']),
+        v.description('Oldest first (`asc`), or newest first.'),
+        v.metadata({ default: 'asc' }),
+      ),
+    ),
+    role: v.optional(v.pipe(oneOf(['admin']), v.description('Only the admins.'))),
+    email: v.optional(
+      v.pipe(
+        email,
+        v.description(
+          'Only the user who has this address, in any letter case (`+` is written `%2B`). Not together with `cursor`.',
+        ),
+      ),
+    ),
+  }),
+  storageFault: ['Error listing users', 'err'],
+} as const satisfies Contract;
+
+export const get = {
+  route: 'GET /api/users/{id}',
+  caller: 'reader',
+  storageFault: ['Error fetching user', 'err'],
+} as const satisfies Contract;
+
+const changes = () => ({
+  ...userChanges(),
+  role: v.exactOptional(
+    v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
+  ),
+});
+const ofSome = () =>
+  rule<Readonly<Record<string, unknown>>>({
+    code: 'NO_FIELDS_TO_UPDATE',
+    holds: ({ currentPassword: _, ...fields }) => Object.keys(fields).length > 0,
+    keywords: () => ({ minProperties: 1 }),
+  });
+const changesByAdmins = () =>
+  // The current password is looked at when the change requires it.
+  v.pipe(v.object({ ...changes(), currentPassword: v.optional(v.unknown()) }), ofSome());
+const changesByOthers = () =>
+  v.pipe(
+    changesByAdmins(),
+    v.transform(({ role: _, ...others }) => others),
+  );
+
+export const update = {
+  route: 'PUT /api/users/{id}',
+  caller: 'maker',
+  permits: (body, { role: own, isSelf, lacksFactor }) =>
+    own === 'admin' ||
+    ((body.role ?? 'user') === 'user' && !(isSelf && lacksFactor && body.role !== undefined)),
+  body: (of: Role) => (of === 'admin' ? changesByAdmins() : changesByOthers()),
+  storageFault: ['Error updating user', 'err'],
+} as const satisfies Contract;
+
+export const remove = {
+  route: 'DELETE /api/users/{id}',
+  caller: 'admin',
+  storageFault: ['Error deleting user', 'err'],
+} as const satisfies Contract;
+
+export const revoke = {
+  route: 'POST /api/users/{id}/revocations',
+  exists: hasSessions,
+  caller: 'admin',
+  storageFault: ['Error revoking sessions', 'err'],
+} as const satisfies Contract;
+
+export const getSecondFactor = {
+  route: 'GET /api/users/{id}/second-factor',
+  exists: hasSecondFactors,
+  caller: 'admin',
+  storageFault: ['Error fetching second factor', 'err'],
+} as const satisfies Contract;
+
+export const removeSecondFactor = {
+  route: 'DELETE /api/users/{id}/second-factor',
+  exists: hasSecondFactors,
+  caller: 'admin',
+  storageFault: ['Error removing second factor', 'err'],
+} as const satisfies Contract;
+
+/** The fields of a user in responses (functions/README.md, Responses). */
+export const userFields = ({ emailVerification }: ServiceValues) => {
+  const user = {
+    id: id(),
+    name: v.string(),
+    email: v.string(),
+    role: v.picklist(roles),
+    created_at: timestamp(),
+  };
+  if (emailVerification === 'off') return user;
+  return {
+    ...user,
+    email_verified: v.pipe(
+      v.boolean(),
+      v.description('Whether the user has verified the address.'),
+    ),
+    pending_email: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.description(
+          'Another address that the user has asked for, for as long as it waits for its mailed link. Absent when there is none, and for callers who are neither the user nor an admin.',
+        ),
+      ),
+    ),
+  };
+};
+
+const userUnder = (settings: ServiceValues) => named('User', v.object(userFields(settings)));
+
+const currentPassword = () =>
+  v.exactOptional(
+    v.pipe(
+      v.string(),
+      v.description('Required of users who change their own password or address.'),
+      v.metadata({ format: 'password' }),
+    ),
+  );
+
+/** A user in examples. */
+const exampleUnder = ({ emailVerification }: ServiceValues) => ({
+  id: 17,
+  name: 'Ada Lovelace',
+  email: 'ada@example.org',
+  role: 'user',
+  created_at: '2026-11-21T09:05:00.000Z',
+  ...(emailVerification === 'off' ? {} : { email_verified: true }),
+});
+
+const exampleNewUser = { name: 'Charles Babbage', email: 'charles@example.org' };
+
+export const tag = 'Users';
+
+export const descriptions: Descriptions = {
+  create: (settings) => ({
+    id: 'createUser',
+    summary: 'Create a user',
+    text:
+      settings.accounts === 'private'
+        ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
+        : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
+    bodyExample: { ...exampleNewUser, password: 'a long password' },
+    success: {
+      status: 201,
+      description: 'The new user.',
+      schema: userUnder(settings),
+      example: {
+        ...exampleUnder(settings),
+        ...exampleNewUser,
+        id: 18,
+        created_at: '2026-11-21T09:06:00.000Z',
+      },
+    },
+    errors: ['EMAIL_REGISTERED', 'HASHING_FAULT'],
+  }),
+
+  list: (settings) => ({
+    id: 'listUsers',
+    summary: 'List the users',
+    text:
+      'Oldest first unless `order` says otherwise. Without `limit` a response has as many users as one read of 1 MB returns, which is thousands. As long as more remain, `Link` leads to the next page. A user who was just created may be missing for a moment.' +
+      (settings.accounts === 'private' ? ' Callers who are not admins get only themselves.' : ''),
+    success: {
+      status: 200,
+      description: 'One page of the users.',
+      schema: named('Users', v.pipe(v.array(userUnder(settings)), v.readonly())),
+      example: [exampleUnder(settings)],
+      headers: ['Link'],
+    },
+  }),
+
+  get: (settings) => ({
+    id: 'getUser',
+    summary: 'Show a user',
+    ...(settings.accounts === 'private'
+      ? { text: 'Callers who are not admins may see only themselves.' }
+      : {}),
+    success: {
+      status: 200,
+      description: 'The user.',
+      schema: userUnder(settings),
+      example: exampleUnder(settings),
+    },
+  }),
+
+  update: (settings) => ({
+    id: 'updateUser',
+    summary: 'Change a user',
+    text:
+      'Changes only the fields that are given; at least one is required. Only admins may change a role; to make somebody an admin, the caller must be stored as an admin at that moment.' +
+      (settings.accounts === 'open'
+        ? ' Whoever made a user by POST /api/users may change that user too, until somebody else sets a password or another address, or the user becomes an admin or enables a second factor.'
+        : ' Callers who are not admins may change only themselves.') +
+      (hasSessions(settings)
+        ? ' Users who change their own password or address must send their current password too, and end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.'
+        : '') +
+      (settings.emailVerification === 'off'
+        ? ''
+        : ' Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`. The present address, sent back, cancels that.'),
+    body: named(
+      'UserChanges',
+      v.pipe(
+        v.object(
+          hasSessions(settings) ? { ...changes(), currentPassword: currentPassword() } : changes(),
+        ),
+        ofSome(),
+      ),
+    ),
+    bodyExample: { name: 'Ada King' },
+    success: {
+      status: 200,
+      description: 'The changed user.',
+      schema: userUnder(settings),
+      example: { ...exampleUnder(settings), name: 'Ada King' },
+    },
+    errors: [
+      'NO_FIELDS_TO_UPDATE',
+      'EMAIL_REGISTERED',
+      'HASHING_FAULT',
+      ...(hasSessions(settings)
+        ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
+        : []),
+    ],
+  }),
+
+  remove: () => ({
+    id: 'deleteUser',
+    summary: 'Delete a user',
+    success: { status: 204, description: 'The user is deleted.' },
+  }),
+
+  revoke: () => ({
+    id: 'revokeSessions',
+    summary: 'End all sessions of a user',
+    text: 'Every token that the user has is refused from then on; the user may log in again.',
+    success: { status: 204, description: 'The sessions are ended.' },
+  }),
+
+  getSecondFactor: () => ({
+    id: 'getUserSecondFactor',
+    summary: 'Show whether a user has a second factor',
+    success: factorStanding(),
+  }),
+
+  removeSecondFactor: () => ({
+    id: 'removeSecondFactor',
+    summary: 'Remove the second factor of a user',
+    text: 'For a user who has lost the app and the recovery codes. The admin must have a second factor, and cannot remove it so. All sessions of the user are ended.',
+    success: { status: 204, description: 'The second factor is removed.' },
+    errors: ['SECOND_FACTOR_NOT_FOUND', 'SECOND_FACTOR_REQUIRED'],
+  }),
+};

@@ -1,0 +1,122 @@
+/** The contract of an endpoint, which its handler, the stack and the OpenAPI document share. */
+import * as v from 'valibot';
+import type { ErrorCode, StorageFault } from '../errors.ts';
+import type { ServiceValues } from '../settings.ts';
+import type { Role } from '../users/user.ts';
+import type { Fields } from '../validation.ts';
+
+/**
+ * Who may call an endpoint.
+ * - `anyone`: callers without a token;
+ * - `user`: callers with any valid token;
+ * - `creator`: the same; while accounts are private, only admins;
+ * - `reader`: the same as `user`; while accounts are private, only about themselves;
+ * - `maker`: callers about themselves and, while accounts are open, about users whom they created;
+ * - `self`: callers about themselves;
+ * - `admin`: admins, who may call all endpoints.
+ */
+export type Caller = 'anyone' | 'user' | 'creator' | 'reader' | 'maker' | 'self' | 'admin';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+
+/** A schema of an object. */
+export type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
+
+/** Who asks, as a contract looks at it. */
+export interface Asking {
+  readonly role: Role;
+  /** Whether the path has the id of the caller. */
+  readonly isSelf: boolean;
+  /** Whether the caller is an admin who lacks a second factor, and so has the role `user`. */
+  readonly lacksFactor: boolean;
+}
+
+/**
+ * Schemas are made by functions, so that a bundle leaves out those that its function does not use.
+ */
+export interface Contract {
+  /** The path is in API Gateway's form: a segment in braces is a parameter. */
+  readonly route: `${HttpMethod} /${string}`;
+  /** Whether the settings make it available; absent: it always is. */
+  readonly exists?: (settings: ServiceValues) => boolean;
+  readonly caller: Caller;
+  /** A token of anyone is read if there is one. */
+  readonly takesToken?: true;
+  /** A token is good even if its user was deleted. */
+  readonly evenIfDeleted?: true;
+  /** The JSON body, which may depend on the caller's role. */
+  readonly body?: (role: Role) => BodySchema;
+  /** Whether the caller may ask for what is in the body, before that is checked. */
+  readonly permits?: (body: Fields, asking: Asking) => boolean;
+  /** The error when a field of the body is missing or empty; absent: FIELD_INVALID. */
+  readonly whenMissing?: ErrorCode;
+  /** The error when a field of the body breaks a rule, or by the field; absent: FIELD_INVALID. */
+  readonly whenInvalid?: ErrorCode | Readonly<Record<string, ErrorCode>>;
+  /** Query parameters, each a schema from text to value; they may depend on the header Accept. */
+  readonly query?: (accept: string | undefined) => v.ObjectEntries;
+  /** Unknown and repeated parameters are refused; absent: they are ignored. */
+  readonly refusesOtherParameters?: true;
+  /** The message and the field of a 500 when the store fails. */
+  readonly storageFault?: StorageFault;
+}
+
+/** A form of text that a client gets instead of JSON by naming its media type in Accept. */
+export interface TextForm {
+  readonly contentType: string;
+  readonly schema: v.GenericSchema;
+  readonly example: string;
+}
+
+export interface Success {
+  readonly status: 200 | 201 | 202 | 204 | 302;
+  readonly description: string;
+  /** The schema of the body; absent: there is no body. */
+  readonly schema?: v.GenericSchema;
+  readonly example?: unknown;
+  /** Absent: JSON. */
+  readonly contentType?: string;
+  /** Other forms of the JSON body. */
+  readonly textForms?: readonly TextForm[];
+  /** Names of headers in lib/contract/components.ts, beside those of every response. */
+  readonly headers?: readonly string[];
+}
+
+/** What only the document says of an endpoint. */
+export interface Description {
+  /** In camel case: generators name functions after it. */
+  readonly id: string;
+  /** A few words, without a full stop. */
+  readonly summary: string;
+  readonly text?: string;
+  /** The schema of the JSON body, if a setting adds to that of the contract. */
+  readonly body?: BodySchema;
+  /** Whether a request without a body succeeds. */
+  readonly isBodyOptional?: true;
+  readonly bodyExample?: Readonly<Record<string, unknown>>;
+  readonly success: Success;
+  /** Errors of this endpoint, besides those that follow from the contract. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+/** Descriptions by the names of contracts. Bundles leave them out, because no handler imports them. */
+export type Descriptions = Readonly<Record<string, (settings: ServiceValues) => Description>>;
+
+/** A contract with what is said of it, and the file of its handler: `users/get`. */
+export interface Endpoint {
+  readonly file: string;
+  readonly contract: Contract;
+  readonly tag: string;
+  readonly describe: Descriptions[string];
+}
+
+/** The endpoints that are available under some settings. */
+export const inForce = (endpoints: readonly Endpoint[], settings: ServiceValues) =>
+  endpoints.filter(({ contract }) => contract.exists?.(settings) ?? true);
+
+/**
+ * Names a schema in the document. The names are part of the contract, because generators name types
+ * after them: a body has the same name under every setting.
+ */
+// @__NO_SIDE_EFFECTS__
+export const named = <const Schema extends v.GenericSchema>(name: string, schema: Schema) =>
+  v.pipe(schema, v.metadata({ name }));

@@ -1,0 +1,55 @@
+/** Schemas that several contracts share. */
+import * as v from 'valibot';
+import { named, type Success } from './contract.ts';
+
+/** A number of 64 bits, as JSON in JavaScript can write it. */
+export const id = () =>
+  v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(Number.MAX_SAFE_INTEGER),
+    v.metadata({ format: 'int64' }),
+  );
+
+/** ISO 8601, UTC, milliseconds. */
+export const timestamp = () => v.pipe(v.string(), v.isoTimestamp());
+
+export const count = () => v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** A response that says what was done. */
+export const message = () => named('Message', v.object({ message: v.string() }));
+
+/** The response that says whether there is a second factor. */
+export const factorStanding = (): Success => ({
+  status: 200,
+  description: 'Whether there is one.',
+  schema: named('SecondFactor', v.object({ enabled: v.boolean(), recovery_codes_left: count() })),
+  example: { enabled: true, recovery_codes_left: 10 },
+});
+
+const text = (name: string, what: string) => named(name, v.pipe(v.string(), v.description(what)));
+
+/** The response with a page. @param name the page, in the names of schemas */
+export const page = (name: string): Success => ({
+  status: 200,
+  description: 'The page.',
+  schema: text(`${name}Page`, 'HTML.'),
+  contentType: 'text/html; charset=utf-8',
+  headers: ['ETag'],
+});
+
+/** The response with a file that a page loads. */
+export const pageFile = (name: string): Success => ({
+  status: 200,
+  description: 'The file.',
+  schema: text(`${name}Script`, 'A script.'),
+  contentType: 'text/javascript; charset=utf-8',
+  textForms: [
+    {
+      contentType: 'text/css',
+      schema: text(`${name}StyleSheet`, 'A style sheet.'),
+      example: 'body {}',
+    },
+  ],
+});

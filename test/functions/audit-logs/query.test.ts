@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { list } from '../../../functions/audit-logs/contract.ts';
+import { checkQuery } from '../../../lib/http/endpoint.ts';
+import { gatewayEvent } from '../../support/event.ts';
+
+/** What a query as it stands in a URL comes to, or the message that refuses it. */
+const outcomeOf = (rawQueryString: string, accept = '*/*'): unknown => {
+  const event = { ...gatewayEvent({ headers: { accept } }), rawQueryString };
+  try {
+    return checkQuery(list, event as never);
+  } catch (error) {
+    const { code, message } = error as Error & { code: string };
+    return code === 'PARAMETER_INVALID' ? message : error;
+  }
+};
+
+describe('The audit query', () => {
+  it.each([
+    ['userId=0', { userId: 0 }],
+    ['userId=-1', { userId: -1 }],
+    ['userId=-0', { userId: -0 }],
+    ['userId=9007199254740991', { userId: 9_007_199_254_740_991 }],
+    [`userId=${'0'.repeat(20)}7`, { userId: 7 }],
+    ['resourceId=007', { resourceId: '007' }],
+    [`resourceId=${'%F0%9F%98%80'.repeat(100)}`, { resourceId: '😀'.repeat(100) }],
+    ['&', {}],
+    ['&&action=READ&', { action: 'READ' }],
+  ])('"%s" is for the filter %o', (query, filter) => {
+    expect(outcomeOf(query)).toEqual(filter);
+  });
+});
+
+/** Values of `limit` that are refused where pages hold so many entries at most. */
+const badLimits = (most: number): readonly string[] => [
+  String(most + 1),
+  String(most * 10),
+  '',
+  '0',
+  '-1',
+  '1.5',
+  '1e1',
+  '0x10',
+  '01',
+  '+1',
+  '%201',
+  '1%20',
+  'ten',
+  'NaN',
+  'Infinity',
+  '9007199254740993',
+  '99999999999999999999',
+  '1,2',
+  '[1]',
+  'null',
+];
+
+describe('The audit query is refused', () => {
+  it.each(['', 'delete', 'Delete', 'DROP', 'CREATE,READ', '%20CREATE', 'constructor', 'null', '1'])(
+    'with action=%s',
+    (action) => {
+      expect(outcomeOf(`action=${action}`)).toBe(
+        'action must be one of CREATE, READ, UPDATE, DELETE, LOGIN, LOGOUT, EXPORT',
+      );
+    },
+  );
+
+  it.each([
+    '',
+    '1.5',
+    '1e3',
+    '0x10',
+    'abc',
+    '%201',
+    '1%20',
+    '+1',
+    '1,2',
+    'null',
+    'NaN',
+    '--1',
+    '-',
+    '9007199254740993',
+    '-9007199254740993',
+    '99999999999999999999',
+    '%D9%A1',
+    '__proto__',
+  ])('with userId=%s', (userId) => {
+    expect(outcomeOf(`userId=${userId}`)).toBe('userId must be an integer');
+  });
+
+  it.each(['', 'failure', 'FAILED', 'SUCCESS,FAILURE'])('with result=%s', (result) => {
+    expect(outcomeOf(`result=${result}`)).toBe('result must be one of SUCCESS, FAILURE');
+  });
+
+  it.each(['', 'DESC', 'newest'])('with order=%s', (order) => {
+    expect(outcomeOf(`order=${order}`)).toBe('order must be one of desc, asc');
+  });
+
+  it.each([
+    ['', 'at least 1 character'],
+    ['x'.repeat(101), 'at most 100 characters'],
+  ])('with resourceId=%s', (resourceId, rule) => {
+    expect(outcomeOf(`resourceId=${resourceId}`)).toBe(`resourceId must be ${rule}`);
+  });
+
+  it.each(badLimits(100))('with limit=%s', (limit) => {
+    expect(outcomeOf(`limit=${limit}`)).toBe('limit must be a whole number from 1 to 100');
+  });
+
+  it.each(badLimits(1000))('with limit=%s, also for text', (limit) => {
+    expect(outcomeOf(`limit=${limit}`, 'text/csv')).toBe(
+      'limit must be a whole number from 1 to 1000',
+    );
+  });
+
+  it.each([
+    ['since=yesterday', /^since must be a date such as /],
+    // A plus that is not encoded is a space.
+    ['until=2026-11-20T09:00:00+01:00', /^until must be a date such as /],
+  ])('with the times %s', (query, message) => {
+    expect(outcomeOf(query)).toMatch(message);
+  });
+
+  it.each([
+    ['resource_id=17', 'resource_id'],
+    ['from=', 'from'],
+    ['USERID=5', 'USERID'],
+    ['userId=1&constructor', 'constructor'],
+    ['%5F_proto__=1', '__proto__'],
+    ['userId%20=1', 'userId '],
+    ['userId%5B%5D=1', 'userId[]'],
+    ['%zz=1', '%zz'],
+    ['x=1&y=2', 'x'],
+    ['&=&', 'A parameter without a name'],
+  ])('with %s, which holds an unknown parameter', (query, name) => {
+    expect(outcomeOf(query)).toBe(
+      `${name} is unknown; the parameters are userId, action, result, resourceId, since, until, order, limit, cursor`,
+    );
+  });
+
+  it.each([
+    ['userId=1&userId=1', 'userId'],
+    ['action=READ&userId=1&action=READ', 'action'],
+    ['limit=1&%6Cimit=2', 'limit'],
+    ['cursor=x&cursor', 'cursor'],
+  ])('with %s, which repeats a parameter', (query, name) => {
+    expect(outcomeOf(query)).toBe(`${name} must be given only once`);
+  });
+});
