@@ -1,4 +1,5 @@
 /** The JSON object of a request's body (functions/README.md, Input). */
+import httpJsonBodyParser from '@middy/http-json-body-parser';
 import { DomainError } from '../errors.ts';
 import type { Fields } from '../validation.ts';
 import type { IncomingEvent } from './request.ts';
@@ -27,30 +28,35 @@ const decode = (body: string): string => {
   }
 };
 
-/** Values within values, which takes stack. */
-const maxDepth = 1000;
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-
-/** Refuses keys that could change a prototype where objects are merged. */
-const requirePlain = (value: unknown, depth = 0): void => {
-  if (!isObject(value)) return;
-  if (depth > maxDepth) throw new DomainError('BODY_TOO_DEEP');
-  for (const [key, part] of Object.entries(value)) {
-    const isForbidden =
-      key === '__proto__' ||
-      (key === 'constructor' && isObject(part) && Object.hasOwn(part, 'prototype'));
-    if (isForbidden) throw new DomainError('BODY_FORBIDDEN_KEY');
-    requirePlain(part, depth + 1);
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 };
 
-const parse = (text: string): unknown => {
+/** The error that http-json-body-parser throws; a key that it forbids is no fault of the parser. */
+interface ParserError {
+  readonly cause?: { readonly message?: string };
+}
+
+const parser = httpJsonBodyParser({ disableContentTypeCheck: true });
+
+/** Parses JSON, and refuses keys that could change a prototype where objects are merged. */
+const parse = (body: string): unknown => {
+  const request = { event: { body, headers: {}, isBase64Encoded: false } };
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new DomainError('BODY_MALFORMED');
+    parser.before?.(request as never);
+  } catch (error) {
+    if ((error as ParserError).cause?.message === undefined) {
+      throw new DomainError('BODY_FORBIDDEN_KEY');
+    }
+    // The search for such keys is recursive, and needs more stack than the parser of the language.
+    throw new DomainError(isJson(body) ? 'BODY_TOO_DEEP' : 'BODY_MALFORMED');
   }
+  return request.event.body;
 };
 
 /**
@@ -64,8 +70,9 @@ export const readBody = ({ body, headers, isBase64Encoded }: IncomingEvent): Fie
     throw new DomainError('BODY_MEDIA_TYPE');
   requireSmall(body, isBase64Encoded ? 'base64' : 'utf8');
   const value = parse(isBase64Encoded ? decode(body) : body);
-  requirePlain(value);
-  if (!isObject(value) || Array.isArray(value)) throw new DomainError('BODY_NOT_OBJECT');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DomainError('BODY_NOT_OBJECT');
+  }
   // An object without a prototype inherits no field.
   return Object.assign(Object.create(null), value);
 };
