@@ -47,7 +47,7 @@ const overflow = `(() => {
   root.style.fontSize = '187.5%';
   const outside = [...document.querySelectorAll('body *')].filter((element) => {
     const { right, width } = element.getBoundingClientRect();
-    return width > 1 && right > innerWidth + 1 && !element.closest('thead, pre, [role=toolbar]');
+    return width > 1 && right > innerWidth + 1 && !element.closest('thead, pre, .bars');
   });
   const found = root.scrollWidth > innerWidth ? outside.map((element) => element.outerHTML) : [];
   root.style.fontSize = '';

@@ -48,7 +48,7 @@ export const Audit = () => {
         <p class="row muted">
           Following: looks for new entries every five seconds.
           {waiting > 0 && (
-            <button type="button" class="small" onClick={show}>
+            <button type="button" class="small" onClick={() => show()}>
               Show {counted(waiting, 'new entry', 'new entries')}
             </button>
           )}

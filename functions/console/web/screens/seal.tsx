@@ -6,75 +6,67 @@ import type { AuditSealSummary } from '../contract.d.ts';
 import { counted, duration } from '../format.ts';
 import { useLoad } from '../loading.ts';
 
+/** Milliseconds for which findings are shown in red, even if later checks have none. */
+const alarmTime = 30 * 86_400_000;
+
 const State = ({ newest, behind }: AuditSealSummary) => {
   if (behind !== null) return <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>;
   return newest ? <Badge kind="good">Sealed</Badge> : <Badge>Not sealed yet</Badge>;
 };
 
-const Newest = ({ newest, interval }: AuditSealSummary) => (
+interface CheckProps {
+  readonly check: NonNullable<AuditSealSummary['check']>;
+  readonly isRed: boolean;
+}
+
+const Check = ({ check: { at, findings, found }, isRed }: CheckProps) => (
   <>
-    {newest ? `Number ${newest.number}` : 'none yet'}
+    <Badge kind={isRed ? 'bad' : 'good'}>
+      {findings ? counted(findings, 'finding') : isRed ? 'Findings' : 'No findings'}
+    </Badge>
     <p class="muted">
-      {newest && (
-        <>
-          {counted(newest.count, 'entry', 'entries')}, sealed <Time at={newest.at} />.{' '}
-        </>
-      )}
-      A file is written every {counted(interval, 'second')}.
+      At <Time at={at} />
+      {findings ? '' : ', without findings'}.
     </p>
+    {found && (
+      <p class="muted">
+        A check had findings last at <Time at={found} />: the log of the service names some of them,{' '}
+        <code>verify-audit</code> all.
+      </p>
+    )}
   </>
 );
 
-/** Milliseconds for which findings are shown in red, even if later checks have none. */
-const alarmTime = 30 * 86_400_000;
-
-const hasFound = ({ check }: AuditSealSummary): boolean =>
-  check?.found != null && Date.now() - Date.parse(check.found) < alarmTime;
-
-const Checked = (seal: AuditSealSummary) => {
-  const { check } = seal;
-  if (!check) return <>not yet</>;
-  const { at, findings, found } = check;
-  const none = hasFound(seal) ? 'Findings' : 'No findings';
+const Facts = (seal: AuditSealSummary) => {
+  const { key, newest, interval, check } = seal;
+  const isRed = check?.found != null && Date.now() - Date.parse(check.found) < alarmTime;
   return (
-    <>
-      <Badge kind={hasFound(seal) ? 'bad' : 'good'}>
-        {findings ? counted(findings, 'finding') : none}
-      </Badge>
-      <p class="muted">
-        At <Time at={at} />
-        {findings ? '' : ', without findings'}.
-      </p>
-      {found && (
+    <dl class={`card ${isRed ? 'broken' : ''}`}>
+      <dt>State</dt>
+      <dd>
+        <State {...seal} />
+      </dd>
+      <dt>Newest file</dt>
+      <dd>
+        {newest ? `Number ${newest.number}` : 'none yet'}
         <p class="muted">
-          A check had findings last at <Time at={found} />: the log of the service names some of
-          them, <code>verify-audit</code> all.
+          {newest && (
+            <>
+              {counted(newest.count, 'entry', 'entries')}, sealed <Time at={newest.at} />.{' '}
+            </>
+          )}
+          A file is written every {counted(interval, 'second')}.
         </p>
-      )}
-    </>
+      </dd>
+      <dt>Last check by the sealer</dt>
+      <dd>{check ? <Check check={check} isRed={isRed} /> : 'not yet'}</dd>
+      <dt>Fingerprint of the key</dt>
+      <dd>
+        <code>{key}</code> <CopyButton text={key} label="Copy the fingerprint" />
+      </dd>
+    </dl>
   );
 };
-
-const Facts = (seal: AuditSealSummary) => (
-  <dl class={`card ${hasFound(seal) ? 'broken' : ''}`}>
-    <dt>State</dt>
-    <dd>
-      <State {...seal} />
-    </dd>
-    <dt>Newest file</dt>
-    <dd>
-      <Newest {...seal} />
-    </dd>
-    <dt>Last check by the sealer</dt>
-    <dd>
-      <Checked {...seal} />
-    </dd>
-    <dt>Fingerprint of the key</dt>
-    <dd>
-      <code>{seal.key}</code> <CopyButton text={seal.key} label="Copy the fingerprint" />
-    </dd>
-  </dl>
-);
 
 const Elsewhere = () => (
   <Card title="Verify it from elsewhere">

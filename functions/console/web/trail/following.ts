@@ -4,9 +4,12 @@ import { announce } from '../components/notice.tsx';
 import type { AuditEntry } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { type Pages, useAction } from '../loading.ts';
-import { maxRows, merge, pause, rereadFrom } from './follow.ts';
+import { merge, newOf, rereadFrom } from './follow.ts';
 import type { TrailState } from './query.ts';
 import { readAll } from './read.ts';
+
+/** Milliseconds from one look to the next. */
+const pause = 5000;
 
 /** Nothing moves under the pointer, nor away from the focus, nor behind open details. */
 const isLookedAt = (): boolean =>
@@ -14,34 +17,31 @@ const isLookedAt = (): boolean =>
 
 /** Looks for new entries while it is on. Those that wait are shown by `show`. */
 export const useFollowing = (state: TrailState, pages: Pages<AuditEntry>) => {
-  const [waiting, setWaiting] = useState(0);
-  const rows = useRef(pages.rows);
-  rows.current = pages.rows;
-  const look = useAction(async (mayMove: () => boolean) => {
-    const shown = rows.current;
-    if (!shown) return;
-    const found = await readAll({ ...state, since: rereadFrom(shown, state.since) });
-    const { added } = merge(shown, found);
-    if (added > 0) announce(counted(added, 'new entry', 'new entries'));
-    setWaiting(mayMove() ? 0 : added);
-    if (added === 0 || !mayMove()) return;
-    pages.update(({ next, data }) => {
-      const merged = merge(data, found).rows;
-      // Where older entries were dropped, the next page would leave a gap.
-      const isWhole = data.length + added <= maxRows;
-      return { data: merged, ...(isWhole && next ? { next } : {}) };
-    });
+  const [waiting, setWaiting] = useState<readonly AuditEntry[]>([]);
+  const show = (found = waiting) => {
+    setWaiting([]);
+    pages.update((page) => merge(page, found));
+  };
+  const look = useAction(async () => {
+    if (!pages.rows) return;
+    const all = await readAll({ ...state, since: rereadFrom(pages.rows, state.since) });
+    const found = newOf(pages.rows, all);
+    if (found.length > waiting.length) announce(counted(found.length, 'new entry', 'new entries'));
+    if (found.length === 0 || isLookedAt()) setWaiting(found);
+    else show(found);
   });
   const run = useRef(look.run);
   run.current = look.run;
   const isOn = state.follow === 'on';
   useEffect(() => {
     if (!isOn) return undefined;
-    setWaiting(0);
     const timer = setInterval(() => {
-      if (!document.hidden) void run.current(() => !isLookedAt());
+      if (!document.hidden) void run.current();
     }, pause);
-    return () => clearInterval(timer);
+    return () => {
+      clearInterval(timer);
+      setWaiting([]);
+    };
   }, [isOn]);
-  return { waiting, failure: isOn ? look.failure : undefined, show: () => look.run(() => true) };
+  return { waiting: waiting.length, failure: isOn ? look.failure : undefined, show };
 };
