@@ -45,7 +45,16 @@ export const create = {
 export const list = {
   route: 'GET /api/users',
   caller: 'user',
+  permits: ({ search }, { role: own }) => own === 'admin' || search === undefined,
   query: () => ({
+    search: v.optional(
+      v.pipe(
+        name,
+        v.description(
+          'Only users whose name or address has this part, in any letter case; for admins only. A page may be empty while `Link` leads on.',
+        ),
+      ),
+    ),
     limit: v.optional(
       v.pipe(
         limitUpTo(1000),
@@ -227,6 +236,8 @@ export const descriptions: Descriptions = {
       example: [exampleUnder(settings)],
       headers: ['Link'],
     },
+    // A search of callers who are not admins.
+    errors: ['FORBIDDEN'],
   }),
 
   get: (settings) => ({

@@ -46,8 +46,8 @@ export interface Contract {
   readonly evenIfDeleted?: true;
   /** The JSON body, which may depend on the caller's role. */
   readonly body?: (role: Role) => BodySchema;
-  /** Whether the caller may ask for what is in the body, before that is checked. */
-  readonly permits?: (body: Fields, asking: Asking) => boolean;
+  /** Whether the caller may ask for what is in the body or, of a GET, in the query, before that is checked. */
+  readonly permits?: (given: Fields, asking: Asking) => boolean;
   /** The error when a field of the body is missing or empty; absent: FIELD_INVALID. */
   readonly whenMissing?: ErrorCode;
   /** The error when a field of the body breaks a rule, or by the field; absent: FIELD_INVALID. */

@@ -16,14 +16,18 @@ const askingOf = ({ claims, caller, pathParameters }: IncomingEvent) => {
   return { role, isSelf, lacksFactor: caller !== undefined && caller.role !== role };
 };
 
+/** @throws {DomainError} FORBIDDEN where the caller may not ask for what is given */
+const requirePermission = ({ permits }: Contract, given: Fields, event: IncomingEvent): void => {
+  if (permits?.(given, askingOf(event)) === false) throw new DomainError('FORBIDDEN');
+};
+
 /**
  * The body of a request as its contract has it.
  * @throws {DomainError} FORBIDDEN where the caller may not ask for it, and the errors of its rules
  */
 export const checkBody = (contract: Contract, fields: Fields, event: IncomingEvent): unknown => {
-  const asking = askingOf(event);
-  if (contract.permits?.(fields, asking) === false) throw new DomainError('FORBIDDEN');
-  return contract.body && parseBody(contract.body(asking.role), fields, contract);
+  requirePermission(contract, fields, event);
+  return contract.body && parseBody(contract.body(askingOf(event).role), fields, contract);
 };
 
 /** Reads the raw query, because the gateway joins repeated values. */
@@ -42,17 +46,18 @@ const readKnown = (names: readonly string[], rawQueryString: string) => {
 
 /**
  * The values of the query parameters of a request.
- * @throws {DomainError} PARAMETER_INVALID naming the first that breaks its rule; where unknown ones are
- *   refused, because a client would take an ignored filter for one that was applied, also for them
+ * @throws {DomainError} FORBIDDEN where the caller may not ask for it; PARAMETER_INVALID naming the first that
+ *   breaks its rule; where unknown ones are refused, because a client would take an ignored filter for one
+ *   that was applied, also for them
  */
-export const checkQuery = (
-  { query, refusesOtherParameters }: Contract,
-  { headers, queryStringParameters = {}, rawQueryString }: IncomingEvent,
-): unknown => {
+export const checkQuery = (contract: Contract, event: IncomingEvent): unknown => {
+  const { query, refusesOtherParameters } = contract;
+  const { headers, queryStringParameters = {}, rawQueryString } = event;
   const entries = query?.(headers.accept) ?? {};
   const given = refusesOtherParameters
     ? readKnown(Object.keys(entries), rawQueryString)
     : queryStringParameters;
+  if (!contract.body) requirePermission(contract, given, event);
   const validated = validate(v.object(entries), given);
   if ('output' in validated) return validated.output;
   const [{ field, rule }] = validated.faults as readonly [FieldFault];

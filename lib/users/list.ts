@@ -1,13 +1,21 @@
-import { type Page, readPage } from '../dynamodb/page.ts';
+import { readPage } from '../dynamodb/page.ts';
 import { usersIndexes } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
 import { adminListing, type ListedUser, listing, toUser } from './items.ts';
-import type { User } from './user.ts';
+import { searchable, type User } from './user.ts';
+
+/** Makes the check of whether the name or the address of a user has a part, in any letter case. */
+export const having = (part: string) => {
+  const wanted = searchable(part);
+  return ({ name, email }: Pick<User, 'name' | 'email'>): boolean =>
+    [name, email].some((text) => searchable(text).includes(wanted));
+};
 
 /**
  * One page of all users, or of the admins, oldest first unless the order says otherwise. One request
  * reads it: 1 MB at most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a Lambda
- * response may have.
+ * response may have. A search reads just as much, whatever its limit, so that a page may be empty.
+ * @param search only users who have this part; see {@link having}
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
  * @param caller of the response; see {@link toUser}
@@ -17,16 +25,20 @@ export const listUsers = async (
   {
     order = 'asc',
     role,
-    ...request
+    search,
+    limit,
+    after,
   }: {
+    search?: string | undefined;
     limit?: number | undefined;
     order?: 'asc' | 'desc' | undefined;
     role?: 'admin' | undefined;
     after?: string | undefined;
   },
   caller?: Pick<User, 'id' | 'role'>,
-): Promise<{ users: readonly User[] } & Pick<Page, 'next'>> => {
-  const { entries, ...rest } = await readPage({
+): Promise<{ users: readonly User[]; next: string | undefined }> => {
+  const isFound = search === undefined ? undefined : having(search);
+  const { entries, next, nextAfter } = await readPage({
     table: config.usersTable,
     ...(role
       ? { index: usersIndexes.admins, partitions: [adminListing] }
@@ -34,9 +46,13 @@ export const listUsers = async (
     order: order === 'asc' ? 'oldest first' : 'newest first',
     attributes: usersIndexes.byCreatedAt.include,
     mostRequests: 1,
-    ...request,
+    after,
+    ...(isFound ? { matches: (user) => isFound(user as unknown as ListedUser) } : { limit }),
   });
-  return { users: entries.map((entry) => toUser(entry as unknown as ListedUser, caller)), ...rest };
+  const users = entries
+    .slice(0, limit)
+    .map((entry) => toUser(entry as unknown as ListedUser, caller));
+  return { users, next: limit && entries.length > limit ? nextAfter(limit) : next };
 };
 
 /**

@@ -35,11 +35,16 @@ export const parseUserId = (text: string | undefined): number => {
 };
 
 /**
- * The same text for all texts that differ only in letter case. Capitals are an intermediate step,
- * because some small letters share theirs: σ and ς, ß and ss. The first step to small letters is
- * for letters such as ẞ.
+ * Capitals, the same for all texts that differ only in letter case, and so for all their parts. Some small
+ * letters share them: σ and ς, ß and ss. The first step to small letters is for letters such as ẞ.
  */
-export const foldCase = (text: string): string => text.toLowerCase().toUpperCase().toLowerCase();
+const capitals = (text: string): string => text.toLowerCase().toUpperCase();
+
+/** The same text, in small letters, for all texts that differ only in letter case. */
+export const foldCase = (text: string): string => capitals(text).toLowerCase();
+
+/** The form in which texts are searched: without regard to letter case or to how accents are composed. */
+export const searchable = (text: string): string => capitals(text.normalize()).normalize();
 
 /** What a description of an address says of it. */
 export const uniqueness = 'Kept as it was given; unique without regard to letter case.';

@@ -210,6 +210,7 @@ const examples: Readonly<Record<string, Example>> = {
     query: 'email=nobody@example.com',
     operations: ['read'],
   },
+  'GET /api/users, by a part': { caller: 'admin', query: 'search=nobody', operations: ['read'] },
   'GET /api/users, of the admins': { caller: 'user', query: 'role=admin', operations: ['read'] },
   'GET /api/users/{id}': { caller: 'user', operations: ['read'] },
   'PUT /api/users/{id}': {

@@ -82,7 +82,7 @@ export interface paths {
   };
   "/api/users": {
     post: { parameters: {}; requestBody: { content: { "application/json": NewUserWithRole } }; responses: { 201: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
-    get: { parameters: { query?: { limit?: number; cursor?: string; order?: "asc" | "desc"; role?: "admin"; email?: string } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { search?: string; limit?: number; cursor?: string; order?: "asc" | "desc"; role?: "admin"; email?: string } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   isoTimestamp,
@@ -127,8 +128,55 @@ describe('GET /api/users', () => {
     ['email=ada@example.org&cursor=x', 'cursor must not be given with email'],
     ['order=up', 'order must be one of asc, desc'],
     ['role=user', 'role must be one of admin'],
+    ['search=%20', 'search must not be empty'],
+    [`search=${'x'.repeat(101)}`, 'search must be at most 100 characters'],
   ])('answers 400 to ?%s', async (query, message) => {
-    expect(outcome(await get(`?${query}`))).toEqual(refusal(400, message));
+    expect(outcome(await get(`?${query}`, adminToken))).toEqual(refusal(400, message));
+  });
+
+  it('finds users by a part of the name or the address, page after page, in the given order', async () => {
+    const part = `Ö%.*\\${randomUUID()}`;
+    const [byName, byAddress] = [
+      await register(api, { name: `Ada ${part} Lovelace` }),
+      await register(api, { email: `${part}@example.com` }),
+    ];
+    const search = new URLSearchParams({ search: ` ${part.toLowerCase()} `, order: 'desc' });
+    const options = { token: adminToken };
+
+    const pages = await readPages(api, `/api/users?${search}&limit=1`, options);
+
+    const users: ListedUser[] = pages.flatMap(({ answer }) => answer.body);
+    expect(idsOf(users)).toEqual([byAddress.id, byName.id]);
+    expect(users).toContainEqual((await api('GET', `/api/users/${byName.id}`, options)).body);
+  });
+
+  it.each([
+    ['email=ADMIN', 'search=%40', 1],
+    ['email=ADMIN', 'search=nobody-has-this', 0],
+    ['role=admin', 'search=ADMIN', 1],
+    ['role=admin', 'search=SECOND', 0],
+  ])('shows with ?%s&%s only users who match both', async (filter, search, count) => {
+    const query = `?${filter}&${search}`
+      .replace('ADMIN', encodeURIComponent(service.admin.email))
+      .replace('SECOND', encodeURIComponent(second.email));
+
+    expect((await get(query, adminToken)).body).toHaveLength(count);
+  });
+
+  it.each(['search=a', 'search=', 'search=a&limit=0'])(
+    'answers 403 to ?%s of callers who are not admins',
+    async (query) => {
+      expect(outcome(await get(`?${query}`))).toEqual(refusal(403, 'Forbidden'));
+    },
+  );
+
+  it('answers 400 to a cursor of another search', async () => {
+    const path = nextPage(await get('?search=%40&limit=1', adminToken));
+    const cursor = new URLSearchParams(path?.split('?')[1]).get('cursor');
+
+    const answer = await get(`?search=a&limit=1&cursor=${cursor}`, adminToken);
+
+    expect(outcome(answer)).toEqual(refusal(400, 'cursor is invalid'));
   });
 
   it('lists only the admins with role=admin, as it shows them to all', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { listAdmins, listUsers } from '../../../lib/users/list.ts';
+import { having, listAdmins, listUsers } from '../../../lib/users/list.ts';
 import { insertUser, userItem } from '../../../lib/users/store.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
@@ -94,6 +94,70 @@ describe('listUsers', () => {
     // Lambda sends the body of a response as text in JSON.
     const response = JSON.stringify({ body: JSON.stringify(first.users) });
     expect(Buffer.byteLength(response)).toBeLessThan(6_000_000);
+  });
+});
+
+describe('having', () => {
+  it.each([
+    ['Ada Lovelace', 'ADA', true],
+    ['Ada Lovelace', 'a l', true],
+    ['Ada Lovelace', 'lovelace ada', false],
+    ['Straße', 'STRASSE', true],
+    ['STRASSE', 'ẞ', true],
+    // A small sigma has another form at the end of a word.
+    ['ΟΔΥΣΣΕΑΣ', 'οδυσ', true],
+    ['Οδυσσέας', 'ΣΈΑΣ', true],
+    ['Zo\u0065\u0308', 'ZOË', true],
+    ['Ǆungla', 'ǆ', true],
+    ['İstanbul', 'i̇stan', true],
+    ['50% off', '50%', true],
+    ['5000 off', '50%', false],
+    ['a.b', 'a*', false],
+    ['axb', 'a.b', false],
+  ])('of the name %j, the part %j: %j', (name, part, expected) => {
+    const users = [
+      { name, email: 'x@x' },
+      { name: 'x', email: `${name}@x` },
+    ];
+    expect(users.map(having(part))).toEqual([expected, expected]);
+  });
+});
+
+describe('A search', () => {
+  it('reads the list once a page, whatever its limit, and finds each user once', async () => {
+    const { users: ownTable } = await useOwnTables(proxy.url);
+    // Three reads of the list; those who are found are in the first and in the last.
+    const wanted = [1, 2, 2599, 2600, 5000];
+    const items = Array.from({ length: 5000 }, (_, i) => i + 1).map((id) =>
+      userItem(
+        storedUser({
+          id,
+          name: wanted.includes(id) ? 'Wanted' : 'x'.repeat(100),
+          email: `${'y'.repeat(180)}@${id}`,
+          created_at: new Date(id).toISOString(),
+        }),
+      ),
+    );
+    await writeBatches(inject('engine'), ownTable, items);
+
+    const walk = async (limit: number | undefined) => {
+      const pages: number[][] = [];
+      let after: string | undefined;
+      do {
+        const page = await listUsers({ search: 'wanted', limit, after });
+        pages.push(page.users.map(({ id }) => id));
+        after = page.next;
+      } while (after !== undefined && pages.length < 100);
+      return pages;
+    };
+    for (const limit of [undefined, 1, 2]) {
+      proxy.forget();
+      const pages = await walk(limit);
+
+      expect(pages.flat()).toEqual(wanted);
+      expect(proxy.requests).toHaveLength(pages.length);
+      expect(pages.length).toBeLessThan(9);
+    }
   });
 });
 
