@@ -36,7 +36,7 @@ const addToCounter = async (count: number): Promise<number> => {
 
 /**
  * Takes a number of user ids in a row: small, dense, ascending, never used twice
- * (functions/README.md, Identifiers).
+ * (functions/README.md, Responses).
  * @returns the first of these ids
  * @throws {DomainError} STORAGE_FAULT
  */
