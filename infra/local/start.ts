@@ -1,9 +1,8 @@
 /** `npm start`: the whole service on this machine. */
-import { resolve } from 'node:path';
-import { config, sendsMail } from '../../lib/settings.ts';
+import { config } from '../../lib/settings.ts';
 import type { LocalAdmin } from './admin.ts';
 import { type LocalService, startService } from './service.ts';
-import { type LocalSettings, localSettings, readLocalSettings } from './settings.ts';
+import { type LocalSettings, readLocalSettings } from './settings.ts';
 import { doubtsAbout } from './unknown-settings.ts';
 
 const explain = (error: NodeJS.ErrnoException & { readonly port?: number }): string =>
@@ -15,37 +14,15 @@ const explain = (error: NodeJS.ErrnoException & { readonly port?: number }): str
 const quote = (text: string): string =>
   /^[\w./@=:-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** How to set another password for an admin. */
-const anotherPassword = (email: string, { folder }: LocalSettings): string => {
-  if (!folder || !sendsMail(config)) {
-    return `Start once with ADMIN_EMAIL=${quote(email)} and ADMIN_PASSWORD to set another one.`;
-  }
-  const isDefault = folder === resolve(localSettings.dataDir.default);
-  const local = isDefault ? '--local' : quote(`--local=${folder}`);
-  return `Set another one: npm run --silent operator -- reset-password ${quote(email)} ${local}`;
-};
-
 const passwordOf = ({ email, password }: LocalAdmin, settings: LocalSettings): string => {
   if (settings.admin) return 'the one in ADMIN_PASSWORD';
-  return password ?? `not shown again. ${anotherPassword(email, settings)}`;
+  const another = `Start once with ADMIN_EMAIL=${quote(email)} and ADMIN_PASSWORD to set another one.`;
+  return password ?? `not shown again. ${another}`;
 };
 
-/** A command that reads a password and writes the JSON of a login with it. */
-const askForPassword = (email: string): string => {
-  const begin = JSON.stringify({ email })
-    .slice(0, -1)
-    .replaceAll(/[\\/&]/g, '\\$&');
-  const program = `s/["\\\\]/\\\\&/g; s/.*/${begin},"password":"&"}/; q`;
-  return `printf 'Password: ' >&2; sed ${quote(program)}`;
-};
-
-/** A command that logs the admin in, and asks for the password where this run has not made it. */
-const loginOf = ({ email, password }: LocalAdmin, url: string): string => {
-  const post = `curl -sw '\\n' ${url}/api/login -H 'content-type: application/json' -d`;
-  return password === undefined
-    ? `${askForPassword(email)} | ${post} @-`
-    : `${post} ${quote(JSON.stringify({ email, password }))}`;
-};
+/** A command that logs the admin in, with a password that this run has made, or a word in its place. */
+const loginOf = ({ email, password = 'PASSWORD' }: LocalAdmin, url: string): string =>
+  `curl -sw '\\n' ${url}/api/login -H 'content-type: application/json' -d ${quote(JSON.stringify({ email, password }))}`;
 
 const announce = (settings: LocalSettings, service: LocalService): void => {
   const { url, admin, engine, mail } = service;
