@@ -44,7 +44,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The settings that the local service itself reads, beside those of its functions. */
 export const localSettings = {
   port: { allowed: { from: 0, to: 65_535 }, default: '3000' },
-  /** Where data is kept; `memory` keeps nothing. */
+  /** Where data is kept; `memory`, in any letter case, keeps nothing. */
   dataDir: { ...optionalText, default: '.local' },
   jwtSecret: optionalText,
   adminEmail: { ...optionalText, requires: 'adminPassword' },
@@ -123,7 +123,7 @@ export const readLocalSettings = (
   requireKept(env);
   return {
     port: values.port,
-    folder: folder === 'memory' ? undefined : resolve(folder),
+    folder: /^memory$/i.test(folder.trim()) ? undefined : resolve(folder),
     jwtSecret: values.jwtSecret || undefined,
     corsOrigins: originsIn(values.corsOrigins),
     logsRequests: values.logRequests === 'on',

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { doubtsAbout } from '../../../infra/local/unknown-settings.ts';
 import { serviceNames, variableOf } from '../../../lib/settings.ts';
@@ -67,22 +66,4 @@ describe('An environment variable that is no setting', () => {
 
     expect(doubtsAbout({ ...Object.fromEntries(variables), ...own, SESSION_DAY: '' })).toEqual([]);
   });
-});
-
-describe('DATA_DIR', () => {
-  it.each(['Memory', 'MEMORY', 'memory '])(
-    'is said to be a folder where it is almost the word that keeps nothing: %j',
-    (folder) => {
-      expect(doubtsAbout({ DATA_DIR: folder })).toEqual([
-        `DATA_DIR=${folder} is the folder ${resolve(folder)}: only memory, in lower case, keeps nothing.`,
-      ]);
-    },
-  );
-
-  it.each(['memory', './memory', '.local', 'in-memory', undefined])(
-    'is taken as it is otherwise: %j',
-    (folder) => {
-      expect(doubtsAbout({ DATA_DIR: folder })).toEqual([]);
-    },
-  );
 });
