@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { Handler } from '../../lib/http/request.ts';
 import type { Route } from '../uses.ts';
-import { drainable } from './draining.ts';
+import { drain } from './draining.ts';
 import { makeRequestId, toGatewayEvent } from './event.ts';
 import {
   corsHeaders,
@@ -193,19 +193,11 @@ export const createGateway = (
   // Longer than clients and proxies keep a connection: a request that is sent on a connection as it
   // is closed fails.
   const server = createServer({ maxHeaderSize: 256 * 1024, keepAliveTimeout: 65_000 });
-  const draining = drainable(server);
-  const tracked = ({ route, handler }: Integration): Integration => ({
-    route,
-    handler: (...request) => {
-      const result = handler(...request);
-      draining.track(result);
-      return result;
-    },
-  });
-  const ready = integrations.then((list) => list.map(tracked));
-  ready.catch(() => undefined);
+  integrations.catch(() => undefined);
+  const works = new Map<IncomingMessage, Promise<void>>();
+  let isEnding = false;
 
-  server.on('request', async (message, response) => {
+  const handle = async (message: IncomingMessage, response: ServerResponse) => {
     if (log) logWhenDone(message, response, log);
     const requestId = makeRequestId();
     response.setHeader('apigw-requestid', requestId);
@@ -213,14 +205,17 @@ export const createGateway = (
       response.setHeader(name, value);
     }
     try {
-      const result = await respond(await ready, message, requestId);
-      if (draining.begun) response.setHeader('Connection', 'close');
+      const result = await respond(await integrations, message, requestId);
+      if (isEnding) response.setHeader('Connection', 'close');
       writeResponse(response, result);
+      if (!response.closed) await once(response, 'close');
     } catch {
       // The client went away while its request was read.
       response.destroy();
     }
-  });
+    works.delete(message);
+  };
+  server.on('request', (message, response) => works.set(message, handle(message, response)));
   server.on('clientError', refuseMalformed);
   return {
     listen: async (port) => {
@@ -228,6 +223,9 @@ export const createGateway = (
       await once(server, 'listening');
       return (server.address() as AddressInfo).port;
     },
-    drain: draining.drain,
+    drain: () => {
+      isEnding = true;
+      return drain(server, works);
+    },
   };
 };
