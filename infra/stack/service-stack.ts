@@ -157,8 +157,8 @@ export class ServiceStack extends Stack {
     const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });
 
     const sealer = seal?.sealer;
-    const logMetrics = createLogMetrics(this, { functions, sealer, events, accessLogs });
-    const watched = { api, functions, sealer, events, tables, logMetrics };
+    const logged = { functions, sealer, events, accessLogs };
+    const watched = { api, tables, ...logged, logMetrics: createLogMetrics(this, logged) };
     const alarms = createAlarms(this, watched, createAlarmTopic(this, settings));
     const dashboard = createDashboard(this, watched, alarms);
 

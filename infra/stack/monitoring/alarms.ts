@@ -11,10 +11,10 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import { entryNotWritten, noticeNotHandedOver } from '../../../lib/log.ts';
-import type { AuditEvents } from '../audit-events.ts';
-import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
 import {
+  hasRefreshes,
+  type Logged,
   type LogMetrics,
   period,
   serverErrorRate,
@@ -25,13 +25,8 @@ import {
 } from './metrics.ts';
 
 /** The resources that the alarms and the dashboard watch. */
-export interface Watched {
+export interface Watched extends Logged {
   readonly api: HttpApi;
-  readonly functions: readonly ServiceFunction[];
-  /** Absent where the audit trail is not sealed. */
-  readonly sealer: ServiceFunction | undefined;
-  /** Absent where audit entries are put on no bus. */
-  readonly events: AuditEvents | undefined;
   readonly tables: Tables;
   readonly logMetrics: LogMetrics;
 }
@@ -102,26 +97,28 @@ const tableAlarms = ({ tables }: Watched): AlarmDefinition[] =>
 const refusedLogins = 'IF(failed >= 50, 100 * failed / logins, 0)';
 
 /** A refresh token that was used twice raises the alarm by itself: somebody else has it. */
-const loginsOrReuses = ({ logins, failedLogins: failed, refreshes }: LogMetrics) =>
-  refreshes
+const loginsOrReuses = ({ functions, logMetrics }: Watched) => {
+  const { Logins: logins, FailedLogins: failed, ReusedRefreshTokens: reused } = logMetrics;
+  return hasRefreshes(functions)
     ? {
         expression: `MAX([FILL(${refusedLogins}, 0), IF(FILL(reused, 0) > 0, 100, 0)])`,
-        usingMetrics: { failed, logins, reused: refreshes.reused },
+        usingMetrics: { failed, logins, reused },
       }
     : { expression: refusedLogins, usingMetrics: { failed, logins } };
+};
 
-const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
+const securityAlarms = (watched: Watched): AlarmDefinition[] => [
   {
     name: 'UnwrittenAuditEntries',
     description: `An audit entry could not be stored. The log has the complete entry, as ${entryNotWritten}: replay it by replay-audit.`,
-    metric: logMetrics.unwrittenAuditEntries,
+    metric: watched.logMetrics.UnwrittenAuditEntries,
     threshold: 1,
   },
   {
     name: 'AdminMade',
     description:
       'A user was made an admin through the API. The log of the function has the ids of both users, as admin-made; see the audit trail for the rest. If this was not intended, demote the user.',
-    metric: logMetrics.adminsMade,
+    metric: watched.logMetrics.AdminsMade,
     threshold: 1,
   },
   {
@@ -131,7 +128,7 @@ const securityAlarms = ({ logMetrics }: Watched): AlarmDefinition[] => [
     metric: new MathExpression({
       label: 'Refused logins, percent of refused and successful ones, if 50 or more',
       period,
-      ...loginsOrReuses(logMetrics),
+      ...loginsOrReuses(watched),
     }),
     threshold: 50,
   },
@@ -144,7 +141,7 @@ const trailAlarms = ({ sealer, events, logMetrics }: Watched): AlarmDefinition[]
           name: 'AuditTrailBroken',
           description:
             'The audit trail differs from what was sealed, or somebody changed, deleted or inserted an entry. The log of the function seal-audit or publish-audit names entries and files, as audit-trail-broken; the command verify-audit finds all.',
-          metric: logMetrics.brokenAuditTrails,
+          metric: logMetrics.BrokenAuditTrails,
           threshold: 1,
         },
       ]

@@ -8,7 +8,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import type { Watched } from './alarms.ts';
-import { period, tableThrottles, tableUses, unsentMails } from './metrics.ts';
+import { hasRefreshes, period, tableThrottles, tableUses, unsentMails } from './metrics.ts';
 
 const graph = (title: string, left: IMetric[], right: IMetric[] = []) =>
   new GraphWidget({ title, left, right, width: 12, height: 6 });
@@ -66,12 +66,12 @@ const tableGraphs = ({ tables }: Watched) => [
   ),
 ];
 
-const securityGraphs = ({ logMetrics }: Watched) => [
-  graph('Logins', [logMetrics.logins, logMetrics.failedLogins]),
-  ...(logMetrics.refreshes
-    ? [graph('Refreshes', [logMetrics.refreshes.made], [logMetrics.refreshes.reused])]
+const securityGraphs = ({ functions, logMetrics }: Watched) => [
+  graph('Logins', [logMetrics.Logins, logMetrics.FailedLogins]),
+  ...(hasRefreshes(functions)
+    ? [graph('Refreshes', [logMetrics.Refreshes], [logMetrics.ReusedRefreshTokens])]
     : []),
-  graph('Audit entries that were not written', [logMetrics.unwrittenAuditEntries]),
+  graph('Audit entries that were not written', [logMetrics.UnwrittenAuditEntries]),
 ];
 
 const mailGraphs = ({ functions, logMetrics }: Watched) => {

@@ -2,12 +2,7 @@
 import { Duration, type Stack } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type IMetric, MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
-import {
-  FilterPattern,
-  type IFilterPattern,
-  type LogGroup,
-  MetricFilter,
-} from 'aws-cdk-lib/aws-logs';
+import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { TableDefinition } from '../../../lib/dynamodb/tables.ts';
 import {
   adminMade,
@@ -16,6 +11,7 @@ import {
   noticeNotHandedOver,
   refreshTokenReused,
 } from '../../../lib/log.ts';
+import type { Use } from '../../uses.ts';
 import type { AuditEvents } from '../audit-events.ts';
 import type { ServiceFunction } from '../function.ts';
 import type { Tables } from '../table.ts';
@@ -34,7 +30,7 @@ export const sum = (label: string, metrics: readonly IMetric[]): MathExpression 
 /** Mails that are not retried any more; no metrics where the service sends no mails. */
 export const unsentMails = (
   functions: readonly ServiceFunction[],
-  { lostNotices }: { lostNotices: Metric },
+  { LostNotices }: LogMetrics,
 ): Metric[] =>
   functions.flatMap(({ lambda, unsent }) =>
     unsent
@@ -45,7 +41,7 @@ export const unsentMails = (
             statistic: 'Sum',
             label: 'not kept',
           }),
-          lostNotices,
+          LostNotices,
         ]
       : [],
   );
@@ -80,26 +76,8 @@ export const tableThrottles = (
     }),
   );
 
-/** Metrics made from the access log and the logs of functions. */
-export interface LogMetrics {
-  /** Logins that succeeded or were refused. */
-  readonly logins: Metric;
-  readonly failedLogins: Metric;
-  /** Absent where sessions are not refreshed. */
-  readonly refreshes?: { readonly made: Metric; readonly reused: Metric } | undefined;
-  readonly adminsMade: Metric;
-  readonly unwrittenAuditEntries: Metric;
-  readonly brokenAuditTrails: Metric;
-  /** Notices of changes that could not be handed over to the mail function. */
-  readonly lostNotices: Metric;
-}
-
 const anyOf = (field: string, values: readonly string[]) =>
   FilterPattern.any(...values.map((value) => FilterPattern.stringValue(field, '=', value)));
-
-const handsOver = ({ definition }: ServiceFunction) => definition.uses.has('mail');
-const isLogin = ({ definition }: ServiceFunction) => definition.name === 'auth-login';
-const writesAudit = ({ definition }: ServiceFunction) => definition.uses.has('audit.write');
 
 /**
  * Wrong password, unknown email, too many attempts. A 400 is a malformed request and does not count:
@@ -108,77 +86,67 @@ const writesAudit = ({ definition }: ServiceFunction) => definition.uses.has('au
 const refusals = ['401', '404', '429'];
 const outcomes = ['200', ...refusals];
 
-/**
- * The log lines of an event. The filter searches for text: a JSON pattern would not match, because
- * Lambda puts a prefix before the JSON of a line.
- */
-const linesOf = (event: string): IFilterPattern => FilterPattern.allTerms(event);
+export interface Logged {
+  readonly functions: readonly ServiceFunction[];
+  /** Absent where the audit trail is not sealed. */
+  readonly sealer: ServiceFunction | undefined;
+  /** Absent where audit entries are put on no bus. */
+  readonly events: AuditEvents | undefined;
+  readonly accessLogs: LogGroup;
+}
 
-/** The lines of the access log for responses of a function with some statuses. */
-const answered = ({ definition }: ServiceFunction, statuses: readonly string[]): IFilterPattern =>
-  FilterPattern.all(
-    anyOf(
-      '$.routeKey',
-      definition.routes.map(({ key }) => key),
+const named = (functions: readonly ServiceFunction[], name: string) =>
+  functions.filter(({ definition }) => definition.name === name);
+
+export const hasRefreshes = (functions: readonly ServiceFunction[]): boolean =>
+  named(functions, 'auth-refresh').length > 0;
+
+/** The lines that each metric counts, by its name. */
+const countedLines = ({ functions, sealer, events, accessLogs }: Logged) => {
+  const [logins, refreshes] = [named(functions, 'auth-login'), named(functions, 'auth-refresh')];
+  const using = (use: Use) => functions.filter(({ definition }) => definition.uses.has(use));
+  /** Responses of functions with some statuses, in the access log. */
+  const answered = (of: readonly ServiceFunction[], statuses: readonly string[]) =>
+    of.map(({ definition }) => {
+      const keys = definition.routes.map(({ key }) => key);
+      const pattern = FilterPattern.all(anyOf('$.routeKey', keys), anyOf('$.status', statuses));
+      return { logGroup: accessLogs, filterPattern: pattern };
+    });
+  /**
+   * The lines of an event. The filter searches for text: a JSON pattern would not match, because
+   * Lambda puts a prefix before the JSON of a line.
+   */
+  const logged = (of: readonly ServiceFunction[], event: string) =>
+    of.map(({ logGroup }) => ({ logGroup, filterPattern: FilterPattern.allTerms(event) }));
+
+  return {
+    Logins: answered(logins, outcomes),
+    FailedLogins: answered(logins, refusals),
+    Refreshes: answered(refreshes, ['200']),
+    ReusedRefreshTokens: logged(refreshes, refreshTokenReused),
+    AdminsMade: logged(using('admins.make'), adminMade),
+    UnwrittenAuditEntries: logged(using('audit.write'), entryNotWritten),
+    BrokenAuditTrails: logged([sealer ?? [], events?.publisher ?? []].flat(), auditTrailBroken),
+    /** Notices of changes that could not be handed over to the mail function. */
+    LostNotices: logged(
+      functions.some(({ unsent }) => unsent) ? using('mail') : [],
+      noticeNotHandedOver,
     ),
-    anyOf('$.status', statuses),
-  );
+  };
+};
+
+/** Metrics made from the access log and the logs of functions. */
+export type LogMetrics = Readonly<Record<keyof ReturnType<typeof countedLines>, Metric>>;
 
 /** Creates metrics from the access log and from the logs of functions. */
-export const createLogMetrics = (
-  stack: Stack,
-  {
-    functions,
-    sealer,
-    events,
-    accessLogs,
-  }: {
-    functions: readonly ServiceFunction[];
-    sealer: ServiceFunction | undefined;
-    events: AuditEvents | undefined;
-    accessLogs: LogGroup;
-  },
-): LogMetrics => {
-  const namespace = stack.stackName;
-  const count = (id: string, metricName: string, logGroup: LogGroup, pattern: IFilterPattern) => {
-    const props = { logGroup, filterPattern: pattern, metricNamespace: namespace, metricName };
-    new MetricFilter(stack, id, props);
-  };
-  const metric = (metricName: string) =>
-    new Metric({ namespace, metricName, statistic: 'Sum', period });
-
-  for (const login of functions.filter(isLogin)) {
-    count('LoginFilter', 'Logins', accessLogs, answered(login, outcomes));
-    count('FailedLoginFilter', 'FailedLogins', accessLogs, answered(login, refusals));
-  }
-  const refresh = functions.find(({ definition }) => definition.name === 'auth-refresh');
-  if (refresh) {
-    count('RefreshFilter', 'Refreshes', accessLogs, answered(refresh, ['200']));
-    const reused = linesOf(refreshTokenReused);
-    count('ReusedTokenFilter', 'ReusedRefreshTokens', refresh.logGroup, reused);
-  }
-  for (const { node, logGroup } of functions.filter(writesAudit)) {
-    count(`${node.id}AuditFilter`, 'UnwrittenAuditEntries', logGroup, linesOf(entryNotWritten));
-  }
-  for (const { node, logGroup } of functions.filter(({ definition }) =>
-    definition.uses.has('admins.make'),
-  )) {
-    count(`${node.id}AdminFilter`, 'AdminsMade', logGroup, linesOf(adminMade));
-  }
-  const broken = linesOf(auditTrailBroken);
-  if (sealer) count('AuditTrailFilter', 'BrokenAuditTrails', sealer.logGroup, broken);
-  if (events) count('EventsFilter', 'BrokenAuditTrails', events.publisher.logGroup, broken);
-  const handingOver = functions.some(({ unsent }) => unsent) ? functions.filter(handsOver) : [];
-  for (const { node, logGroup } of handingOver) {
-    count(`${node.id}NoticeFilter`, 'LostNotices', logGroup, linesOf(noticeNotHandedOver));
-  }
-  return {
-    logins: metric('Logins'),
-    failedLogins: metric('FailedLogins'),
-    refreshes: refresh && { made: metric('Refreshes'), reused: metric('ReusedRefreshTokens') },
-    adminsMade: metric('AdminsMade'),
-    unwrittenAuditEntries: metric('UnwrittenAuditEntries'),
-    brokenAuditTrails: metric('BrokenAuditTrails'),
-    lostNotices: metric('LostNotices'),
-  };
+export const createLogMetrics = (stack: Stack, logged: Logged): LogMetrics => {
+  const metricNamespace = stack.stackName;
+  const metrics = Object.entries(countedLines(logged)).map(([metricName, lines]) => {
+    for (const line of lines) {
+      new MetricFilter(line.logGroup, metricName, { ...line, metricNamespace, metricName });
+    }
+    const of = { namespace: metricNamespace, metricName, statistic: 'Sum', period };
+    return [metricName, new Metric(of)] as const;
+  });
+  return Object.fromEntries(metrics) as LogMetrics;
 };
