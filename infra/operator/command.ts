@@ -1,7 +1,9 @@
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
+import { findUserByEmail } from '../../lib/users/store.ts';
 import type { Operator } from './audit.ts';
-import { UsageError } from './failure.ts';
+import { Failure, UsageError } from './failure.ts';
 import type { Target } from './target.ts';
 
 /** A command line that was parsed, and the service that it is for. */
@@ -52,4 +54,11 @@ export const parseTimeRange = (options: Invocation['options']): TimeRange => {
   const [since, until] = [parseTime('since', options.since), parseTime('until', options.until)];
   if (since && until && since >= until) throw new UsageError('--since must be before --until.');
   return { ...(since ? { since } : {}), ...(until ? { until } : {}) };
+};
+
+/** @throws {Failure} when no user has the email address */
+export const requireUser = async (email: string): Promise<StoredUser> => {
+  const user = await findUserByEmail(email);
+  if (!user) throw new Failure('There is no user with this email address: check its spelling.');
+  return user;
 };

@@ -3,6 +3,16 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
 import { faultName } from '../../lib/errors.ts';
 import { Failure } from './failure.ts';
 
+/** Where a deployed service seals its audit trail. */
+export interface SealedBucket {
+  readonly bucket: string;
+  readonly keyArn: string;
+  /** The ARN of the stack that seals, with its region and its account. */
+  readonly stack: string;
+  /** Whether nothing is sealed at present. */
+  readonly isPaused: boolean;
+}
+
 /** The names and ARNs of a deployed service. */
 export interface DeployedService {
   readonly usersTable: string;
@@ -11,13 +21,7 @@ export interface DeployedService {
   /** Environment variables whose values commands must share with the functions. */
   readonly settings: Readonly<Record<string, string>>;
   /** Absent where the audit trail is not sealed. */
-  readonly sealedTrail?: {
-    readonly bucket: string;
-    readonly keyArn: string;
-    readonly stack: string;
-    /** Whether nothing is sealed at present. */
-    readonly isPaused: boolean;
-  };
+  readonly sealedTrail?: SealedBucket;
 }
 
 interface Described {

@@ -11,6 +11,7 @@ import {
 } from '../local/folder.ts';
 import { environmentDefaults, secretFile } from '../local/settings.ts';
 import { Failure } from './failure.ts';
+import type { SealedBucket } from './stack.ts';
 
 /** The service that a command is for, as the command line names it. */
 export type TargetName =
@@ -27,14 +28,7 @@ export type SealedTrail =
       /** Seconds from one run of the sealer to the next, if known. */
       readonly interval?: number;
     }
-  | {
-      readonly bucket: string;
-      readonly keyArn: string;
-      /** The ARN of the stack that seals, with its region and its account. */
-      readonly stack: string;
-      /** Whether nothing is sealed at present. */
-      readonly isPaused: boolean;
-    };
+  | SealedBucket;
 
 /** The service that a command works on. */
 export interface Target {

@@ -15,9 +15,8 @@ import {
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { cors } from '../cors.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
-import { originsIn } from '../settings.ts';
+import { cors, originsIn } from '../settings.ts';
 import type { Route } from '../uses.ts';
 import type { ServiceFunction } from './function.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cors } from '../../infra/cors.ts';
+import { cors } from '../../infra/settings.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
 import { type ApiAnswer, register } from '../support/client.ts';
 import { endpoints, prepareSubject, sendExample } from '../support/examples.ts';

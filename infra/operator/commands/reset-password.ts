@@ -2,9 +2,8 @@ import { resetRequested } from '../../../lib/audit/entry.ts';
 import { makeLinkToken, resetLink } from '../../../lib/links/link.ts';
 import { config } from '../../../lib/settings.ts';
 import { recordChange } from '../audit.ts';
-import type { Command, Run } from '../command.ts';
+import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { requireUser } from '../users.ts';
 
 const run: Run = async ({ operator, operands: [email = ''] }) => {
   const { resetUrl } = config;

@@ -1,10 +1,9 @@
 import { config, hasSessions } from '../../../lib/settings.ts';
 import { endSessions } from '../../../lib/users/sessions.ts';
 import { recordChange, recordIntention } from '../audit.ts';
-import type { Command, Run } from '../command.ts';
+import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { startProgress } from '../terminal.ts';
-import { requireUser } from '../users.ts';
 import { scanUsers } from './export-users.ts';
 
 /** Users whose sessions are ended at the same time. */

@@ -2,9 +2,8 @@ import { DomainError } from '../../../lib/errors.ts';
 import { config } from '../../../lib/settings.ts';
 import { rewriteUser, writeUser } from '../../../lib/users/write.ts';
 import { recordChange } from '../audit.ts';
-import type { Command, Run } from '../command.ts';
+import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { requireUser } from '../users.ts';
 
 const run: Run = async ({ operator, operands: [email = ''] }) => {
   if (config.emailVerification === 'off') {
