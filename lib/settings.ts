@@ -38,8 +38,24 @@ export const optionalText = { ...anyText, default: '' } as const satisfies Setti
 /** Days for which an entry stays in the audit table at least, because sealing may fail for days. */
 export const leastRetention = 30;
 
+/** The languages of mails, each with its texts in lib/mail/texts. */
+export const languages = ['en', 'de'] as const;
+export type Language = (typeof languages)[number];
+
 /** A plain address, which needs no quoting in a header or in a condition of an IAM policy. */
 const mailAddress = /^[\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i;
+
+/** The name and the address in `My App <no-reply@example.com>`; an address alone has no name. */
+export const senderIn = (mailFrom: string): { readonly name: string; readonly address: string } => {
+  const [, name = '', address = mailFrom] = /^(.+) <(.*)>$/.exec(mailFrom) ?? [];
+  return { name, address };
+};
+
+/** Characters that part names from addresses, or an authenticator's label from its issuer. */
+const isName = (text: string) => text.trim() === text && /^[^\p{C}"\\<>:;,@()[\]]+$/u.test(text);
+
+/** Bytes of a name: what one encoded-word (RFC 2047) holds. */
+const longestName = 45;
 
 /** Without characters that programs read in several ways or that look like other ones. */
 const plainUrl = /^https?:\/\/(?!\/)[!-~]+$/i;
@@ -84,7 +100,14 @@ export const serviceSettings = {
   },
   /** The sender of mails. With it and the next setting, passwords can be reset. */
   mailFrom: {
-    allowed: { rule: 'an email address', isAllowed: (given) => mailAddress.test(given) },
+    allowed: {
+      rule: 'an email address, or a name and one as in My App <no-reply@example.com>',
+      isAllowed: (given) => {
+        const { name, address } = senderIn(given);
+        const isShort = Buffer.byteLength(name) <= longestName;
+        return mailAddress.test(address) && (address === given || (isName(name) && isShort));
+      },
+    },
     default: '',
     requires: 'resetUrl',
   },
@@ -98,6 +121,16 @@ export const serviceSettings = {
   },
   /** The page to which links lead that verify addresses. */
   verifyUrl: { allowed: pageUrl, default: '', requires: 'resetUrl' },
+  /** The language of mails whose request names none of {@link languages}. */
+  mailLanguage: { allowed: languages, default: 'en', requires: 'mailFrom' },
+  /** The name of the product in mails, authenticator apps and the console; '': the host. */
+  productName: {
+    allowed: {
+      rule: 'a name of at most 60 characters without " \\ < > : ; , @ ( ) [ ]',
+      isAllowed: (given) => given.length <= 60 && isName(given),
+    },
+    default: '',
+  },
   /** Whether audit entries hold names and addresses, and queries of the trail leave entries. */
   auditDetail: { allowed: ['standard', 'full'], default: 'standard' },
   /** Whether there is the in-memory variant. */

@@ -1,10 +1,13 @@
 import { isIPv6 } from 'node:net';
+import type { Language } from './settings.ts';
 
-/** The id of a request, and where it comes from. */
+/** The id of a request, where it comes from, and its language. */
 export interface Source {
   readonly request_id: string;
   readonly ip_address: string;
   readonly user_agent: string;
+  /** The language of the mails that it causes; absent: that of MAIL_LANGUAGE. */
+  readonly language?: Language;
 }
 
 /** The eight groups of an IPv6 address, `::` filled in. */

@@ -1,5 +1,7 @@
 /** The settings in force that the console looks at. The page carries them as JSON. */
 export interface PageData {
+  /** The name of the product. */
+  readonly product: string;
   /** Whether there are sessions. */
   readonly sessions: boolean;
   readonly secondFactor: 'off' | 'optional' | 'admins';

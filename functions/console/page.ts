@@ -17,7 +17,10 @@ export const pagePolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
+const productOf = ({ productName }: ServiceValues): string => productName || 'Accounts';
+
 const dataOf = (settings: ServiceValues): PageData => ({
+  product: productOf(settings),
   sessions: hasSessions(settings),
   secondFactor: settings.secondFactor,
   passwordMinLength: settings.passwordMinLength,
@@ -36,7 +39,7 @@ export const renderPage = (settings: ServiceValues, files: FileNames): string =>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Accounts console</title>
+<title>${productOf(settings).replaceAll('&', '&amp;')} console</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console/${files['style.css']}">
 <script defer src="/console/${files['main.js']}"></script>

@@ -14,6 +14,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
+import { senderIn } from '../../lib/settings.ts';
 import type { FunctionDefinition, Use } from '../uses.ts';
 import type { Tables } from './table.ts';
 
@@ -121,14 +122,16 @@ const invoking = ({ lambda }: ServiceFunction) =>
   new PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [lambda.functionArn] });
 
 /** Allows mails from one address only. Either the address or its domain is verified in SES. */
-const sendingMail = (stack: Stack, from: string) =>
-  new PolicyStatement({
+const sendingMail = (stack: Stack, mailFrom: string) => {
+  const { address: from } = senderIn(mailFrom);
+  return new PolicyStatement({
     actions: ['ses:SendEmail'],
     resources: [from, from.slice(from.indexOf('@') + 1)].map((identity) =>
       stack.formatArn({ service: 'ses', resource: 'identity', resourceName: identity }),
     ),
     conditions: { StringEquals: { 'ses:FromAddress': from } },
   });
+};
 
 /** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
 const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {

@@ -23,6 +23,16 @@ const rangesOf = (header: string): readonly MediaRange[] => {
 export const accepts = (header: string | undefined, value: string): boolean =>
   rangesOf(header ?? '').some(({ type, quality }) => type === value && quality > 0);
 
+/** The offered language that an Accept-Language header (RFC 9110, section 12.5.4) prefers, if any. */
+export const preferredLanguage = <T extends string>(
+  header: string | undefined,
+  offer: readonly T[],
+): T | undefined =>
+  rangesOf(header ?? '')
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality)
+    .flatMap(({ type }) => offer.find((each) => each === type.replace(/-.*/, '')) ?? [])[0];
+
 /**
  * The offered media type that an Accept header prefers: by quality, then by precision, then by the
  * order in the header, then by the order of the offer. It is the first of the offer when there is

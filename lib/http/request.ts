@@ -5,9 +5,11 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import type * as v from 'valibot';
 import type { Claims } from '../auth/token.ts';
 import type { Contract } from '../contract/contract.ts';
+import { languages } from '../settings.ts';
 import type { Source } from '../source.ts';
 import type { Bearer } from '../users/bearer.ts';
 import type { Role } from '../users/user.ts';
+import { preferredLanguage } from './accept.ts';
 
 /** The gateway's event (payload format 2.0) while the middlewares run. */
 export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
@@ -53,13 +55,19 @@ export type RequestTo<C extends Contract> = (C extends { readonly caller: 'anyon
   (C['route'] extends `${string}{id}${string}` ? { readonly id: number } : unknown);
 
 /**
- * The request's id and origin for audit entries, as the gateway gives them, never from a header.
+ * The request's id and origin for audit entries, as the gateway gives them, never from a header; and the
+ * language of its mails.
  */
-export const sourceOf = ({ requestContext: { http, requestId } }: ApiRequest): Source => ({
-  ip_address: http.sourceIp,
-  user_agent: http.userAgent,
-  request_id: requestId,
-});
+export const sourceOf = ({ headers, requestContext }: ApiRequest): Source => {
+  const { http, requestId } = requestContext;
+  const language = preferredLanguage(headers?.['accept-language'], languages);
+  return {
+    ip_address: http.sourceIp,
+    user_agent: http.userAgent,
+    request_id: requestId,
+    ...(language && { language }),
+  };
+};
 
 export interface ApiResponse {
   readonly statusCode: number;

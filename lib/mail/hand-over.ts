@@ -7,6 +7,7 @@ import { post } from '../signed-request.ts';
 import { networkOf, type Source } from '../source.ts';
 import { patiently, seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
+import type { Part } from './texts/en.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. Each function that this
 // file exports is a way to have something mailed, and there is no other way: all of them count the
@@ -46,7 +47,7 @@ export interface NoticeMessage extends Asked {
   readonly email: string;
   /** Whether the address is verified: then only its account causes notices. */
   readonly isVerified?: true;
-  readonly changed: readonly ('email' | 'password' | 'secondFactor' | 'account')[];
+  readonly changed: readonly (Part | 'account')[];
 }
 
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;

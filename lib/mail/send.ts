@@ -1,12 +1,15 @@
 /**
- * The mails, as text and as HTML, and how they are sent. The address is all that they quote of what
- * people enter: by a name, or the name of a browser, a stranger could write to the recipient.
+ * The mails, as text and as HTML, in the language of the request that causes them, and how they are
+ * sent. The address is all that they quote of what people enter: by a name, or the name of a browser, a
+ * stranger could write to the recipient.
  */
 import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
 import { faultName } from '../errors.ts';
-import { config } from '../settings.ts';
+import { config, type Language, senderIn } from '../settings.ts';
 import { patiently } from '../time.ts';
-import type { NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
+import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
+import { de } from './texts/de.ts';
+import { en, type Facts, type Text, type Texts } from './texts/en.ts';
 
 export interface Mail {
   readonly subject: string;
@@ -17,30 +20,30 @@ export interface Mail {
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 
-/** As in `2026-11-21 at 09:05 UTC`. */
-const momentOf = (time: string): string => {
-  const iso = new Date(time).toISOString();
-  return `${iso.slice(0, 10)} at ${iso.slice(11, 16)} UTC`;
-};
+const languages: Readonly<Record<Language, Texts>> = { en, de };
 
-/** A mail of some paragraphs in both forms. The link is a paragraph by itself. */
-const write = (subject: string, paragraphs: readonly string[], link?: string): Mail => {
+/** Writes a mail in the language of the request that causes it. @param url the page it is about */
+const write = (
+  { language = config.mailLanguage, time, ip_address }: MailMessage,
+  { email, url, link }: { email: string; url: string; link?: string },
+  choose: (texts: Texts, facts: Facts) => Text,
+): Mail => {
+  const iso = new Date(time).toISOString();
+  const site = config.productName || new URL(url).host;
+  const facts = { email, site, date: iso.slice(0, 10), time: iso.slice(11, 16), ip_address };
+  const { subject, paragraphs } = choose(languages[language], facts);
   const html = paragraphs.map((each) =>
     each === link
       ? `<p><a href="${escaped(each)}">${escaped(each)}</a></p>`
       : `<p>${escaped(each)}</p>`,
   );
-  const head = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escaped(subject)}</title></head>`;
+  const head = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escaped(subject)}</title></head>`;
   return {
     subject,
     text: `${paragraphs.join('\n\n')}\n`,
     html: `${head}<body>\n${html.join('\n')}\n</body></html>\n`,
   };
 };
-
-/** Where a request came from, and when. */
-const origin = ({ time, ip_address }: Pick<ResetMessage, 'time' | 'ip_address'>): string =>
-  `on ${momentOf(time)}, from the IP address ${ip_address}`;
 
 /**
  * The mail with the link.
@@ -53,22 +56,9 @@ export const resetMail = (
   { email, resetUrl, token }: { email: string; resetUrl: string; token: string },
 ): Mail => {
   const link = `${resetUrl}#token=${token}`;
-  const site = new URL(resetUrl).host;
-  // Whoever has registered, and does so again before the address is confirmed, gets this mail too.
-  const [asked, advice, effect] = message.isTaken
-    ? ([
-        `for an account with the address ${email} at ${site}, which has one`,
-        'log in as usual, or ',
-        'That also finishes a registration whose address is not confirmed yet. ',
-      ] as const)
-    : ([`for a new password for the account ${email} at ${site}`, '', ''] as const);
-  const paragraphs = [
-    `Somebody asked ${asked}, ${origin(message)}.`,
-    `If it was you, ${advice}open this link within 30 minutes and choose a new password. ${effect}It works once, and only the newest link does.`,
-    link,
-    'If it was not you, there is nothing to do: your password stays as it is, and whoever asked has not seen this mail. Give the link to nobody. Nobody who works for the site will ask for it.',
-  ];
-  return write('Choose a new password', paragraphs, link);
+  return write(message, { email, url: resetUrl, link }, (texts, facts) =>
+    message.isTaken ? texts.taken(facts, link) : texts.reset(facts, link),
+  );
 };
 
 /**
@@ -80,44 +70,21 @@ export const verificationMail = (
   { email, verifyUrl, token }: { email: string; verifyUrl: string; token: string },
 ): Mail => {
   const link = `${verifyUrl}#token=${token}`;
-  const site = new URL(verifyUrl).host;
-  const paragraphs = [
-    `Somebody gave ${email} as the address of an account at ${site}, ${origin(message)}.`,
-    'If it was you, open this link within 30 minutes and enter the password of the account. It works once, and only the newest link does.',
-    link,
-    'If it was not you, there is nothing to do: without this link nobody can show that the address is theirs. Give it to nobody. Nobody who works for the site will ask for it.',
-  ];
-  return write('Confirm your email address', paragraphs, link);
+  return write(message, { email, url: verifyUrl, link }, (texts, facts) =>
+    texts.verification(facts, link),
+  );
 };
 
-const names = {
-  email: 'email address',
-  password: 'password',
-  secondFactor: 'second factor',
-  account: 'account',
-} as const;
-
 /** The notice of a change, or of a deletion. */
-export const noticeMail = (message: NoticeMessage, { resetUrl }: { resetUrl: string }): Mail => {
+export const noticeMail = (
+  message: NoticeMessage,
+  { resetUrl: url }: { resetUrl: string },
+): Mail => {
   const { email, changed } = message;
-  const site = new URL(resetUrl).host;
-  if (changed.includes('account')) {
-    return write('Your account was deleted', [
-      `The account ${email} at ${site} was deleted ${origin(message)}.`,
-      'If you asked for it, there is nothing to do.',
-      `If you did not, write to those who run ${site} at once.`,
-    ]);
-  }
-  const things = changed.map((field) => names[field]).join(' and the ');
-  const verb = changed.length > 1 ? 'were' : 'was';
-  const advice = changed.includes('email')
-    ? `If it was not you, write to those who run ${site} at once: this address may not lead to the account any more.`
-    : `If it was not you, ask for a new password at ${site} at once.`;
-  return write(`Your ${things} ${verb} changed`, [
-    `The ${things} of the account ${email} at ${site} ${verb} changed ${origin(message)}.`,
-    'If it was you, there is nothing to do.',
-    advice,
-  ]);
+  const parts = changed.filter((each) => each !== 'account');
+  return write(message, { email, url }, (texts, facts) =>
+    changed.includes('account') ? texts.deleted(facts) : texts.changed(facts, parts),
+  );
 };
 
 /** Milliseconds for one attempt; three of them end before the function does. */
@@ -158,6 +125,15 @@ export const isMailable = (address: string): boolean =>
 
 const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
 
+/** The sender in a header (RFC 5322, section 3.4), with a name beyond ASCII as RFC 2047 encodes it. */
+const sender = (mailFrom: string): string => {
+  const { name, address } = senderIn(mailFrom);
+  if (!name) return address;
+  const isAscii = /^[ -~]*$/.test(name);
+  const word = isAscii ? `"${name}"` : `=?UTF-8?B?${Buffer.from(name).toString('base64')}?=`;
+  return `${word} <${address}>`;
+};
+
 /** A refusal by SES. Its text is left out, because it may quote the mail. */
 class Refusal extends Error {
   /** Whether the mail would be refused again, because of itself and not of the account in AWS. */
@@ -182,7 +158,7 @@ export const isFinal = (error: unknown): boolean => error instanceof Refusal && 
 export const send = async (address: string, { subject, text, html }: Mail): Promise<void> => {
   client ??= openClient();
   const command = new SendEmailCommand({
-    FromEmailAddress: config.mailFrom,
+    FromEmailAddress: sender(config.mailFrom),
     Destination: { ToAddresses: [address] },
     Content: {
       Simple: { Subject: utf8(subject), Body: { Text: utf8(text), Html: utf8(html) } },

@@ -27,6 +27,7 @@ const choices: readonly [Name, string, readonly string[]][] = [
   ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
   ['secondFactor', 'SECOND_FACTOR', ['off', 'optional', 'admins']],
   ['emailVerification', 'EMAIL_VERIFICATION', ['off', 'on', 'required']],
+  ['mailLanguage', 'MAIL_LANGUAGE', ['en', 'de']],
   ['auditDetail', 'AUDIT_DETAIL', ['standard', 'full']],
   ['auditSeal', 'AUDIT_SEAL', ['on', 'paused', 'off']],
   ['v1Users', 'V1_USERS', ['on', 'off']],
@@ -44,6 +45,7 @@ const texts: readonly [Name, string][] = [
 /** Text that is none by default. */
 const optional: readonly [Name, string][] = [
   ['mailFrom', 'MAIL_FROM'],
+  ['productName', 'PRODUCT_NAME'],
   ['resetUrl', 'RESET_URL'],
   ['verifyUrl', 'VERIFY_URL'],
   ['mailFunctionUrl', 'MAIL_FUNCTION_URL'],
@@ -156,6 +158,9 @@ describe('A setting of mails', () => {
     ['a@localhost', 'http://127.0.0.1/'],
     ['a@localhost', 'http://[::1]:8080/'],
     ['a@b', 'https://b'],
+    ['My App <no-reply@example.com>', 'https://b'],
+    ["Müller & Co.'s <a@b>", 'https://b'],
+    [`${'x'.repeat(45)} <a@b>`, 'https://b'],
   ])('is taken as it is: %s, %s', (from, url) => {
     const { mailFrom, resetUrl } = configFrom({ MAIL_FROM: from, RESET_URL: url });
 
@@ -167,7 +172,16 @@ describe('A setting of mails', () => {
     '@example.com',
     'a@',
     'a@b@c',
-    'Accounts <a@example.com>',
+    ' <a@b>',
+    'My App<a@b>',
+    'My App  <a@b>',
+    'My App <a@b> ',
+    'My App <a@b>, c@d',
+    'My App <c@d> <a@b>',
+    'My, App <a@b>',
+    '"My App" <a@b>',
+    'My\r\nBcc: c@d <a@b>',
+    `${'ü'.repeat(23)} <a@b>`,
     'a@b,c@d',
     'a b@c',
     'a@b\r\nBcc: c@d',
@@ -180,7 +194,7 @@ describe('A setting of mails', () => {
     'a@example_com',
   ])('is refused as MAIL_FROM: %j', (from) => {
     expect(refusal('mailFrom', { ...sound, MAIL_FROM: from })).toBe(
-      'Environment variable MAIL_FROM must be an email address',
+      'Environment variable MAIL_FROM must be an email address, or a name and one as in My App <no-reply@example.com>',
     );
   });
 
@@ -212,6 +226,17 @@ describe('A setting of mails', () => {
       'Environment variable RESET_URL must be an https URL without fragment, or an http one of localhost',
     );
   });
+
+  it.each(['My App', 'Müller & Co.', "Ada's", 'x'.repeat(60)])('is a name: %j', (name) => {
+    expect(configFrom({ PRODUCT_NAME: name }).productName).toBe(name);
+  });
+
+  it.each([' ', 'a ', 'a:b', 'a\nb', 'a\u202eb', '<b>', 'a@b', 'x'.repeat(61)])(
+    'is no name: %j',
+    (name) => {
+      expect(refusal('productName', { PRODUCT_NAME: name })).toMatch(/must be a name/);
+    },
+  );
 
   it.each([
     ['a@example.com', 'https://app.example.com', true],

@@ -48,7 +48,7 @@ const Header = ({ session }: { session: Session }) => {
       <button type="button" class="unseen" onClick={skip}>
         Skip to the content
       </button>
-      <p class="brand">Accounts</p>
+      <p class="brand">{settings.product}</p>
       <nav aria-label="Screens">
         {screens.map((screen) => (
           <a

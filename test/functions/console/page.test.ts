@@ -32,10 +32,19 @@ describe('GET /console', () => {
     );
   });
 
+  it('has the name of the product in its title', () => {
+    const page = renderPage(configFrom({ PRODUCT_NAME: 'A & B' }), {});
+
+    expect(page).toContain('<title>A &amp; B console</title>');
+    expect(dataIn(page).product).toBe('A & B');
+    expect(renderPage(configFrom({}), {})).toContain('<title>Accounts console</title>');
+  });
+
   it('carries the settings in force', () => {
     const settings = { SESSION_DAYS: '90', PASSWORD_MIN_LENGTH: '15', DOCS: 'off' };
 
     expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
+      product: 'Accounts',
       sessions: false,
       secondFactor: 'off',
       passwordMinLength: 1,

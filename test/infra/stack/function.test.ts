@@ -116,7 +116,9 @@ const changed = {
   selfDeletion: 'on',
   secondFactor: 'admins',
   auditDetail: 'full',
-  mailFrom: 'accounts@example.com',
+  mailFrom: 'My App <accounts@example.com>',
+  mailLanguage: 'de',
+  productName: 'My App',
   resetUrl: 'https://app.example.com/reset',
   emailVerification: 'on',
   verifyUrl: 'https://app.example.com/verify',
@@ -140,7 +142,9 @@ const told = {
   SELF_DELETION: 'on',
   SECOND_FACTOR: 'admins',
   AUDIT_DETAIL: 'full',
-  MAIL_FROM: 'accounts@example.com',
+  MAIL_FROM: 'My App <accounts@example.com>',
+  MAIL_LANGUAGE: 'de',
+  PRODUCT_NAME: 'My App',
   RESET_URL: 'https://app.example.com/reset',
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: 'https://app.example.com/verify',
@@ -282,7 +286,7 @@ describe('The function that mails', () => {
   it.each([{}, production])('is not deployed without both settings: %j', (context) => {
     const text = JSON.stringify(synthesise(context).toJSON());
 
-    expect(text).not.toMatch(/password-resets|\bMAIL_|ses:|sqs:|SendMailFunction/);
+    expect(text).not.toMatch(/password-resets|\bMAIL_F|ses:|sqs:|SendMailFunction/);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accepts, preferredType } from '../../../lib/http/accept.ts';
+import { accepts, preferredLanguage, preferredType } from '../../../lib/http/accept.ts';
 
 describe('accepts', () => {
   const asksForProblemDetails = (header?: string) => accepts(header, 'application/problem+json');
@@ -67,5 +67,23 @@ describe('preferredType', () => {
     ['application/json;q=0, application/*', ndjson],
   ])('chooses for the header %s the media type %s', (header, expected) => {
     expect(preferredType(header, [json, ndjson, csv])).toBe(expected);
+  });
+});
+
+describe('preferredLanguage', () => {
+  it.each([
+    ['de', 'de'],
+    ['DE-ch', 'de'],
+    ['fr-FR, de;q=0.5, en;q=0.8', 'en'],
+    ['de, en', 'de'],
+    ['en;q=0, de;q=0.1', 'de'],
+    ['fr', undefined],
+    ['den', undefined],
+    ['*', undefined],
+    ['de;q=x', undefined],
+    ['', undefined],
+    [undefined, undefined],
+  ])('of %j is %s', (header, language) => {
+    expect(preferredLanguage(header, ['en', 'de'])).toBe(language);
   });
 });

@@ -112,6 +112,17 @@ describe('send', () => {
   });
 
   it.each([
+    ['My App <a@example.com>', '"My App" <a@example.com>'],
+    ['Müller <a@example.com>', '=?UTF-8?B?TcO8bGxlcg==?= <a@example.com>'],
+  ])('has the sender %s as %s', async (from, header) => {
+    vi.stubEnv('MAIL_FROM', from);
+    await send('ada@example.org', mail);
+    vi.stubEnv('MAIL_FROM', 'accounts@example.com');
+
+    expect(requests.at(-1)).toMatchObject({ body: { FromEmailAddress: header } });
+  });
+
+  it.each([
     ['BadRequestException', 'broken', true],
     ['BadRequestException', 'Email address is not verified', true],
     ['MessageRejected', 'broken', true],
@@ -200,6 +211,46 @@ If it was not you, there is nothing to do: your password stays as it is, and who
     expect(lines.filter((line) => /^<p>.*<\/p>$/.test(line))).toHaveLength(4);
     expect(lines.slice(4)).toEqual(['</body></html>', '']);
   });
+});
+
+describe('A mail in German', () => {
+  const notice = { kind: 'notice', email: 'ada@example.org', ...source, language: 'de' } as const;
+
+  it('is one where the request or else MAIL_LANGUAGE says so', () => {
+    const { html } = resetMail({ ...reset, language: 'de' }, link);
+
+    expect(html).toContain('<html lang="de">');
+    expect(html).toContain('<title>Neues Passwort wählen</title>');
+    vi.stubEnv('MAIL_LANGUAGE', 'de');
+    expect(resetMail(reset, link).html).toBe(html);
+    expect(resetMail({ ...reset, language: 'en' }, link).html).toContain('<html lang="en">');
+    vi.unstubAllEnvs();
+  });
+
+  it('says what was changed, when and from where', () => {
+    const { subject, text } = noticeMail({ ...notice, changed: ['password', 'email'] }, link);
+
+    expect(subject).toBe('Passwort und E-Mail-Adresse geändert');
+    expect(text).toContain(
+      'An Ihrem Konto ada@example.org bei app.example.com wurde am 21.11.2026 um 09:05 Uhr (UTC) von der IP-Adresse 192.0.2.1 aus etwas geändert: Passwort und E-Mail-Adresse.',
+    );
+  });
+
+  it.each(['reset', 'taken'] as const)('has the link of %s in both forms', (kind) => {
+    const isTaken = kind === 'taken' ? ({ isTaken: true } as const) : {};
+    const { text, html } = resetMail({ ...reset, ...isTaken, language: 'de' }, link);
+
+    expect(text).toContain('\n\nhttps://app.example.com/x?a=1&b=2#token=1.t\n\n');
+    expect(html).toContain('<a href=');
+  });
+});
+
+it('A mail has the name of the product in place of the host', () => {
+  vi.stubEnv('PRODUCT_NAME', 'My App');
+  const { text } = resetMail(reset, link);
+  vi.unstubAllEnvs();
+
+  expect(text).toMatch(/^Somebody asked for a new password for the account \S+ at My App, on /);
 });
 
 describe('A mail about a change', () => {

@@ -91,6 +91,12 @@ describe('POST /api/password-resets', () => {
     expect(String(given?.time) >= before).toBe(true);
   });
 
+  it('hands over the language that the request prefers', async () => {
+    await ask({ email: known.email }, newAddress(), { 'accept-language': 'fr, de-AT;q=0.8' });
+
+    expect(mailbox.messages.at(-1)).toMatchObject({ language: 'de' });
+  });
+
   it.each([
     [undefined, 'Email is required'],
     [{ email: ' ' }, 'Email is required'],

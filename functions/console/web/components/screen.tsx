@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { settings } from '../api.ts';
 
 let isFirst = true;
 
@@ -18,7 +19,7 @@ export const Screen = ({ title, actions, children }: ScreenProps) => {
     isFirst = false;
   }, []);
   useLayoutEffect(() => {
-    document.title = `${title} · Accounts console`;
+    document.title = `${title} · ${settings.product} console`;
   }, [title]);
   return (
     <>

@@ -41,7 +41,7 @@ export const SignIn = () => {
   const [asksCode, setAsksCode] = useState(false);
   const card = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    document.title = 'Sign in · Accounts console';
+    document.title = `Sign in · ${settings.product} console`;
     const inputs = [...(card.current?.querySelectorAll('input') ?? [])];
     inputs.find(({ value }) => value === '')?.focus();
   }, [asksCode]);
@@ -55,7 +55,7 @@ export const SignIn = () => {
   return (
     <main class="sign-in">
       <div class="card stack" ref={card}>
-        <p class="brand">Accounts</p>
+        <p class="brand">{settings.product}</p>
         <h1>Sign in</h1>
         {notice && (
           <p class="notice" role="status">

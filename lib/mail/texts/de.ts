@@ -1,0 +1,74 @@
+/** The texts of mails in German. */
+import type { Facts, Part, Texts } from './en.ts';
+
+const origin = ({ date, time, ip_address }: Facts): string =>
+  `am ${date.split('-').reverse().join('.')} um ${time} Uhr (UTC) von der IP-Adresse ${ip_address} aus`;
+
+const choosePassword = 'Neues Passwort wählen';
+const once = 'Der Link gilt nur einmal, und nur der jeweils neueste.';
+const keepSecret = 'Geben Sie den Link nicht weiter; auch unsere Mitarbeiter fragen nie danach.';
+const noReset = `Waren Sie das nicht, müssen Sie nichts tun: Ihr Passwort bleibt, wie es ist, und diese Mail haben nur Sie erhalten. ${keepSecret}`;
+
+const names: Readonly<Record<Part, string>> = {
+  email: 'E-Mail-Adresse',
+  password: 'Passwort',
+  secondFactor: 'zweiter Faktor',
+};
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const de: Texts = {
+  reset: (facts, link) => ({
+    subject: choosePassword,
+    paragraphs: [
+      `Für das Konto ${facts.email} bei ${facts.site} wurde ${origin(facts)} ein neues Passwort angefordert.`,
+      `Waren Sie das, öffnen Sie innerhalb von 30 Minuten diesen Link und wählen Sie ein neues Passwort. ${once}`,
+      link,
+      noReset,
+    ],
+  }),
+
+  taken: (facts, link) => ({
+    subject: choosePassword,
+    paragraphs: [
+      `Mit der Adresse ${facts.email} wollte sich jemand ${origin(facts)} bei ${facts.site} registrieren. Dort gibt es aber schon ein Konto mit dieser Adresse.`,
+      `Waren Sie das, melden Sie sich einfach an. Oder öffnen Sie innerhalb von 30 Minuten diesen Link und wählen Sie ein neues Passwort; damit ist auch eine begonnene Registrierung abgeschlossen. ${once}`,
+      link,
+      noReset,
+    ],
+  }),
+
+  verification: (facts, link) => ({
+    subject: 'E-Mail-Adresse bestätigen',
+    paragraphs: [
+      `Für ein Konto bei ${facts.site} wurde ${origin(facts)} die Adresse ${facts.email} angegeben.`,
+      `Waren Sie das, öffnen Sie innerhalb von 30 Minuten diesen Link und geben Sie das Passwort des Kontos ein. ${once}`,
+      link,
+      `Waren Sie das nicht, müssen Sie nichts tun: Ohne den Link kann niemand Ihre Adresse als seine ausgeben. ${keepSecret}`,
+    ],
+  }),
+
+  changed: (facts, parts) => {
+    const things = parts.map((part) => names[part]).join(' und ');
+    const advice = parts.includes('email')
+      ? `Waren Sie das nicht, wenden Sie sich sofort an die Betreiber von ${facts.site}: Über diese Adresse erreichen Sie das Konto womöglich nicht mehr.`
+      : `Waren Sie das nicht, fordern Sie bei ${facts.site} sofort ein neues Passwort an.`;
+    return {
+      subject: `${capitalised(things)} geändert`,
+      paragraphs: [
+        `An Ihrem Konto ${facts.email} bei ${facts.site} wurde ${origin(facts)} etwas geändert: ${things}.`,
+        'Waren Sie das, müssen Sie nichts tun.',
+        advice,
+      ],
+    };
+  },
+
+  deleted: (facts) => ({
+    subject: 'Ihr Konto wurde gelöscht',
+    paragraphs: [
+      `Das Konto ${facts.email} bei ${facts.site} wurde ${origin(facts)} gelöscht.`,
+      'Haben Sie das veranlasst, müssen Sie nichts tun.',
+      `Wenn nicht, wenden Sie sich sofort an die Betreiber von ${facts.site}.`,
+    ],
+  }),
+};

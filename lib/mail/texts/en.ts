@@ -1,0 +1,105 @@
+/** The texts of mails in English, and what each language must have. */
+
+/** What every mail says: for which account, and where and when a request came from. */
+export interface Facts {
+  /** The address of the account. */
+  readonly email: string;
+  /** The name of the product, or the host of its page. */
+  readonly site: string;
+  /** As in `2026-11-21`, and `09:05`, in UTC. */
+  readonly date: string;
+  readonly time: string;
+  readonly ip_address: string;
+}
+
+/** What of an account was changed. */
+export type Part = 'email' | 'password' | 'secondFactor';
+
+/** A mail: its subject, and its paragraphs. The link is a paragraph by itself. */
+export interface Text {
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+}
+
+export interface Texts {
+  /** The link by which a new password is chosen. */
+  reset(facts: Facts, link: string): Text;
+  /** The same link, where somebody asked for another account with the address. */
+  taken(facts: Facts, link: string): Text;
+  /** The link that verifies an address. */
+  verification(facts: Facts, link: string): Text;
+  changed(facts: Facts, parts: readonly Part[]): Text;
+  deleted(facts: Facts): Text;
+}
+
+const origin = ({ date, time, ip_address }: Facts): string =>
+  `on ${date} at ${time} UTC, from the IP address ${ip_address}`;
+
+const choosePassword = 'Choose a new password';
+const once = 'It works once, and only the newest link does.';
+const nobody = 'Nobody who works for the site will ask for it.';
+const noReset = `If it was not you, there is nothing to do: your password stays as it is, and whoever asked has not seen this mail. Give the link to nobody. ${nobody}`;
+
+const names: Readonly<Record<Part, string>> = {
+  email: 'email address',
+  password: 'password',
+  secondFactor: 'second factor',
+};
+
+export const en: Texts = {
+  reset: (facts, link) => ({
+    subject: choosePassword,
+    paragraphs: [
+      `Somebody asked for a new password for the account ${facts.email} at ${facts.site}, ${origin(facts)}.`,
+      `If it was you, open this link within 30 minutes and choose a new password. ${once}`,
+      link,
+      noReset,
+    ],
+  }),
+
+  // Whoever has registered, and does so again before the address is confirmed, gets this mail too.
+  taken: (facts, link) => ({
+    subject: choosePassword,
+    paragraphs: [
+      `Somebody asked for an account with the address ${facts.email} at ${facts.site}, which has one, ${origin(facts)}.`,
+      `If it was you, log in as usual, or open this link within 30 minutes and choose a new password. That also finishes a registration whose address is not confirmed yet. ${once}`,
+      link,
+      noReset,
+    ],
+  }),
+
+  verification: (facts, link) => ({
+    subject: 'Confirm your email address',
+    paragraphs: [
+      `Somebody gave ${facts.email} as the address of an account at ${facts.site}, ${origin(facts)}.`,
+      `If it was you, open this link within 30 minutes and enter the password of the account. ${once}`,
+      link,
+      `If it was not you, there is nothing to do: without this link nobody can show that the address is theirs. Give it to nobody. ${nobody}`,
+    ],
+  }),
+
+  changed: (facts, parts) => {
+    const things = parts.map((part) => names[part]).join(' and the ');
+    const verb = parts.length > 1 ? 'were' : 'was';
+    const advice = parts.includes('email')
+      ? `If it was not you, write to those who run ${facts.site} at once: this address may not lead to the account any more.`
+      : `If it was not you, ask for a new password at ${facts.site} at once.`;
+    return {
+      subject: `Your ${things} ${verb} changed`,
+      paragraphs: [
+        `The ${things} of the account ${facts.email} at ${facts.site} ${verb} changed ${origin(facts)}.`,
+        'If it was you, there is nothing to do.',
+        advice,
+      ],
+    };
+  },
+
+  deleted: (facts) => ({
+    subject: 'Your account was deleted',
+    paragraphs: [
+      `The account ${facts.email} at ${facts.site} was deleted ${origin(facts)}.`,
+      'If you asked for it, there is nothing to do.',
+      `If you did not, write to those who run ${facts.site} at once.`,
+    ],
+  }),
+};
