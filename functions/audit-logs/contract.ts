@@ -26,8 +26,8 @@ const example = {
   created_at: '2026-11-21T09:05:00.000Z',
 };
 
-const filters = () => ({
-  userId: v.optional(
+const userId = (description: string) =>
+  v.optional(
     v.pipe(
       v.string(),
       v.regex(/^-?\d+$/, integerRule),
@@ -35,19 +35,29 @@ const filters = () => ({
       v.number(),
       v.safeInteger(integerRule),
       v.metadata({ format: 'int64' }),
-      v.description('Only what this user did.'),
+      v.description(description),
     ),
-  ),
-  action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
-  result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
-  resourceId: v.optional(
+  );
+
+const someText = (most: number, description: string) =>
+  v.optional(
     v.pipe(
       text,
       atLeast(() => 1),
-      atMost(100),
-      v.description('Only what was done to this user.'),
+      atMost(most),
+      v.description(description),
     ),
+  );
+
+const filters = () => ({
+  userId: userId('Only what this user did.'),
+  action: v.optional(v.pipe(oneOf(actions), v.description('Only entries of this action.'))),
+  result: v.optional(v.pipe(oneOf(results), v.description('Only entries of this result.'))),
+  resourceId: someText(100, 'Only what was done to this user.'),
+  about: userId(
+    'Only what this user did to users, or what was done to this user: entries whose `resource` is `users`. Not with `userId` or `resourceId`.',
   ),
+  ipAddress: someText(45, 'Only what came from this address.'),
   since: v.optional(
     v.pipe(
       instant,

@@ -1,5 +1,5 @@
 import { writePage } from '../../lib/audit/formats.ts';
-import { type AuditFilter, listEntries } from '../../lib/audit/query.ts';
+import { listEntries } from '../../lib/audit/query.ts';
 import { recordRead } from '../../lib/audit/reads.ts';
 import { record } from '../../lib/audit/record.ts';
 import { maxLimit } from '../../lib/contract/parameters.ts';
@@ -10,19 +10,17 @@ import { sourceOf } from '../../lib/http/request.ts';
 import { jsonType } from '../../lib/http/response.ts';
 import * as contract from './contract.ts';
 
-/** What cursors are signed for: the same filters in the same order. */
-const scopeOf = (filter: AuditFilter, order: string): string => {
-  const { userId, action, result, resourceId, since, until } = filter;
-  return JSON.stringify(['audit-logs', order, userId, action, result, resourceId, since, until]);
-};
-
 export const handler = protectedEndpoint(contract.list, async (request) => {
   const format = contract.preferredForm(request.headers.accept);
   const { limit = format ? contract.maxTextLimit : maxLimit, cursor, ...rest } = request.query;
   const { order = 'desc', ...filter } = rest;
-  const { since, until } = filter;
+  const { since, until, about, userId, resourceId } = filter;
   if (since && until && since >= until) throw invalidParameter('since', 'must be before until');
-  const scope = scopeOf(filter, order);
+  if (about !== undefined && (userId ?? resourceId) !== undefined) {
+    throw invalidParameter('about', 'must not be given with userId or resourceId');
+  }
+  // Cursors are signed for the same filters, which come in the order of the contract.
+  const scope = JSON.stringify(['audit-logs', order, filter]);
   const page = await pageOf({ limit, cursor }, scope);
   const { text, count, next } = writePage(
     format ?? 'json',

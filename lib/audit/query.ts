@@ -1,6 +1,6 @@
 /** How audit entries are queried (functions/README.md, Audit query). */
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { type Page, readPage } from '../dynamodb/page.ts';
+import { type Page, type PageRequest, readPage } from '../dynamodb/page.ts';
 import { auditIndexes, type IndexDefinition } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
 import type { Action, AuditEntry } from './entry.ts';
@@ -45,10 +45,13 @@ export const shown = (value: AttributeValue | undefined): string | number | null
 /** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
+  /** The id of a user. Entries about users which this one did, or which were done to it. */
+  readonly about?: number | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;
   /** The id of a user, or of a version of the signing secret. */
   readonly resourceId?: string | undefined;
+  readonly ipAddress?: string | undefined;
   /** Inclusive, in the form of `created_at`. */
   readonly since?: string | undefined;
   /** Exclusive, in the same form. */
@@ -67,6 +70,7 @@ type Plan = readonly [IndexDefinition, (filter: AuditFilter) => readonly string[
  */
 const plans: readonly Plan[] = [
   [auditIndexes.byResourceId, ({ resourceId }) => (resourceId ? [resourceId] : undefined)],
+  [auditIndexes.byResourceId, ({ about }) => (about === undefined ? undefined : [String(about)])],
   [
     auditIndexes.byUserIdAndAction,
     ({ userId, action }) => (userId !== undefined && action ? [`${userId}#${action}`] : undefined),
@@ -80,14 +84,6 @@ const plans: readonly Plan[] = [
   [auditIndexes.byCreatedAt, () => shards],
 ];
 
-const planFor = (filter: AuditFilter) => {
-  for (const [index, partitionsOf] of plans) {
-    const partitions = partitionsOf(filter);
-    if (partitions) return { index, partitions };
-  }
-  throw new Error('No index is for the filter');
-};
-
 /**
  * Whether a value is the wanted one. An entry that somebody wrote past the service may have another
  * type.
@@ -99,12 +95,33 @@ const isSame = (value: unknown, wanted: string | number | undefined): boolean =>
 
 /** Whether an entry meets all conditions but those of time. */
 export const matching =
-  ({ userId, action, result, resourceId }: AuditFilter) =>
+  ({ userId, about, action, result, resourceId, ipAddress }: AuditFilter) =>
   (entry: Partial<AuditEntry>): boolean =>
     isSame(entry.user_id, userId) &&
     isSame(entry.action, action) &&
     isSame(entry.result, result) &&
-    isSame(entry.resource_id, resourceId);
+    isSame(entry.resource_id, resourceId) &&
+    isSame(entry.ip_address, ipAddress) &&
+    (about === undefined ||
+      (entry.resource === 'users' &&
+        (isSame(entry.user_id, about) || isSame(entry.resource_id, about))));
+
+/** Of the entries about a user, those that it did to others: it is not their resource. */
+const doneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> => {
+  if (about === undefined) return {};
+  const isDone = matching({ ...filter, about });
+  const matches = (entry: Partial<AuditEntry>) =>
+    isDone(entry) && !isSame(entry.resource_id, about);
+  return { also: { index: auditIndexes.byUserId, partition: String(about), matches } };
+};
+
+const planFor = (filter: AuditFilter) => {
+  for (const [index, partitionsOf] of plans) {
+    const partitions = partitionsOf(filter);
+    if (partitions) return { index, partitions, ...doneBy(filter) };
+  }
+  throw new Error('No index is for the filter');
+};
 
 /** Entries that one request reads at most, wanted or not. */
 const mostRead = 2000;

@@ -17,9 +17,8 @@ const period = hour;
 const markingTimeout = () => patiently(1000);
 
 /** The key of the mark of a caller and a filter, without the times of the filter. */
-const markKey = (caller: number, { userId, action, result, resourceId }: AuditFilter) => {
-  const filter = JSON.stringify([userId, action, result, resourceId]);
-  const digest = createHash('sha256').update(filter).digest('base64url');
+const markKey = (caller: number, { since: _, until: __, ...filter }: AuditFilter) => {
+  const digest = createHash('sha256').update(JSON.stringify(filter)).digest('base64url');
   return { pk: `audit-read#${caller}#${digest}` };
 };
 

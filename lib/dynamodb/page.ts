@@ -14,6 +14,8 @@ import { isCreatedAtKey } from './tables.ts';
 export interface PageRequest extends Reading {
   /** The values of the partition key over which the wanted entries are spread. */
   readonly partitions: readonly string[];
+  /** The part of the wanted entries that another index holds. */
+  readonly also?: Pick<Required<Reading>, 'index' | 'matches'> & { readonly partition: string };
   /** Entries at most; absent: no bound. */
   readonly limit?: number | undefined;
   /** The place after which to begin, from an earlier page; absent: from the beginning. */
@@ -86,7 +88,7 @@ const merge = async (
   const mayReadOn = () => behind.length > 0 && left >= behind.length && full < mostFull;
   for (let round = 0; mayReadOn() && round < mostRequests; round += 1) {
     const share = Math.min(count, Math.floor(left / behind.length));
-    const readings = await Promise.all(behind.map((stream) => readOn(stream, request, share)));
+    const readings = await Promise.all(behind.map((stream) => readOn(stream, share)));
     left -= readings.reduce((sum, { read }) => sum + read, 0);
     full += readings.filter(({ isFull }) => isFull).length;
     const all = streams.flatMap((stream) => stream.rows);
@@ -112,9 +114,12 @@ const placeAfter = (passed: readonly Reached[], begin: Place | undefined): Place
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readPage = async (request: PageRequest): Promise<Page> => {
-  const { partitions, limit, after } = request;
+  const { partitions, also, limit, after } = request;
   const begin = readPlace(after);
-  const streams = partitions.map((partition, number) => openStream(partition, number, begin));
+  const parts = partitions.map((partition) => ({ ...request, partition }));
+  const streams = [...parts, ...(also ? [{ ...request, ...also }] : [])].map((part, number) =>
+    openStream(part, part.partition, number, begin),
+  );
   const compare = orderOf(request);
   const { rows: read, behind } = await merge(streams, request, compare);
 

@@ -62,6 +62,7 @@ interface Bound {
 /** A partition's entries as far as they have been read. */
 export interface Stream {
   readonly number: number;
+  readonly reading: Reading;
   readonly partition: string;
   /** Where the reading begins, unless it begins after an item. */
   readonly begin: Bound | undefined;
@@ -79,11 +80,13 @@ const rankOf = (key: string): string =>
 
 /** A partition that will be read from a place on, or from its beginning. */
 export const openStream = (
+  reading: Reading,
   partition: string,
   number: number,
   { key, last }: Partial<Place> = {},
 ): Stream => {
-  const stream = { number, partition, rows: [], open: true, begin: undefined, at: undefined };
+  const part = { reading, number, partition };
+  const stream = { ...part, rows: [], open: true, begin: undefined, at: undefined };
   const id = last?.[number];
   if (key === undefined) return stream;
   if (!id) return { ...stream, begin: { key, isOutside: last === undefined } };
@@ -118,7 +121,7 @@ export const isForward = ({ order }: Reading): boolean => order === 'oldest firs
 const boundAt = (key: string | undefined): Bound | undefined =>
   key === undefined ? undefined : { key };
 
-const rangeOf = ({ begin }: Stream, reading: Reading) => {
+const rangeOf = ({ begin, reading }: Stream) => {
   const [from, to] = [boundAt(reading.from), boundAt(reading.to)];
   return isForward(reading) ? conditionOf(begin ?? from, to) : conditionOf(from, begin ?? to);
 };
@@ -130,10 +133,10 @@ const keysOf = (index: IndexDefinition): readonly [string, string, string] => {
   return [index.partitionKey.name, index.sortKey.name, table.partitionKey.name];
 };
 
-const query = (stream: Stream, reading: Reading, count: number) => {
-  const { partition, at } = stream;
+const query = (stream: Stream, count: number) => {
+  const { partition, at, reading } = stream;
   const [partitionKey, sortKey, itemKey] = keysOf(reading.index);
-  const { text, values } = rangeOf(stream, reading);
+  const { text, values } = rangeOf(stream);
   const start = at?.id && {
     [partitionKey]: { S: partition },
     [sortKey]: { S: at.key },
@@ -170,16 +173,16 @@ const convert = (item: Item, { attributes, shown = nativeOf }: Reading): Entry =
  */
 export const readOn = async (
   stream: Stream,
-  reading: Reading,
   count: number,
 ): Promise<{ read: number; isFull: boolean }> => {
+  const { reading } = stream;
   const { to, matches = () => true } = reading;
   const [, sortKey, itemKey] = keysOf(reading.index);
   const reachedBy = (item: Item): Reached => {
     const key = item[sortKey]?.S ?? '';
     return { stream: stream.number, key, rank: rankOf(key), id: item[itemKey] };
   };
-  const { Items = [], LastEvaluatedKey } = await query(stream, reading, count);
+  const { Items = [], LastEvaluatedKey } = await query(stream, count);
   for (const item of Items) {
     const row = { ...reachedBy(item), entry: convert(item, reading) };
     if (row.key !== to && matches(row.entry)) stream.rows.push(row);

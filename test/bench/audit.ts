@@ -29,6 +29,7 @@ const answered: Readonly<Record<string, AuditFilter>> = {
   userId: { userId },
   action: { action: 'EXPORT' },
   resourceId: { resourceId: '7' },
+  about: { about: userId },
   'result=FAILURE': { result: 'FAILURE' },
   // There is one entry, the oldest of all.
   'userId, action': { userId, action: 'EXPORT' },
@@ -38,6 +39,7 @@ const answered: Readonly<Record<string, AuditFilter>> = {
 /** Filters that look for their entries among others. */
 const sought: Readonly<Record<string, AuditFilter>> = {
   'result=SUCCESS': { result: 'SUCCESS' },
+  ipAddress: { ipAddress: '192.0.2.9' },
   'userId, result': { userId, result: 'FAILURE' },
   'userId, action, result': { userId, action: 'LOGIN', result: 'FAILURE' },
 };

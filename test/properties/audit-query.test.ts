@@ -36,9 +36,9 @@ const entries: readonly AuditEntry[] = Array.from({ length: count }, (_, i) => {
       user_id,
       action,
       result,
-      resource: 'users',
+      resource: i % 13 === 0 ? 'audit-logs' : 'users',
       resource_id: i % 11 === 0 ? undefined : i % 7,
-      ip_address: '192.0.2.1',
+      ip_address: `192.0.2.${i % 9}`,
       details: i % 3 === 0 ? { fields: ['name'] } : undefined,
     },
     { now: timeOf(i), random: () => tail },
@@ -56,7 +56,10 @@ const precedes = (a: AuditEntry, b: AuditEntry) =>
 
 const expected = (filter: AuditFilter, order: 'asc' | 'desc'): readonly AuditEntry[] => {
   const wanted = entries.filter(
-    ({ user_id, action, result, resource_id, created_at }) =>
+    ({ user_id, action, result, resource, resource_id, ip_address, created_at }) =>
+      (filter.about === undefined ||
+        (resource === 'users' && [String(user_id), resource_id].includes(String(filter.about)))) &&
+      (filter.ipAddress === undefined || ip_address === filter.ipAddress) &&
       (filter.userId === undefined || user_id === filter.userId) &&
       (filter.action === undefined || action === filter.action) &&
       (filter.result === undefined || result === filter.result) &&
@@ -97,13 +100,16 @@ const range = fc
   .filter(([since, until]) => since === undefined || since !== until);
 const filter = fc
   .record({
-    userId: maybe([1, 2, 3, 4]),
+    whom: fc.oneof(
+      fc.record({ userId: maybe([1, 2, 3, 4]), resourceId: maybe(['0', '1', '6', '7']) }),
+      fc.record({ about: fc.constantFrom(1, 2, 3, 6, 7) }),
+    ),
+    ipAddress: fc.option(fc.constantFrom('192.0.2.4', '192.0.2.9'), { nil: undefined, freq: 1 }),
     action: maybe(actions),
     result: maybe(results),
-    resourceId: maybe(['0', '1', '6', '7']),
     range,
   })
-  .map(({ range: [since, until], ...conditions }) => ({ ...conditions, since, until }));
+  .map(({ range: [since, until], whom, ...rest }) => ({ ...whom, ...rest, since, until }));
 
 it('Every combination of filter, range, order and size of page yields each entry once', async () => {
   const order = fc.constantFrom('asc' as const, 'desc' as const);

@@ -280,6 +280,7 @@ const examples: Readonly<Record<string, Example>> = {
   'GET /api/admin/audit-logs, of an action': { ...auditQuery, query: 'action=LOGIN' },
   'GET /api/admin/audit-logs, of both': { ...auditQuery, query: 'userId=1&action=LOGIN' },
   'GET /api/admin/audit-logs, of what happened to a user': { ...auditQuery, query: 'resourceId=1' },
+  'GET /api/admin/audit-logs, about a user': { ...auditQuery, query: 'about=1' },
   'GET /api/admin/audit-logs, of failures': { ...auditQuery, query: 'result=FAILURE' },
   'GET /api/admin/audit-logs, as CSV': {
     ...auditQuery,

@@ -97,7 +97,7 @@ export interface paths {
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {
-    get: { parameters: { query?: { userId?: number; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; result?: "SUCCESS" | "FAILURE"; resourceId?: string; since?: string; until?: string; order?: "desc" | "asc"; limit?: number; cursor?: string } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { query?: { userId?: number; action?: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; result?: "SUCCESS" | "FAILURE"; resourceId?: string; about?: number; ipAddress?: string; since?: string; until?: string; order?: "desc" | "asc"; limit?: number; cursor?: string } }; responses: { 200: { content: { "application/json": AuditEntries; "application/x-ndjson": AuditEntriesAsNdjson; "text/csv": AuditEntriesAsCsv } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-seal": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };

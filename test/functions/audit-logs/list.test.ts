@@ -116,6 +116,30 @@ describe('GET /api/admin/audit-logs', () => {
     ]);
   });
 
+  it('answers what a user did and what was done to it, each entry once, in pages too', async () => {
+    const [user, made] = [await register(api), { name: 'n', email: uniqueEmail(), password: 'p' }];
+    const { token, id } = user;
+    await api('POST', '/api/users', { token, json: made });
+    await api('PUT', `/api/users/${id}`, { token: adminToken, json: { role: 'admin' } });
+    await api('PUT', `/api/users/${other.id}`, {
+      token: await logIn(api, user),
+      json: { role: 'user' },
+    });
+
+    const entries = await readAll(`?about=${id}&limit=2&order=asc`);
+
+    expect(entries.map(({ action, user_id }) => [action, user_id === id])).toEqual([
+      ['CREATE', true],
+      ['CREATE', true],
+      ['UPDATE', false],
+      ['LOGIN', true],
+      ['UPDATE', true],
+    ]);
+    const [{ ip_address: source } = { ip_address: '' }] = entries;
+    expect(await readAll(`?about=${id}&ipAddress=${source}`)).toEqual(entries.toReversed());
+    expect(await readAll(`?about=${id}&ipAddress=192.0.2.99`)).toEqual([]);
+  });
+
   it('answers only failures, or only successes, when asked for them', async () => {
     const account = await register(api);
     await api('POST', '/api/login', { json: { email: account.email, password: 'wrong' } });
@@ -172,6 +196,8 @@ describe('GET /api/admin/audit-logs', () => {
 
   it.each([
     ['limit=101', 'limit must be a whole number from 1 to 100'],
+    ['about=5&userId=5', 'about must not be given with userId or resourceId'],
+    ['about=5&resourceId=5', 'about must not be given with userId or resourceId'],
     ['user_id=5', expect.stringMatching(/^user_id is unknown; the parameters are userId, /)],
   ])('answers 400 to the query %s', async (query, message) => {
     expect(outcome(await get(`?${query}`))).toEqual(refusal(400, message));

@@ -21,6 +21,7 @@ describe('The audit query', () => {
     ['userId=-0', { userId: -0 }],
     ['userId=9007199254740991', { userId: 9_007_199_254_740_991 }],
     [`userId=${'0'.repeat(20)}7`, { userId: 7 }],
+    ['about=7&ipAddress=2001:db8::1', { about: 7, ipAddress: '2001:db8::1' }],
     ['resourceId=007', { resourceId: '007' }],
     [`resourceId=${'%F0%9F%98%80'.repeat(100)}`, { resourceId: '😀'.repeat(100) }],
     ['&', {}],
@@ -85,6 +86,7 @@ describe('The audit query is refused', () => {
     '__proto__',
   ])('with userId=%s', (userId) => {
     expect(outcomeOf(`userId=${userId}`)).toBe('userId must be an integer');
+    expect(outcomeOf(`about=${userId}`)).toBe('about must be an integer');
   });
 
   it.each(['', 'failure', 'FAILED', 'SUCCESS,FAILURE'])('with result=%s', (result) => {
@@ -100,6 +102,13 @@ describe('The audit query is refused', () => {
     ['x'.repeat(101), 'at most 100 characters'],
   ])('with resourceId=%s', (resourceId, rule) => {
     expect(outcomeOf(`resourceId=${resourceId}`)).toBe(`resourceId must be ${rule}`);
+  });
+
+  it.each([
+    ['', 'at least 1 character'],
+    ['1'.repeat(46), 'at most 45 characters'],
+  ])('with ipAddress=%s', (ipAddress, rule) => {
+    expect(outcomeOf(`ipAddress=${ipAddress}`)).toBe(`ipAddress must be ${rule}`);
   });
 
   it.each(badLimits(100))('with limit=%s', (limit) => {
@@ -133,7 +142,7 @@ describe('The audit query is refused', () => {
     ['&=&', 'A parameter without a name'],
   ])('with %s, which holds an unknown parameter', (query, name) => {
     expect(outcomeOf(query)).toBe(
-      `${name} is unknown; the parameters are userId, action, result, resourceId, since, until, order, limit, cursor`,
+      `${name} is unknown; the parameters are userId, action, result, resourceId, about, ipAddress, since, until, order, limit, cursor`,
     );
   });
 

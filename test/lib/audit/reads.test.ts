@@ -63,12 +63,14 @@ describe('A query of the audit trail', () => {
       { action: 'READ' },
       { result: 'FAILURE' },
       { resourceId: '1' },
+      { about: 1 },
+      { ipAddress: '192.0.2.1' },
       {},
     ];
     for (const filter of filters as AuditFilter[]) await read('12:00:00', filter);
     await read('12:00:01', { resourceId: '1', since: '2026-11-01T00:00:00.000Z' });
 
-    expect(await entries()).toBe(5);
+    expect(await entries()).toBe(7);
   });
 
   it('leaves another entry when the clock was set back by more than a minute', async () => {
