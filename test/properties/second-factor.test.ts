@@ -200,7 +200,10 @@ class Life {
     if (!factor) return expect(answer.status).toBe(404);
     expect(answer.status).toBe(isGood ? done[what] : 403);
     if (isGood && what === 'remove') this.factor = undefined;
-    if (isGood && what === 'renew') factor.codes = bodyOf(answer).recoveryCodes;
+    if (isGood && what === 'renew') {
+      factor.used.push(...factor.codes);
+      factor.codes = bodyOf(answer).recoveryCodes;
+    }
   }
 
   async reset(): Promise<void> {

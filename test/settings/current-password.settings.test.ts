@@ -23,16 +23,6 @@ const changes = [
 ] as const;
 
 describe('Where there are sessions,', () => {
-  it.each(changes)('a user changes its %s with its current password', async (_name, json) => {
-    const user = await register(api);
-    const currentPassword = user.password;
-
-    const answer = await change(user, { ...json(user), currentPassword }, user.token);
-
-    expect([answer.status, answer.body.id]).toEqual([200, user.id]);
-    expect(answer.body).not.toHaveProperty('currentPassword');
-  });
-
   it.each(changes)(
     'a user does not change its %s without its current password',
     async (_name, json) => {

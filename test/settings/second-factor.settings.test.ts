@@ -8,7 +8,6 @@ import {
 } from '../support/acceptance.ts';
 import { logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import {
-  type AccountWithFactor,
   codeOf,
   enrol,
   factorClient,
@@ -18,26 +17,12 @@ import {
 
 const service = await serviceForThisFile(factorSettings);
 const { api, adminToken } = service;
-const { tryLogin, post, confirm, standing } = factorClient(api);
+const { tryLogin, post, confirm } = factorClient(api);
 
-const minute = 60_000;
 const none = refusal(404, 'Second factor not found');
-const codeRequired = refusal(401, 'Code required');
 const invalidCode = refusal(401, 'Invalid code');
 
-/** Asks for a change of one's own factor. */
-const ask = (path: string, user: AccountWithFactor, fields: object) =>
-  post(path, user.token, { currentPassword: user.password, ...fields });
-
 describe('An enrolment', () => {
-  it('changes nothing of logins before a code has confirmed it', async () => {
-    const user = await register(api);
-    await post('', user.token, { currentPassword: user.password });
-
-    expect((await tryLogin(user)).status).toBe(200);
-    expect(await standing(user.token)).toEqual({ enabled: false, recovery_codes_left: 0 });
-  });
-
   it('is void when a new one is begun', async () => {
     const user = await register(api);
     const json = { currentPassword: user.password };
@@ -57,16 +42,6 @@ describe('An enrolment', () => {
     expect(outcome(await post('', user.token, { currentPassword: 'wrong' }))).toEqual(
       refusal(403, 'Current password is wrong'),
     );
-  });
-
-  it('is refused while there is a factor', async () => {
-    const user = await registerWithFactor(api);
-    const enabled = refusal(409, 'Second factor already enabled');
-
-    expect(outcome(await post('', user.token, { currentPassword: user.password }))).toEqual(
-      enabled,
-    );
-    expect(outcome(await confirm(user.token, codeOf(user.secret)))).toEqual(enabled);
   });
 
   it('is confirmed by a code of its secret, which shows ten recovery codes and leaves entries', async () => {
@@ -123,52 +98,6 @@ describe('An enrolment', () => {
     expect((await confirm(user.token, codeOf(secret))).status).toBe(429);
     expect((await tryLogin(user)).status).toBe(429);
   });
-
-  it('is void after ten minutes', async () => {
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
-    const now = Date.now();
-    vi.useFakeTimers({ toFake: ['Date'], now });
-    const { token, password } = await register(api);
-    const { secret } = (await post('', token, { currentPassword: password })).body;
-    vi.setSystemTime(now + 10 * minute);
-
-    expect(outcome(await confirm(token, codeOf(secret)))).toEqual(none);
-  });
-
-  it('is 404 where none was begun, and 400 without a code', async () => {
-    const { token } = await register(api);
-
-    expect(outcome(await confirm(token, '123456'))).toEqual(none);
-    expect(outcome(await confirm(token, ['123456']))).toEqual(refusal(400, 'Code is required'));
-  });
-});
-
-describe.each(['/removals', '/recovery-codes'])('A request to /api/second-factor%s', (path) => {
-  it.each([
-    ['a wrong password', { currentPassword: 'wrong' }, 403, 'Current password is wrong'],
-    ['a wrong code', { code: '000000' }, 403, 'Invalid code'],
-    ['no code', { code: undefined }, 400, 'Code is required'],
-  ])('refuses %s, and changes nothing', async (_name, fields, refused, message) => {
-    const user = await registerWithFactor(api);
-    const [code] = user.recoveryCodes;
-
-    expect(outcome(await ask(path, user, { code, ...fields }))).toEqual(refusal(refused, message));
-    expect(await standing(user.token)).toEqual({ enabled: true, recovery_codes_left: 9 });
-  });
-});
-
-it('A factor that was removed is asked for no more, and another one can be enrolled', async () => {
-  const user = await registerWithFactor(api);
-  const [code] = user.recoveryCodes;
-  const removal = await ask('/removals', user, { code });
-
-  expect(removal.status).toBe(204);
-  const token = await logIn(api, user);
-  const { recoveryCodes } = await enrol(api, { ...user, token });
-  expect(outcome(await tryLogin(user))).toEqual(codeRequired);
-  expect((await tryLogin(user, { code: recoveryCodes[0] })).status).toBe(200);
 });
 
 it('The deletion of an account with a second factor wants a code', async () => {
@@ -234,19 +163,6 @@ it('A code that the last admin gave for a deletion, which is refused, is used up
   expect(outcome(await leave())).toEqual(refusal(409, 'The last admin cannot be deleted'));
   expect(outcome(await leave())).toEqual(refusal(403, 'Invalid code'));
   expect(outcome(await factorClient(call).tryLogin(admin, { code }))).toEqual(invalidCode);
-});
-
-it('New recovery codes void the earlier ones, and use up the code that they were asked for by', async () => {
-  const user = await registerWithFactor(api);
-  const code = codeOf(user.secret, { ahead: 1 });
-
-  const { status, body } = await ask('/recovery-codes', user, { code });
-
-  expect(status).toBe(200);
-  for (const voided of [code, user.recoveryCodes[0]]) {
-    expect(outcome(await tryLogin(user, { code: voided }))).toEqual(invalidCode);
-  }
-  expect((await tryLogin(user, { code: body.recoveryCodes[0] })).status).toBe(200);
 });
 
 it('GET /api/users/{id}/second-factor shows an admin whether a user has one', async () => {

@@ -80,17 +80,6 @@ describe('With SELF_DELETION=on', () => {
     expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(200);
     expect(await entriesOf(service, agent)).toEqual([]);
   });
-
-  it.each([[{}], [{ currentPassword: '' }], [{ currentPassword: 1 }]])(
-    'the body %j is refused',
-    async (json) => {
-      const { token } = await register(api);
-
-      const answer = await api('POST', '/api/account-deletions', { token, json });
-
-      expect(outcome(answer)).toEqual(refusal(400, 'Current password is required'));
-    },
-  );
 });
 
 describe('Where the service sends mails, the deletion of an account', async () => {

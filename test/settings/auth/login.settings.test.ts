@@ -8,38 +8,16 @@ import {
   uniqueAgent,
 } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
-import {
-  codeOf,
-  factorClient,
-  factorSettings,
-  registerWithFactor,
-} from '../../support/second-factor.ts';
+import { factorClient, factorSettings, registerWithFactor } from '../../support/second-factor.ts';
 
 const service = await serviceForThisFile(factorSettings);
 const { api, adminToken } = service;
-const { tryLogin, post, confirm, standing } = factorClient(api);
+const { tryLogin, standing } = factorClient(api);
 
 const codeRequired = refusal(401, 'Code required');
 const invalidCode = refusal(401, 'Invalid code');
 
 describe('A login of a user with a second factor', () => {
-  it('takes the code of the app, once', async () => {
-    const user = await registerWithFactor(api);
-    const code = codeOf(user.secret, { ahead: 1 });
-
-    expect((await tryLogin(user, { code })).status).toBe(200);
-    expect(outcome(await tryLogin(user, { code }))).toEqual(invalidCode);
-  });
-
-  it('does not take the code by which the factor was confirmed', async () => {
-    const user = await register(api);
-    const { secret } = (await post('', user.token, { currentPassword: user.password })).body;
-    const code = codeOf(secret);
-    await confirm(user.token, code);
-
-    expect(outcome(await tryLogin(user, { code }))).toEqual(invalidCode);
-  });
-
   it('takes each recovery code once, as people type it', async () => {
     const { token: _, ...user } = await registerWithFactor(api);
     const [code = '', other = ''] = user.recoveryCodes;

@@ -44,15 +44,6 @@ describe('POST /api/password-resets', () => {
     logged.mockClear();
   });
 
-  it('gives the same response to a registered address and to an unknown one', async () => {
-    const answers = [await ask({ email: known.email }), await ask({ email: uniqueEmail() })];
-
-    expect(answers).toEqual([
-      [202, { message }],
-      [202, { message }],
-    ]);
-  });
-
   it('counts the source address and looks up no user, whether the address is registered or not', async () => {
     const email = 'nobody@example.org';
     const [one, other] = [newAddress(), newAddress()];
@@ -158,14 +149,6 @@ describe('POST /api/password-resets', () => {
       { message: 'Error requesting mail', err: 'Http500' },
     ]);
     expect(String(logged.mock.calls)).not.toContain(known.email);
-  });
-
-  it('tries a second time to hand over', async () => {
-    mailbox.fail(429);
-    const before = mailbox.messages.length;
-
-    expect((await ask({ email: known.email }))[0]).toBe(202);
-    expect(mailbox.messages.length - before).toBe(1);
   });
 });
 

@@ -2,7 +2,7 @@ import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { mailsKey } from '../../../lib/mail/limits.ts';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
-import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
+import { type Account, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { factorClient, factorSettings, registerWithFactor } from '../../support/second-factor.ts';
 import { engineClient } from '../../support/stored-items.ts';
@@ -23,7 +23,6 @@ const mailingService = async (environment = {}) => {
 };
 const service = await mailingService({ SESSION_DAYS: '90' });
 const { api, mailbox, requestToken, reset, opens } = service;
-const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;
 
 describe('PUT /api/password-resets', () => {
   const engine = engineClient(inject('engine'));
@@ -40,18 +39,6 @@ describe('PUT /api/password-resets', () => {
     expect(await opens(user, 'a new password')).toBe(200);
   });
 
-  it('ends all sessions of the user', async () => {
-    const user = await register(api);
-    const other = await logIn(api, user);
-    const token = await requestToken(user.email);
-    expect([await profile(user.token), await profile(other)]).toEqual([200, 200]);
-
-    await reset(token);
-
-    expect([await profile(user.token), await profile(other)]).toEqual([401, 401]);
-    expect(await profile(await logIn(api, { ...user, password: 'a new password' }))).toBe(200);
-  });
-
   it('ends the permission of the user who made this user', async () => {
     const { token } = await register(api);
     const made = await makeUser(api, token);
@@ -64,27 +51,6 @@ describe('PUT /api/password-resets', () => {
     expect(outcome(await rename())).toEqual(refusal(403, 'Forbidden'));
   });
 
-  it('refuses a link that was used', async () => {
-    const user = await register(api);
-    const token = await requestToken(user.email);
-    await reset(token);
-
-    expect(outcome(await reset(token, 'another password'))).toEqual(invalid);
-
-    expect(await opens(user, 'a new password')).toBe(200);
-  });
-
-  it('does not use a link up by a password that is refused', async () => {
-    const user = await register(api);
-    const token = await requestToken(user.email);
-
-    expect(outcome(await reset(token, 'short'))).toEqual(
-      refusal(400, 'password must be at least 8 characters'),
-    );
-
-    expect((await reset(token)).status).toBe(204);
-  });
-
   it('answers 400 to a token without a password, and to a token that is no text', async () => {
     const answers = [await reset('1.x', ''), await reset(1)];
 
@@ -93,50 +59,6 @@ describe('PUT /api/password-resets', () => {
       refusal(400, 'token must be a string'),
     ]);
   });
-
-  it('gives the same response to a token that is unknown, altered or another user’s', async () => {
-    const [user, other] = [await register(api), await register(api)];
-    const token = await requestToken(user.email);
-    const random = token.split('.')[1] ?? '';
-    const tokens = ['x', `${token}=`, `${other.id}.${random}`, `999999.${random}`, user.token];
-
-    for (const wrong of tokens) expect(outcome(await reset(wrong))).toEqual(invalid);
-
-    expect((await reset(token)).status).toBe(204);
-  });
-
-  /** Has the limits of mails forget an account. */
-  const _forgetMails = ({ id }: Account) =>
-    engine.send(
-      new UpdateCommand({
-        TableName,
-        Key: { pk: `reset#${id}` },
-        UpdateExpression: 'REMOVE mailed',
-      }),
-    );
-
-  it('keeps a link good when the user changes its name or logs in', async () => {
-    const user = await register(api);
-    const token = await requestToken(user.email);
-    const bearer = { token: await logIn(api, user) };
-    await api('PUT', `/api/users/${user.id}`, { ...bearer, json: { name: 'New' } });
-
-    expect((await reset(token)).status).toBe(204);
-  });
-
-  it.each(['GET', 'HEAD', 'DELETE', 'POST'])(
-    'leaves a link good when a mail scanner sends %s to its address',
-    async (method) => {
-      const user = await register(api);
-      const token = await requestToken(user.email);
-
-      const answer = await api(method, `${path}?token=${token}`, { headers: {} });
-
-      // A POST asks for another mail, and has no body here.
-      expect(answer.status).toBe(method === 'POST' ? 400 : 404);
-      expect((await reset(token)).status).toBe(204);
-    },
-  );
 
   it('ends the wait of an account after failed logins', async () => {
     const user = await register(api);

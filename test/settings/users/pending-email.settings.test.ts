@@ -122,16 +122,6 @@ describe('An address that waits for its link', () => {
     expect(await profileOf(user.token)).not.toHaveProperty('pending_email');
   });
 
-  it('is no longer shown when an admin has given the user another one', async () => {
-    const user = await register(api);
-    await move(user, uniqueEmail());
-
-    const answer = await move({ ...user, token: adminToken }, uniqueEmail());
-
-    expect(answer.body).not.toHaveProperty('pending_email');
-    expect(await profileOf(user.token)).not.toHaveProperty('pending_email');
-  });
-
   it('is shown alike whether somebody has it, where nobody may know', async () => {
     const uniform = await mailingServiceForThisFile({
       ...verificationSettings.required,
