@@ -68,42 +68,16 @@ const fields = (accounts: readonly Credentials[]) =>
       .map(([extra, known]) => ({ ...extra, ...known })),
   );
 
-const deep = fc
-  .tuple(fc.constantFrom('[', '{"a":', '{"name":['), fc.constantFrom(100, 5_000, 100_000))
-  .map(([opening, depth]) => opening.repeat(depth));
-
-const forbiddenKeys = fc.constantFrom(
-  '"__proto__":{"role":"admin"}',
-  '"__proto__":null',
-  '"constructor":{"prototype":{"role":"admin"}}',
-  '"\\u005f_proto__":{"name":"n"}',
-);
-
-/** What can be wrong with the text of an object's JSON. */
+/** What can be wrong with the text of an object's JSON, beside what test/lib/http/json-body.test.ts lists. */
 const flaw: fc.Arbitrary<(json: string) => string> = fc.oneof(
   fc.nat(40).map((cut) => (json: string) => json.slice(0, -1 - cut)),
-  forbiddenKeys.map((key) => (json: string) => `{${key},${json.slice(1)}`),
-  forbiddenKeys.map((key) => (json: string) => json.replace('{', `{"x":{${key}},`)),
+  fc.constant((json: string) => json.replace('{', '{"x":{"__proto__":{"role":"admin"}},')),
   fc.constant((json: string) => `{"email":"first@b","role":"admin",${json.slice(1)}`),
-  fc.constant((json: string) => `\u{feff}${json}`),
-  fc.constant((json: string) => `${json}${json}`),
-  fc.constant((json: string) => `[${json}]`),
-  fc.constant((json: string) => JSON.stringify(json)),
   fc.constant((json: string) => `{"x":1e999,"y":-0,${json.slice(1)}`),
   fc.nat().map((at) => (json: string) => json.replace(json[at % json.length] ?? '', '\0')),
-  deep.map((opening) => (json: string) => `{"deep":${opening}${json}`),
-  deep.map((opening) => () => opening),
   anyText.map((text) => () => text),
   anyValue.map((value) => () => JSON.stringify(value)),
 );
-
-/** JSON that opens and closes, however deep. */
-const closedDepth = fc
-  .constantFrom(10, 1_000, 25_000)
-  .map(
-    (depth) => (json: string) =>
-      `{"deep":${'['.repeat(depth)}${']'.repeat(depth)},${json.slice(1)}`,
-  );
 
 const text = (accounts: readonly Credentials[]) =>
   fc
@@ -111,43 +85,22 @@ const text = (accounts: readonly Credentials[]) =>
       fields(accounts),
       fc.oneof(
         { weight: 12, arbitrary: fc.constant((json: string) => json) },
-        { weight: 2, arbitrary: flaw },
-        { weight: 1, arbitrary: closedDepth },
+        { weight: 3, arbitrary: flaw },
       ),
     )
     .map(([object, damage]) => damage(JSON.stringify(object)));
 
-const encodings: fc.Arbitrary<(body: string) => SentBody> = fc.oneof(
-  { weight: 20, arbitrary: fc.constant((body: string) => ({ body })) },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom('utf8', 'utf16le', 'latin1').map((encoding) => (body: string) => ({
-      body: Buffer.from(body, encoding as BufferEncoding).toString('base64'),
+const encodings: fc.Arbitrary<(body: string) => SentBody> = mostly(
+  fc.constant((body: string) => ({ body })),
+  fc
+    .constantFrom<BufferEncoding>('utf8', 'utf16le', 'latin1')
+    .map((encoding) => (body: string) => ({
+      body: Buffer.from(body, encoding).toString('base64'),
       isBase64Encoded: true,
     })),
-  },
-  { weight: 1, arbitrary: fc.constant((body: string) => ({ body, isBase64Encoded: true })) },
-  { weight: 1, arbitrary: fc.constant(() => ({})) },
-);
+).map((encode) => encode ?? (() => ({})));
 
-const contentType = fc.oneof(
-  {
-    weight: 19,
-    arbitrary: fc.constantFrom(
-      'application/json',
-      'application/json; charset=utf-8',
-      'Application/JSON',
-      'application/vnd.api+json',
-    ),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.oneof(
-      fc.constantFrom(undefined, 'text/plain', 'application/jsonx', 'multipart/form-data', ''),
-      anyText,
-    ),
-  },
-);
+const contentType = mostly(fc.constant('application/json'), anyText);
 
 /** @param accounts what exists, so that some requests meet it */
 export const sentBody = (accounts: readonly Credentials[]): fc.Arbitrary<SentBody> =>

@@ -1,14 +1,5 @@
-/** Tokens that nobody issued, made from those that were. */
-import { createHash, generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
-import {
-  claimsWith,
-  encode,
-  now,
-  signToken,
-  signTokenWithKey,
-  soundHeader,
-} from '../support/tokens.ts';
+import { claimsWith, now, signToken, soundHeader } from '../support/tokens.ts';
 import { anyText, anyValue } from './texts.ts';
 
 export interface Issued {
@@ -26,14 +17,6 @@ const altered = (token: string): fc.Arbitrary<string> =>
 
 const shortened = (token: string) =>
   fc.nat(token.length - 1).map((length) => token.slice(0, length));
-
-const embellished = (token: string) =>
-  fc.constantFrom(
-    ...[`${token}=`, `${token}==`, `${token}.`, `${token}.${token}`, ` ${token}`, `${token} `],
-    ...[`.${token}`, `${token}\n`, `"${token}"`, `${token},${token}`, `${token}A`, `${token}\0`],
-    token.replaceAll('.', '..'),
-    Buffer.from(token).toString('base64'),
-  );
 
 const rearranged = ({ tokens }: Issued): fc.Arbitrary<string> => {
   const parts = tokens.flatMap((token) => token.split('.'));
@@ -70,45 +53,8 @@ const unsoundClaims = fc.oneof(
   fc.constantFrom('', '{', 'null', '[]', '"admin"', `${JSON.stringify(adminClaims)}}`),
 );
 
-const otherAlgorithms = fc.constantFrom(
-  ...['none', 'None', 'NONE', '', 'hs256', 'HS256 ', 'HS384', 'HS512', 'RS256', 'ES256', 'PS256'],
-  ...['EdDSA', 'dir', 'HMAC', null, 0, ['HS256'], { alg: 'HS256' }, undefined],
-);
-
-const unsoundHeaders = fc.oneof(
-  otherAlgorithms.map((alg) => ({ ...soundHeader, alg })),
-  fc.constantFrom(['exp'], ['b64'], [], 'exp', ['unknown']).map((crit) => ({
-    ...soundHeader,
-    crit,
-    unknown: true,
-    b64: false,
-  })),
-  fc.constantFrom('', '{', 'null', '[]', 'HS256'),
-);
-
-const attackerKey = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const jwk = attackerKey.publicKey.export({ format: 'jwk' });
-
-const keyed = fc.constantFrom(
-  signTokenWithKey(adminClaims, attackerKey.privateKey, { alg: 'ES256', typ: 'JWT', jwk }),
-  signToken(adminClaims, JSON.stringify(jwk), { ...soundHeader, jwk }),
-  signToken(adminClaims, '', { ...soundHeader, kid: '/dev/null' }),
-  signToken(adminClaims, 'secret', { ...soundHeader, jku: 'http://127.0.0.1/keys' }),
-  signToken(adminClaims, 'secret', { ...soundHeader, x5u: 'http://127.0.0.1/cert' }),
-);
-
 const otherSecrets = (secret: string) =>
-  fc
-    .oneof(
-      fc.nat(secret.length - 1).map((length) => secret.slice(0, length)),
-      fc.constantFrom(`${secret} `, secret.toUpperCase(), 'secret', 'JWT_SECRET', '\0'),
-      fc.constant(createHash('sha256').update(secret).digest('base64')),
-    )
-    .map((key) => signToken(adminClaims, key));
-
-const unsigned = fc
-  .constantFrom('', 'AA', encode('signature'), 'A'.repeat(43), 'A'.repeat(100_000))
-  .map((signature) => `${encode(soundHeader)}.${encode(adminClaims)}.${signature}`);
+  fc.nat(secret.length - 1).map((length) => signToken(adminClaims, secret.slice(0, length)));
 
 /** Tokens that must be refused as invalid, whatever they claim. */
 export const forgedToken = (issued: Issued): fc.Arbitrary<string> => {
@@ -116,16 +62,15 @@ export const forgedToken = (issued: Issued): fc.Arbitrary<string> => {
   return fc.oneof(
     { weight: 6, arbitrary: altered(token) },
     { weight: 1, arbitrary: shortened(token) },
-    { weight: 2, arbitrary: embellished(token) },
     { weight: 3, arbitrary: rearranged(issued) },
     { weight: 8, arbitrary: unsoundClaims.map((claims) => signToken(claims, issued.secret)) },
     {
       weight: 4,
-      arbitrary: unsoundHeaders.map((header) => signToken(adminClaims, issued.secret, header)),
+      arbitrary: anyValue.map((alg) =>
+        signToken(adminClaims, issued.secret, { ...soundHeader, alg }),
+      ),
     },
     { weight: 2, arbitrary: otherSecrets(issued.secret) },
-    { weight: 1, arbitrary: keyed },
-    { weight: 1, arbitrary: unsigned },
     { weight: 1, arbitrary: anyText },
   );
 };

@@ -90,6 +90,19 @@ describe('An enrolment', () => {
     expect((await api('GET', '/api/profile', { token: other })).status).toBe(401);
   });
 
+  it('is void after ten minutes', async () => {
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const now = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now });
+    const { token, password } = await register(api);
+    const { secret } = (await post('', token, { currentPassword: password })).body;
+    vi.setSystemTime(now + 10 * 60_000);
+
+    expect(outcome(await confirm(token, codeOf(secret)))).toEqual(none);
+  });
+
   it('counts wrong first codes like wrong passwords', async () => {
     const user = await register(api);
     const { secret } = (await post('', user.token, { currentPassword: user.password })).body;

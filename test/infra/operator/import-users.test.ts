@@ -110,18 +110,6 @@ describe('import-users', () => {
     ]);
   });
 
-  it('skips users who are there when it is run again, and leaves no gap in the ids', async () => {
-    const lines = [line(), line(), line({ name: '' }), line()];
-    await importText(lines.join('\n'));
-    lines[2] = line();
-
-    const { status, stdout } = await importText(lines.join('\n'));
-
-    const ids = (await service.users()).slice(-4).map(({ id }) => Number(id));
-    expect([status, stdout]).toEqual([0, summary(1, 3, 0)]);
-    expect(ids.map((id) => id - Number(ids[0]))).toEqual([0, 1, 2, 3]);
-  });
-
   it('skips users who have logged in or changed the password since, and keeps their data', async () => {
     const strong = await operatedServiceForThisTest({ BCRYPT_COST: '5' });
     const file = join(strong.folder, 'users.ndjson');
@@ -143,17 +131,6 @@ describe('import-users', () => {
     expect(await strong.users()).toEqual(before);
   });
 
-  it('rejects a line whose hash is another than the one that its user was imported with', async () => {
-    const email = uniqueEmail();
-    await importText(line({ email }));
-
-    const { status, stderr } = await importText(line({ email, password_hash: await hash('q', 4) }));
-
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Line 1: has an email that is registered with another hash/);
-    expect(await logIn(api, { email, password })).toMatch(/^ey/);
-  });
-
   it('records the name and the address of an admin where AUDIT_DETAIL is full', async () => {
     const full = await operatedServiceForThisTest({ AUDIT_DETAIL: 'full' });
     const [name, email] = ['Ada', uniqueEmail()];
@@ -168,24 +145,6 @@ describe('import-users', () => {
         details: { name, email, role: 'admin' },
       }),
     );
-  });
-
-  it('leaves an entry for each admin whom it makes', async () => {
-    const before = (await service.entries()).length;
-
-    await importText([line(), line({ role: 'admin' }), line()].join('\n'));
-
-    const [, { id } = {}] = (await service.users()).slice(-3);
-    const [begun, ...entries] = (await service.entries()).slice(before);
-    const named = { action: 'CREATE' as const, resource_id: String(id) };
-    expect(begun).toMatchObject({ details: expect.stringContaining('"stage":"begun"') });
-    expect(entries).toMatchObject([
-      operatorEntry('import-users', { ...named, details: { role: 'admin' } }),
-      operatorEntry('import-users', {
-        action: 'CREATE',
-        details: { stage: 'finished', imported: 3, present: 0, rejected: 0 },
-      }),
-    ]);
   });
 
   it('does not change a user who already has the address and another hash', async () => {

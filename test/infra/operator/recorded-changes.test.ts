@@ -57,26 +57,6 @@ describe('A change by a command, whose response is lost,', () => {
     ]);
   });
 
-  it('leaves an entry with an unknown outcome and the new id: create-admin', async () => {
-    const { service, loseAnswers } = await proxied();
-    const email = uniqueEmail();
-    loseAnswers('TransactWriteItems');
-
-    const { status, stderr } = await service.operate(['create-admin', email], 'p');
-
-    const admin = await userOf(service, email);
-    expect([status, stderr]).toEqual([1, expect.stringMatching(notKnown)]);
-    expect(admin).toMatchObject({ role: 'admin' });
-    expect(await service.entries()).toMatchObject([
-      operatorEntry('create-admin', {
-        action: 'CREATE',
-        resource_id: String(admin?.id),
-        result: 'FAILURE',
-        details: { ...lost, role: 'admin' },
-      }),
-    ]);
-  });
-
   it('leaves an entry with an unknown outcome and the new id: import-users of an admin', async () => {
     const { service, loseAnswers } = await proxied();
     const [file, email] = [join(service.folder, 'users.ndjson'), uniqueEmail()];

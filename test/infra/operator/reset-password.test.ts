@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { outcome, refusal } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
 import { mailSettings, resetUrl } from '../../support/mailbox.ts';
 import {
@@ -44,18 +43,6 @@ describe('reset-password', () => {
       }),
     );
     expect(JSON.stringify(entry)).not.toContain(stdout.trim().split('.').at(-1));
-  });
-
-  it('voids the link that it printed before', async () => {
-    const user = await register(api);
-    const older = await operate(['reset-password', user.email]);
-
-    const newer = await operate(['reset-password', user.email]);
-
-    expect(outcome(await setPassword(older.stdout))).toEqual(
-      refusal(400, 'Invalid or expired reset token'),
-    );
-    expect((await setPassword(newer.stdout)).status).toBe(204);
   });
 
   it('refuses where the service sends no mails, and changes nothing', async () => {

@@ -99,36 +99,31 @@ describe('A command for a deployed stack', () => {
     expect(stderr).toMatch(/^Nothing responds at the address.*ECONNREFUSED/);
   });
 
-  it('names the stack and the region when there is no such stack', async () => {
-    const body = errorBody('ValidationError', 'Stack with id accounts does not exist');
+  const message = 'User x is not authorized to perform: cloudformation:DescribeStacks';
+  it.each([
+    [
+      'there is no such stack, by its name and region',
+      400,
+      errorBody('ValidationError', 'Stack with id accounts does not exist'),
+      /^There is no stack accounts in region eu-north-1 .*check --stack/,
+    ],
+    [
+      'the credentials have expired',
+      403,
+      errorBody('ExpiredToken', 'expired'),
+      /^AWS does not accept the credentials.*aws sso login/,
+    ],
+    ['a permission is missing, and which', 403, errorBody('AccessDenied', message), message],
+    [
+      'the stack is one of another service',
+      200,
+      stackBody,
+      /^The stack accounts is not one of this service.* UsersTableName/,
+    ],
+  ])('says that %s', async (_, code, body, expected) => {
+    const { status, stderr } = await withRefusal(code, body);
 
-    const { status, stderr } = await withRefusal(400, body);
-
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^There is no stack accounts in region eu-north-1 .*check --stack/);
-  });
-
-  it('says that credentials have expired', async () => {
-    const { status, stderr } = await withRefusal(403, errorBody('ExpiredToken', 'expired'));
-
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^AWS does not accept the credentials.*aws sso login/);
-  });
-
-  it('prints which permission is missing', async () => {
-    const message = 'User x is not authorized to perform: cloudformation:DescribeStacks';
-
-    const { status, stderr } = await withRefusal(403, errorBody('AccessDenied', message));
-
-    expect(status).toBe(1);
-    expect(stderr).toContain(message);
-  });
-
-  it('refuses the stack of another service', async () => {
-    const { status, stderr } = await withRefusal(200, stackBody);
-
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^The stack accounts is not one of this service.* UsersTableName/);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(expected)]);
   });
 });
 

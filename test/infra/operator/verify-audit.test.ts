@@ -227,17 +227,6 @@ describe('verify-audit', () => {
     expect(status).toBe(1);
   });
 
-  it('tells files in a row that cannot be read once, with their number', async () => {
-    const copy = makeCopy();
-    for (const at of [1, 2]) writeFileSync(join(copy, nameOf(at)), 'x');
-
-    const { status, stdout } = await verifyCopy(copy);
-
-    expect(stdout).toMatch(/^foreign: files 2 to 3 .*\n/);
-    expect(stdout).toContain('NOT INTACT: 1 finding, above.');
-    expect(status).toBe(1);
-  });
-
   it('says that the newest file is gone that it has seen, also when it found something', async () => {
     pretendRunning();
     const changed = await entryOf(users[3] ?? 0);
@@ -415,29 +404,6 @@ describe('verify-audit', () => {
 
     expect(stdout).toContain(`\nLate:     1, sealed later than others of their time: ${late}\n`);
     expect(status).toBe(0);
-  });
-
-  it('verifies a copy by a public key, with nothing of the service at hand', async () => {
-    const copy = makeCopy();
-    expect((await verifyCopy(copy)).status).toBe(0);
-    rmSync(join(copy, nameOf(1)));
-
-    const { status, stdout } = await verifyCopy(copy);
-
-    expect(stdout).toMatch(/^missing: file 2 /);
-    expect(status).toBe(1);
-  });
-
-  it('ends with 1 for a trail that is not intact, although nobody reads so', async () => {
-    const copy = makeCopy();
-    rmSync(join(copy, nameOf(1)));
-
-    const { status } = await operate(
-      ['verify-audit', '--archive', copy, '--public-key', keyFile()],
-      { environment: { XDG_STATE_HOME: state }, output: ['closed pipe', 'closed pipe'] },
-    );
-
-    expect(status).toBe(1);
   });
 
   it('verifies an older copy as far as it goes, and says what it lacks', async () => {

@@ -375,17 +375,6 @@ describe('The document of a service with every setting on', () => {
     expect(codes).toEqual(errors);
   });
 
-  it('says what the scope of a logout is', () => {
-    expect(whole.paths['/api/logout']?.post?.parameters).toEqual([
-      {
-        name: 'scope',
-        in: 'query',
-        schema: { type: 'string', enum: ['all'] },
-        description: expect.stringMatching(/`all`: all sessions of the user; absent: that of/),
-      },
-    ]);
-  });
-
   it.each(
     inForce(endpoints, configFrom(environment)).map(({ contract, describe: describing }) => {
       const { body = contract.body?.('admin'), ...rest } = describing(configFrom(environment));
