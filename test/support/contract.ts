@@ -177,7 +177,7 @@ export const checkAgainst = (document: OpenApiDocument): ContractCheck => {
     if (faults.length === 0) return;
     const { method, path, status, text } = exchange;
     throw new Error(
-      `${method} ${path}: the OpenAPI document does not promise this response of status ${status} (and has infra/uses.ts the route?):\n` +
+      `${method} ${path}: the OpenAPI document does not promise this response of status ${status} (and has its handler a line in infra/uses.ts?):\n` +
         `${faults.join('\n')}\n${text.slice(0, 1000)}`,
     );
   };
