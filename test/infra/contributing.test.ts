@@ -78,11 +78,7 @@ describe('The endpoint that .github/CONTRIBUTING.md adds', () => {
   });
 
   it('passes its own test and those that hold for every endpoint', async () => {
-    const files = [
-      'functions/users/list-audit-logs',
-      'functions/every-endpoint',
-      'infra/uses',
-    ];
+    const files = ['functions/users/list-audit-logs', 'functions/every-endpoint', 'infra/uses'];
     const paths = files.map((file) => `test/${file}.test.ts`);
 
     const [status, said] = await run('vitest', [

@@ -375,9 +375,9 @@ const routes = functions.flatMap((definition) =>
 );
 for (const [missing, names] of Object.entries({
   'No example in test/support/examples.ts': routes.filter((route) => !(route in examples)),
-  'No contract, or no line in infra/uses.ts, of the route of the example': Object.keys(examples).filter(
-    (name) => !routes.includes(routeOf(name) ?? ''),
-  ),
+  'No contract, or no line in infra/uses.ts, of the route of the example': Object.keys(
+    examples,
+  ).filter((name) => !routes.includes(routeOf(name) ?? '')),
 })) {
   if (names.length > 0) throw new Error(`${missing}: ${names.join(', ')}`);
 }
