@@ -5,13 +5,7 @@ import { config, hasSessions } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { day, seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
-import {
-  firstSession,
-  makeSession,
-  makeSessionId,
-  sessionLifetime,
-  storeSession,
-} from '../users/sessions.ts';
+import { firstSession, makeSessionId, storeSession } from '../users/sessions.ts';
 import { firstRefreshToken } from './refresh-token.ts';
 import { issueToken } from './token.ts';
 
@@ -29,15 +23,34 @@ export interface Tokens {
  * @returns seconds since 1970
  */
 export const sessionEnd = (created: number, now: Date): number =>
-  Math.min(seconds(now) + sessionLifetime(), Math.floor(created / 1000) + config.sessionDays * day);
+  Math.min(
+    seconds(now) + config.sessionIdleDays * day,
+    Math.floor(created / 1000) + config.sessionDays * day,
+  );
 
-const prepare = async (user: StoredUser, source: Source, now = new Date()) => {
-  const id = makeSessionId();
-  const until = sessionEnd(now.getTime(), now);
+/** Bytes of a user agent that a session keeps. */
+const maxAgent = 120;
+
+/** As much of a text as fits into some bytes. */
+const cut = (text: string, bytes: number): string =>
+  text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytes)).read);
+
+const prepare = async (user: StoredUser, { ip_address, user_agent }: Source) => {
+  const now = new Date();
+  const [id, created] = [makeSessionId(), now.getTime()];
   const { refreshToken, refresh } = firstRefreshToken(user.id, id);
-  const session = makeSession(user, source, { until, refresh, now });
   const token = await issueToken(user, { session: id, pair: refresh.pair, now });
-  return { id, session, tokens: { token, refreshToken } };
+  const session = {
+    id,
+    epoch: user.session_epoch ?? 0,
+    created,
+    used: created,
+    until: sessionEnd(created, now),
+    ip_address,
+    user_agent: cut(user_agent, maxAgent),
+    refresh,
+  };
+  return { session, tokens: { token, refreshToken } };
 };
 
 /**
@@ -47,8 +60,8 @@ const prepare = async (user: StoredUser, source: Source, now = new Date()) => {
  */
 export const beginSession = async (user: StoredUser, source: Source): Promise<Tokens> => {
   if (!hasSessions(config)) return { token: await issueToken(user) };
-  const { id, session, tokens } = await prepare(user, source);
-  await storeSession(user, id, session);
+  const { session, tokens } = await prepare(user, source);
+  await storeSession(user, session);
   return tokens;
 };
 
@@ -62,6 +75,6 @@ export const prepareFirstSession = async (
   source: Source,
 ): Promise<{ tokens: Tokens; writes: Step[] }> => {
   if (!hasSessions(config)) return { tokens: { token: await issueToken(user) }, writes: [] };
-  const { id, session, tokens } = await prepare(user, source);
-  return { tokens, writes: [firstSession(user, id, session)] };
+  const { session, tokens } = await prepare(user, source);
+  return { tokens, writes: [firstSession(user, session)] };
 };

@@ -1,18 +1,11 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
 import { audited } from '../audit/record.ts';
+import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { logWarning, refreshTokenReused } from '../log.ts';
 import type { Source } from '../source.ts';
-import type { StoredUser } from '../users/items.ts';
-import {
-  endReusedSession,
-  isOver,
-  readSessions,
-  replaceSession,
-  type Session,
-  type Sessions,
-} from '../users/sessions.ts';
+import { endSession, openSession, readSessions, writeSession } from '../users/sessions.ts';
 import { sessionEnd, type Tokens } from './new-session.ts';
 import {
   nextRefreshToken,
@@ -32,60 +25,44 @@ const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): P
     result: 'FAILURE',
     details: { reason: 'refresh_token_reused' },
   } as const;
-  const isEnded = await audited(reuse, () => endReusedSession(userId, sessionId));
+  const isEnded = await audited(reuse, () => endSession(userId, sessionId));
   if (isEnded) logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 };
 
-/** The user and the sessions as read for a refresh. */
-interface Found {
-  readonly user: StoredUser;
-  readonly sessions: Sessions;
-}
-
 /**
- * Exchanges a token for the next one by one conditional write. Where another request was first, what
- * that one wrote decides.
- * @returns the next token, and the number of its pair
+ * Exchanges a token for the next one: reads its session, decides by its standing, and writes.
+ * @returns the user, the next token and the number of its pair; undefined when another request has
+ *   written the sessions since they were read
  */
-const exchange = async (
-  given: RefreshToken,
-  { user, sessions }: Found,
-  source: Source,
-  now: Date,
-): Promise<{ refreshToken: string; pair: number }> => {
-  const { sessionId } = given;
-  const session: Session | undefined = sessions[sessionId];
-  if (!session || isOver(user, { ...session, id: sessionId }, now)) {
-    throw new DomainError('REFRESH_TOKEN_INVALID');
-  }
+const exchange = async (given: RefreshToken, source: Source, now: Date) => {
+  const read = await readSessions(given.userId);
+  const session = read && openSession(read, given.sessionId, now);
+  if (!session) throw new DomainError('REFRESH_TOKEN_INVALID');
+  const { user } = read;
+
   const standing = standingOf(given, session, now);
   if (standing.is === 'repeated') {
-    return { refreshToken: standing.refreshToken, pair: session.refresh.pair };
-  }
-  if (standing.is === 'good') {
-    const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
-    const until = sessionEnd(session.created, now);
-    const fresh = { ...session, used: now.getTime(), until, refresh };
-    const written = await replaceSession(user, sessions, sessionId, fresh);
-    return written === true
-      ? { refreshToken, pair: refresh.pair }
-      : exchange(given, { user, sessions: written }, source, now);
+    return { user, refreshToken: standing.refreshToken, pair: session.refresh.pair };
   }
   if (standing.is === 'reused') await endReused(given, source);
-  throw new DomainError('REFRESH_TOKEN_INVALID');
+  if (standing.is !== 'good') throw new DomainError('REFRESH_TOKEN_INVALID');
+
+  const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
+  const until = sessionEnd(session.created, now);
+  const fresh = { ...session, used: now.getTime(), until, refresh };
+  const isWritten = await writeSession(read, fresh);
+  return isWritten ? { user, refreshToken, pair: refresh.pair } : undefined;
 };
 
 /**
  * Exchanges a refresh token for new tokens.
- * @param refreshToken the field of the body
+ * @param field the field of the body
  * @throws {DomainError} REFRESH_TOKEN_REQUIRED, REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
-export const refreshSession = async (refreshToken: unknown, source: Source): Promise<Tokens> => {
+export const refreshSession = async (field: unknown, source: Source): Promise<Tokens> => {
   const now = new Date();
-  const given = parseRefreshToken(refreshToken);
-  const found = await readSessions(given.userId);
-  if (!found) throw new DomainError('REFRESH_TOKEN_INVALID');
-  const { pair, ...next } = await exchange(given, found, source, now);
-  const token = await issueToken(found.user, { session: given.sessionId, pair, now });
-  return { token, ...next };
+  const given = parseRefreshToken(field);
+  const { user, refreshToken, pair } = await untilWritten(() => exchange(given, source, now));
+  const token = await issueToken(user, { session: given.sessionId, pair, now });
+  return { token, refreshToken };
 };

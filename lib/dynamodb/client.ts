@@ -14,6 +14,8 @@ import {
   type ServiceOutputTypes,
   TransactWriteCommand,
   type TransactWriteCommandInput,
+  UpdateCommand,
+  type UpdateCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
@@ -169,12 +171,21 @@ export const retry = async <T>(
   return undefined;
 };
 
+/** Attempts that a writer has at least, and milliseconds for which it makes further ones. */
+const minWrites = 3;
+const contentionTime = 3000;
+
 /**
- * Attempts a write as {@link retry} does: an attempt fails if another request writes at the same time.
- * @throws {DomainError} STORAGE_FAULT when no attempt succeeded
+ * Repeats a read, a decision and a write for as long as others write in between: of all that race, one
+ * succeeds each time.
+ * @param attempt returns undefined when others have written since it has read
+ * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what the attempt throws
  */
-export const retryWrite = async <T>(...args: Parameters<typeof retry<T>>): Promise<T> => {
-  const result = await retry<T>(...args);
+export const untilWritten = async <T>(
+  attempt: (number: number) => Promise<T | undefined>,
+): Promise<T> => {
+  const until = performance.now() + patiently(contentionTime);
+  const result = await retry(attempt, { attempts: minWrites, until });
   if (result !== undefined) return result;
   throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
 };
@@ -242,6 +253,29 @@ export const conditionItem = <T>(error: unknown): T | undefined => {
   if (!isConditionFailure(error)) return undefined;
   const { Item } = (error as DomainError).cause as ConditionalCheckFailedException;
   return Item && (unmarshall(Item) as T);
+};
+
+/**
+ * Makes a conditional update whose response may be lost: an attempt after that fails by its condition.
+ * @param isMade whether an item is as this update leaves it
+ * @returns false when the condition does not hold
+ * @throws {DomainError} STORAGE_FAULT, also if the update may have been made before others wrote
+ */
+export const updateOnce = async (
+  update: UpdateCommandInput,
+  isMade: (item: Readonly<Record<string, unknown>>) => boolean,
+  limits: { timeout?: number } = {},
+): Promise<boolean> => {
+  const ReturnValuesOnConditionCheckFailure = 'ALL_OLD';
+  try {
+    await send(new UpdateCommand({ ...update, ReturnValuesOnConditionCheckFailure }), limits);
+    return true;
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+    if (!error.mayHaveHappened) return false;
+    if (isMade(conditionItem(error) ?? {})) return true;
+    throw error;
+  }
 };
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];

@@ -19,7 +19,7 @@ import {
   userKey,
   voidLink,
 } from '../users/items.ts';
-import { type NamedSession, openSession, sessionsKey, toSessions } from '../users/sessions.ts';
+import { openSession, type Session, sessionsKey, withSessions } from '../users/sessions.ts';
 import { isUserId } from '../users/user.ts';
 
 /** A link to be made: of a user, and mailed to an address. */
@@ -103,7 +103,7 @@ export const makeLinkToken = async (
 export interface FoundLink extends Link {
   readonly tokenHash: string;
   /** The session that asked for another address; undefined: none, or it has ended since. */
-  readonly session: NamedSession | undefined;
+  readonly session: Session | undefined;
   /** Whether it was used already, and has verified the address that the user has. */
   readonly isUsed: boolean;
 }
@@ -141,7 +141,7 @@ const find = async (kind: LinkKind, token: string, now: Date): Promise<FoundLink
   if (token_expires_at <= seconds(now) || !isNewest(kind, link, user, now)) return undefined;
   const isUsed = hasVerified(link, user, tokenHash);
   if (!isUsed && !isGood(kind, link, user, tokenHash)) return undefined;
-  const session = openSession(user, toSessions(sessions), session_id, now);
+  const session = openSession(withSessions(user, sessions), session_id, now);
   return { kind, user, email, tokenHash, session, isUsed };
 };
 

@@ -2,14 +2,14 @@
 
 import { audited } from '../audit/record.ts';
 import { failuresOf } from '../auth/counters.ts';
-import type { Step } from '../dynamodb/client.ts';
+import { type Step, untilWritten } from '../dynamodb/client.ts';
 import { notifyOfChange } from '../mail/hand-over.ts';
 import { config } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { hasFactor, type StoredUser, verifiedAs } from '../users/items.ts';
 import { hashPassword } from '../users/password.ts';
 import { endedSessions } from '../users/sessions.ts';
-import { untilWritten, writeUser } from '../users/write.ts';
+import { writeUser } from '../users/write.ts';
 import { readLink, useLink } from './link.ts';
 
 /** The deletion of the failed logins of a user, unless the mailbox would give further guesses at a code. */

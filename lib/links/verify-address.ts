@@ -2,11 +2,12 @@
 
 import { audited } from '../audit/record.ts';
 import { requirePassword } from '../auth/confirmation.ts';
+import { untilWritten } from '../dynamodb/client.ts';
 import { notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
 import { changeDetails } from '../users/audit-details.ts';
 import { endedSessions } from '../users/sessions.ts';
-import { takeEmail, untilWritten, writeUser } from '../users/write.ts';
+import { takeEmail, writeUser } from '../users/write.ts';
 import { readLink, useLink } from './link.ts';
 
 /**

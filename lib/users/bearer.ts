@@ -1,81 +1,58 @@
 /** The caller of a request, where there are sessions (functions/README.md, Sessions). */
+import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
-import { describeFault, logError } from '../log.ts';
-import { config } from '../settings.ts';
+import { loggingFaults } from '../log.ts';
 import { patiently } from '../time.ts';
 import type { StoredUser } from './items.ts';
 import {
   type Belonging,
-  type NamedSession,
   openSession,
-  type RefreshState,
   readSessions,
-  type Sessions,
-  sessionsKey,
-  updateUnchanged,
+  type Session,
+  type WithSessions,
+  writeSession,
 } from './sessions.ts';
 
 /** A caller as stored, with the session of the request. */
-export type Bearer = StoredUser & { readonly session: NamedSession };
+export type Bearer = StoredUser & { readonly session: Session };
 
 /** Milliseconds by which a slow store may delay a response. */
 const notingTimeout = 1000;
 
 /**
  * Notes that an access token of a session's newest pair was used, so that no other pair replaces that
- * one (functions/README.md, Refresh).
- * @returns the sessions as they are, if that pair is the newest no more, or was noted meanwhile
+ * one (functions/README.md, Refresh). A fault is logged, and the request goes on.
+ * @returns false when others have written the sessions since they were read
  */
-const noteUse = async (
-  userId: number,
-  sessionId: string,
-  refresh: RefreshState,
-): Promise<true | Sessions> => {
-  const update = {
-    TableName: config.usersTable,
-    Key: sessionsKey(userId),
-    UpdateExpression: 'SET #id.#refresh.isUsed = :true',
-    ExpressionAttributeNames: { '#id': sessionId },
-    ExpressionAttributeValues: { ':true': true },
-  };
-  try {
-    return await updateUnchanged(update, refresh, { timeout: patiently(notingTimeout) });
-  } catch (error) {
-    logError('token-use-not-noted', { user_id: userId, ...describeFault(error) });
-    return true;
-  }
-};
-
-/**
- * The open session that a token belongs to.
- * @throws {DomainError} TOKEN_INVALID
- */
-const sessionOf = async (
-  user: StoredUser,
-  sessions: Sessions,
-  token: Partial<Belonging>,
-): Promise<NamedSession> => {
-  const session = openSession(user, sessions, token.session, new Date());
-  if (!session) throw new DomainError('TOKEN_INVALID');
-  const { id, refresh } = session;
-  if (Number(token.pair) < refresh.oldest) throw new DomainError('TOKEN_INVALID');
-  // No other pair can replace the first one.
-  if (token.pair !== refresh.pair || refresh.pair === 0 || refresh.isUsed) return session;
-  const noted = await noteUse(user.id, id, refresh);
-  return noted === true ? session : sessionOf(user, noted, token);
+const noteUse = async (read: WithSessions, session: Session): Promise<boolean> => {
+  const refresh = { ...session.refresh, isUsed: true } as const;
+  const limits = { timeout: patiently(notingTimeout) };
+  const write = () => writeSession(read, { ...session, refresh }, limits);
+  return (await loggingFaults('token-use-not-noted', write)) ?? true;
 };
 
 /**
  * Reads the caller of a verified token.
  * @param token its protected header
  * @returns undefined when the user was deleted
- * @throws {DomainError} TOKEN_INVALID when it has no session, or that has ended, or the token's pair was replaced;
- *   STORAGE_FAULT
+ * @throws {DomainError} TOKEN_INVALID when it has no session, or that has ended, or the token's pair was
+ *   replaced; STORAGE_FAULT
  */
 export const findBearer = async (
   id: number,
   token: Partial<Belonging>,
 ): Promise<Bearer | undefined> => {
-  const { user, sessions = {} } = (await readSessions(id)) ?? {};
-  return user && { ...user, session: await sessionOf(user, sessions, token) };
+  const found = await untilWritten(async () => {
+    const read = await readSessions(id);
+    if (!read) return null;
+    const session = openSession(read, token.session, new Date());
+    if (!session || Number(token.pair) < session.refresh.oldest) {
+      throw new DomainError('TOKEN_INVALID');
+    }
+    const { pair, isUsed } = session.refresh;
+    // No other pair can replace the first one.
+    const isNoted = token.pair !== pair || pair === 0 || isUsed;
+    return isNoted || (await noteUse(read, session)) ? { ...read.user, session } : undefined;
+  });
+  return found ?? undefined;
 };

@@ -5,56 +5,45 @@ import type { StoredUser } from './items.ts';
 import {
   endedSessions,
   endSession,
-  isOver,
-  type NamedSession,
+  openSessions,
   readSessions,
   requireOpen,
   type Session,
 } from './sessions.ts';
 import { rewriteUser, writeUser } from './write.ts';
 
-/**
- * The sessions of a user that have not ended, newest first.
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
- */
-const openSessions = async (id: number): Promise<readonly NamedSession[]> => {
-  const now = new Date();
-  const found = await readSessions(id);
-  if (!found) throw new DomainError('USER_NOT_FOUND');
-  return Object.entries(found.sessions)
-    .map(([sessionId, session]) => ({ ...session, id: sessionId }))
-    .filter((session) => !isOver(found.user, session, now))
-    .sort((a, b) => b.created - a.created);
+const readOpen = async (id: number): Promise<readonly Session[]> => {
+  const read = await readSessions(id);
+  if (!read) throw new DomainError('USER_NOT_FOUND');
+  return openSessions(read, new Date());
 };
 
 const iso = (milliseconds: number): string => new Date(milliseconds).toISOString();
-
-const shown = ({ created, used, until, ip_address, user_agent }: Session) => ({
-  created_at: iso(created),
-  last_used_at: iso(used),
-  expires_at: iso(until * 1000),
-  ip_address: ip_address ?? null,
-  user_agent: user_agent ?? null,
-});
 
 /**
  * The sessions of a user as a response shows them, newest first.
  * @param current the session of the request
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
-export const listSessions = async (id: number, current: NamedSession) =>
-  (await openSessions(id)).map((session) => ({
-    id: session.id,
-    ...shown(session),
-    current: session.id === current.id,
-  }));
+export const listSessions = async (id: number, current: Session) =>
+  (await readOpen(id))
+    .toSorted((a, b) => b.created - a.created)
+    .map(({ id, created, used, until, ip_address, user_agent }) => ({
+      id,
+      created_at: iso(created),
+      last_used_at: iso(used),
+      expires_at: iso(until * 1000),
+      ip_address: ip_address || null,
+      user_agent: user_agent || null,
+      current: id === current.id,
+    }));
 
 /**
  * Ends one session of a user.
  * @throws {DomainError} USER_NOT_FOUND, SESSION_NOT_FOUND, STORAGE_FAULT
  */
 export const endOpenSession = async (id: number, sessionId: string | undefined): Promise<void> => {
-  const session = (await openSessions(id)).find((each) => each.id === sessionId);
+  const session = (await readOpen(id)).find((each) => each.id === sessionId);
   if (!session) throw new DomainError('SESSION_NOT_FOUND');
   await endSession(id, session.id);
 };

@@ -3,18 +3,9 @@
  * the user a new version, on the condition that the user still has the version that was read. A write
  * whose response was lost is recognised by the version that it has left.
  */
-import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import {
-  conditionItem,
-  isConditionFailure,
-  retryWrite,
-  type Step,
-  send,
-  transact,
-} from '../dynamodb/client.ts';
+import { type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
 import type { ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
-import { patiently } from '../time.ts';
 import {
   adminListing,
   emailItemKey,
@@ -27,24 +18,8 @@ import {
 import { readUser } from './store.ts';
 import { emailKey } from './user.ts';
 
-/** Attempts that a writer has at least, and milliseconds for which it makes further ones. */
-const minAttempts = 3;
-const contentionTime = 3000;
-
 /**
- * Repeats a read, a decision and a write for as long as others write in between: of all that race, one
- * succeeds each time.
- * @param attempt returns undefined when others have written since it has read
- * @throws {DomainError} STORAGE_FAULT, and what the attempt throws
- */
-export const untilWritten = <T>(attempt: (number: number) => Promise<T | undefined>): Promise<T> =>
-  retryWrite(attempt, {
-    attempts: minAttempts,
-    until: performance.now() + patiently(contentionTime),
-  });
-
-/**
- * The same for one user, who is read before each attempt.
+ * Repeats a change of a user as {@link untilWritten} does. The user is read before each attempt.
  * @param known the user as read already, for the first attempt
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and what the attempt throws
  */
@@ -85,26 +60,6 @@ const updateOf = (user: StoredUser, fields: Readonly<Record<string, unknown>>) =
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   } as const;
-};
-
-/**
- * Makes an update that gives a user a version.
- * @returns false when others have changed the user since it was read
- * @throws {DomainError} STORAGE_FAULT, also if the update may have been made before they did
- */
-const updateOnce = async (
-  update: ReturnType<typeof updateOf>,
-  version: string,
-): Promise<boolean> => {
-  try {
-    await send(new UpdateCommand(update));
-    return true;
-  } catch (error) {
-    if (!isConditionFailure(error)) throw error;
-    if (conditionItem<{ version?: string }>(error)?.version === version) return true;
-    if (error.mayHaveHappened) throw error;
-    return false;
-  }
 };
 
 /** The condition that a user is an admin at that instant. */
@@ -185,7 +140,7 @@ export const writeUser = async (
   const all = [...steps, ...(isMoved ? voidResetLink(user) : [])];
   const isWritten =
     all.length === 0
-      ? await updateOnce(update, version)
+      ? await updateOnce(update, (item) => item.version === version)
       : await transact([[{ Update: update }], ...all], version);
   return isWritten ? { ...user, ...fields } : undefined;
 };

@@ -21,7 +21,8 @@ const minute = 60_000;
 /** How a token relates to a session that was refreshed so many milliseconds ago. */
 const standing = (refreshToken: string, refresh: RefreshState, ago = 0): Standing['is'] => {
   const used = Date.now();
-  const session = { epoch: 0, created: used, used, until: 0, refresh };
+  const source = { ip_address: '', user_agent: '' };
+  const session = { id: '', epoch: 0, created: used, used, until: 0, ...source, refresh };
   return standingOf(parseRefreshToken(refreshToken), session, new Date(used + ago)).is;
 };
 

@@ -246,7 +246,7 @@ describe('A refresh token that was used', () => {
     const { refreshToken } = await refreshed(first);
     await refreshed(refreshToken);
     const agent = uniqueAgent();
-    proxy.impose({ fault: faults.lose, operation: 'TransactWriteItems' });
+    proxy.impose({ fault: faults.lose, operation: 'UpdateItem' });
 
     expect((await refresh(first, { 'user-agent': agent })).status).toBe(500);
 
