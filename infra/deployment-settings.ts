@@ -22,6 +22,14 @@ export class SettingError extends Error {
   }
 }
 
+export const parseJson = (given: string): unknown => {
+  try {
+    return JSON.parse(given);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Text that matches a pattern. */
 const text = (pattern: RegExp, rule: string) =>
   ({ rule, isAllowed: (given) => pattern.test(given) }) as const satisfies Allowed;
@@ -34,6 +42,27 @@ const retentions = Object.values(RetentionDays)
   .filter((days) => days !== RetentionDays.INFINITE)
   .sort((a, b) => a - b);
 
+const keyArn = text(
+  /^arn:aws[a-z-]*:kms:[a-z\d-]+:\d{12}:key\/[\w-]+$/,
+  'the ARN of a key in AWS KMS',
+);
+
+/** The tags in the text of a setting. @returns undefined for a text that has none */
+export const tagsIn = (given: string): Readonly<Record<string, string>> | undefined => {
+  const tags: unknown = parseJson(given);
+  if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return undefined;
+  const isText = (value: unknown, [least, most]: readonly [number, number]) =>
+    typeof value === 'string' &&
+    /^[\p{L}\p{Z}\p{N}_.:/=+@-]*$/u.test(value) &&
+    value.length >= least &&
+    value.length <= most;
+  const all = Object.entries(tags);
+  const isAllowed = all.every(
+    ([key, value]) => isText(key, [1, 128]) && isText(value, [0, 256]) && !/^aws:/i.test(key),
+  );
+  return isAllowed && all.length <= 40 ? (tags as Record<string, string>) : undefined;
+};
+
 const throttle = { from: 1, to: 100_000 } as const;
 
 interface DeploymentSetting extends Setting {
@@ -45,9 +74,27 @@ interface DeploymentSetting extends Setting {
 export const deploymentSettings = {
   /** Whether data outlives the stack (production) or goes with it. */
   stage: { allowed: ['development', 'production'], default: 'development' },
+  /** What everything is tagged with that bears tags. */
+  tags: {
+    allowed: {
+      rule: 'an object of at most 40 tags as AWS allows them',
+      isAllowed: (given) => tagsIn(given) !== undefined,
+    },
+    default: '{}',
+  },
   corsOrigins,
   /** Where alarms are sent; absent: alarms are only shown. */
   alarmEmail: { allowed: text(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'an email address') },
+  /** A topic that is told when an alarm is raised, and when it is over. */
+  alarmTopicArn: {
+    allowed: text(
+      /^arn:aws[a-z-]*:sns:[a-z\d-]+:\d{12}:[\w-]+$/,
+      'the ARN of a topic in Amazon SNS',
+    ),
+  },
+  /** Whose keys encrypt: those that AWS has, or one of the account's own; and which, not a new one. */
+  encryption: { allowed: ['aws', 'customer'], default: 'aws' },
+  encryptionKeyArn: { allowed: keyArn, requires: 'encryption' },
   /** The API's own host name; needs the certificate. */
   domainName: {
     allowed: text(
@@ -67,7 +114,7 @@ export const deploymentSettings = {
   auditSeal: { allowed: ['off', 'paused', 'on'], default: 'off' },
   /** Whether stage production may go without the seal: its chain is then never continued. */
   abandonAuditSeal: { allowed: ['yes', 'no'], default: 'no' },
-  auditLockDays: { allowed: { from: 1, to: 36_500 }, default: '365' },
+  auditLockDays: { allowed: { from: 1, to: 36_500 } },
   /** Days after which entries leave the table, and sealed files the archive. 0: they stay. */
   auditRetentionDays: libSettings.auditRetentionDays,
   auditArchiveDays: libSettings.auditArchiveDays,
@@ -93,13 +140,7 @@ export const deploymentSettings = {
   usersTableName: { allowed: tableName, requires: 'auditTableName' },
   auditTableName: { allowed: tableName, requires: 'usersTableName' },
   /** The key that an earlier stack, or this one before, encrypted secrets of second factors by. */
-  secondFactorKeyArn: {
-    allowed: text(
-      /^arn:aws[a-z-]*:kms:[a-z\d-]+:\d{12}:key\/[\w-]+$/,
-      'the ARN of a key in AWS KMS',
-    ),
-    requires: 'secondFactor',
-  },
+  secondFactorKeyArn: { allowed: keyArn, requires: 'secondFactor' },
   ...serviceSettings,
   /** 10 is the least that OWASP advises; 14 takes seconds. */
   bcryptCost: { ...serviceSettings.bcryptCost, allowed: { from: 10, to: 14 } },
@@ -113,7 +154,7 @@ export type DeploymentSettings = {
   readonly [K in Name]:
     | ValueOf<Catalogue[K]>
     | (Catalogue[K] extends { default: string } ? never : undefined);
-};
+} & { readonly auditLockDays: number };
 
 export const names = Object.keys(deploymentSettings) as Name[];
 
@@ -122,6 +163,7 @@ export type Given = Readonly<Record<string, unknown>>;
 const textOf = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
+  if (name === 'tags') return JSON.stringify(value);
   throw new SettingError(name, 'must be text or a number');
 };
 
@@ -193,6 +235,9 @@ const requireSealed = ({ stage, auditSeal, abandonAuditSeal }: DeploymentSetting
   );
 };
 
+/** As long as the archive keeps entries, which is for ever where it is 0, and at most seven years. */
+const defaultLockDays = (auditArchiveDays: number) => Math.min(auditArchiveDays || 365, 2555);
+
 /**
  * Reads the settings of a deployment. Those of stage production stand in infra/production.json; what
  * is given overrides them.
@@ -203,7 +248,9 @@ export const readDeploymentSettings = (chosen: Given): DeploymentSettings => {
   const given = isProduction ? { ...production, ...chosen } : chosen;
   requireKnown(given);
   const values = names.map((name) => [name, readSetting(name, given)]);
-  const settings: DeploymentSettings = Object.fromEntries(values);
+  const read = Object.fromEntries(values);
+  const auditLockDays = read.auditLockDays ?? defaultLockDays(read.auditArchiveDays);
+  const settings: DeploymentSettings = { ...read, auditLockDays };
   requireConsistent(settings);
   requireKept(settings);
   requireStream(settings);

@@ -5,6 +5,7 @@ import {
   type Given,
   type Name,
   names,
+  parseJson,
   readDeploymentSettings,
   readSetting,
   SettingError,
@@ -12,14 +13,6 @@ import {
 
 const folder = new URL('deployments/', import.meta.url).pathname;
 const fileOf = (name: string) => `infra/deployments/${name}.json`;
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
 
 /** The settings in the file of a deployment. @throws {SettingError} where there is no such file */
 const readFile = (name: string): Given => {
@@ -34,7 +27,7 @@ const readFile = (name: string): Given => {
       `is ${name}, but ${fileOf(name)} is missing; there are ${choice}`,
     );
   }
-  const given = parse(readFileSync(`${folder}${name}.json`, 'utf8'));
+  const given = parseJson(readFileSync(`${folder}${name}.json`, 'utf8'));
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Given;
   throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not a JSON object`);
 };
@@ -51,6 +44,7 @@ const consequences = {
 const missingFrom = (file: Given, settings: DeploymentSettings): readonly string[] =>
   (Object.keys(consequences) as (keyof typeof consequences)[])
     .filter((name) => settings[name] === readSetting(name, {}) && !Object.hasOwn(file, name))
+    .filter((name) => name !== 'alarmEmail' || !settings.alarmTopicArn)
     .map((name) => `${name} is ${settings[name] || 'not set'}: ${consequences[name]}`);
 
 /** Says that entries stay in the archive after the days for which nobody can delete them. */

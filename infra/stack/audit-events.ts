@@ -7,7 +7,7 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { variableOf } from '../../lib/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditPublisher } from '../uses.ts';
-import { createUnsent, ServiceFunction, type SharedFunctionProps } from './function.ts';
+import { createUnsent, ServiceFunction, type SharedFunctionProps, withoutKey } from './function.ts';
 
 export interface AuditEvents {
   readonly publisher: ServiceFunction;
@@ -25,7 +25,7 @@ export const createAuditEvents = (
   const bus = new EventBus(stack, 'EventBus', { eventBusName: stack.stackName });
   const definition = auditPublisher;
   const publisher = new ServiceFunction(stack, 'PublishAudit', { ...shared, definition });
-  const refused = createUnsent(publisher);
+  const refused = createUnsent(publisher, shared.dataKey);
   const { lambda } = publisher;
   lambda.addEnvironment(
     variableOf('eventsUrl'),
@@ -42,7 +42,7 @@ export const createAuditEvents = (
       bisectBatchOnError: true,
       // As long as a stream keeps its records.
       maxRecordAge: Duration.hours(24),
-      onFailure: new SqsDlq(refused),
+      onFailure: new SqsDlq(withoutKey(refused)),
     }),
   );
   const outputs = { EventBusName: bus.eventBusName, RefusedEventsQueueUrl: refused.queueUrl };

@@ -11,11 +11,12 @@ import {
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import { senderIn } from '../../lib/settings.ts';
 import type { FunctionDefinition, Use } from '../uses.ts';
+import { type ServiceWithKey, usingKey } from './encryption.ts';
 import type { Tables } from './table.ts';
 
 /** Below the gateway's timeout of 30 s, so that the function's own response arrives. */
@@ -29,9 +30,9 @@ export interface SharedFunctionProps {
   /** The key of second factors, where users can have one. */
   readonly factorKey: IKey | undefined;
   readonly variables: Readonly<Record<string, string>>;
-  readonly logs: Required<
-    Pick<LogGroupProps, 'retention' | 'removalPolicy' | 'deletionProtectionEnabled'>
-  >;
+  readonly logs: LogGroupProps;
+  /** The key of all data, where it is not encrypted by keys of AWS. */
+  readonly dataKey: IKey | undefined;
 }
 
 export interface ServiceFunctionProps extends SharedFunctionProps {
@@ -133,9 +134,17 @@ const sendingMail = (stack: Stack, mailFrom: string) => {
   });
 };
 
+/** The services through which a function uses what the key of all data encrypts. */
+const servicesWithKey = ({ permissions, uses }: FunctionDefinition): readonly ServiceWithKey[] => [
+  ...(permissions.length > 0 ? (['dynamodb'] as const) : []),
+  ...(uses.has('secret') ? (['secretsmanager'] as const) : []),
+  ...(uses.has('mail.send') || uses.has('audit.publish') ? (['sqs'] as const) : []),
+];
+
 /** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
 const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {
-  const { definition, variables, mail, factorKey } = props;
+  const { definition, variables, mail, factorKey, dataKey } = props;
+  const services = servicesWithKey(definition);
   return [
     ...ofTables(props),
     ...(definition.uses.has('secret') ? [readingSecret(props)] : []),
@@ -146,13 +155,16 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
         )
       : []),
     ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM ?? '')] : []),
+    ...(dataKey && services.length > 0 ? [usingKey(dataKey, services)] : []),
   ];
 };
 
 /** The queue of what a function could not send, with the errors. */
-export const createUnsent = (scope: Construct): Queue => {
+export const createUnsent = (scope: Construct, dataKey: IKey | undefined): Queue => {
   const queue = new Queue(scope, 'Unsent', {
-    encryption: QueueEncryption.SQS_MANAGED,
+    ...(dataKey
+      ? { encryption: QueueEncryption.KMS, encryptionMasterKey: dataKey }
+      : { encryption: QueueEncryption.SQS_MANAGED }),
     enforceSSL: true,
     retentionPeriod: Duration.days(14),
   });
@@ -163,12 +175,16 @@ export const createUnsent = (scope: Construct): Queue => {
   return queue;
 };
 
+/** A queue to which the CDK grants sending, but not the use of its key, which `usingKey` grants. */
+export const withoutKey = (queue: Queue): IQueue =>
+  Queue.fromQueueArn(queue, 'WithoutKey', queue.queueArn);
+
 /** How Lambda repeats asynchronous invocations that have failed. */
 const retrying = (unsent: Queue) => ({
   retryAttempts: 2,
   // After an hour the user has asked for another mail.
   maxEventAge: Duration.hours(1),
-  onFailure: new SqsDestination(unsent),
+  onFailure: new SqsDestination(withoutKey(unsent)),
 });
 
 /** A function of the service: every default that functions share is set here. */
@@ -188,7 +204,7 @@ export class ServiceFunction extends Construct {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
     });
     this.logGroup.grantWrite(role);
-    this.unsent = definition.uses.has('mail.send') ? createUnsent(this) : undefined;
+    this.unsent = definition.uses.has('mail.send') ? createUnsent(this, props.dataKey) : undefined;
     this.lambda = new LambdaFunction(this, 'Function', {
       description: definition.routes.map(({ key }) => key).join(', ') || definition.name,
       code: props.codeOf(definition),
@@ -201,6 +217,7 @@ export class ServiceFunction extends Construct {
       role,
       logGroup: this.logGroup,
       environment: environmentOf(props),
+      ...(props.dataKey ? { environmentEncryption: props.dataKey } : {}),
       ...(reservedConcurrency ? { reservedConcurrentExecutions: reservedConcurrency } : {}),
       ...(this.unsent ? retrying(this.unsent) : {}),
     });

@@ -1,36 +1,41 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CfnOutput, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
-import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { CfnOutput, RemovalPolicy, Stack, Tags, Validations } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Code } from 'aws-cdk-lib/aws-lambda';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
-import { type DeploymentSettings, functionVariables } from '../deployment-settings.ts';
+import { type DeploymentSettings, functionVariables, tagsIn } from '../deployment-settings.ts';
 import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
 import { bundleFunctions } from './bundling/bundle.ts';
+import { dataKeyOf, factorKeyOf } from './encryption.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
-import { createAlarmTopic } from './monitoring/alarm-topic.ts';
+import { alarmTopicsOf } from './monitoring/alarm-topic.ts';
 import { createAlarms } from './monitoring/alarms.ts';
 import { createDashboard } from './monitoring/dashboard.ts';
 import { createLogMetrics } from './monitoring/metrics.ts';
-import { createTable, placeholder, type Tables, takeOverTable } from './table.ts';
+import { createTable, type Tables, takeOverTable } from './table.ts';
 
 /**
  * Creates the secret that signs tokens and cursors, with a random value.
  * @param keep whether it is kept when the stack is deleted
  */
-const createSigningSecret = (scope: Construct, { keep }: { keep: boolean }): Secret => {
+const createSigningSecret = (
+  scope: Construct,
+  { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
+): Secret => {
   const secret = new Secret(scope, 'SigningSecret', {
     description: 'Signs the tokens of the service; rotated by an operator',
     // 64 letters and digits have 381 bits of entropy; HS256 requires 256.
     generateSecretString: { passwordLength: 64, excludePunctuation: true },
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    ...(dataKey ? { encryptionKey: dataKey } : {}),
   });
   Validations.of(secret).acknowledge({
     id: 'AwsSolutions-SMG4',
@@ -38,30 +43,6 @@ const createSigningSecret = (scope: Construct, { keep }: { keep: boolean }): Sec
       'An operator command rotates it; both versions verify tokens for a day. A rotation function would need the permission to write the secret, which no function has.',
   });
   return secret;
-};
-
-/**
- * The key that encrypts the secrets of second factors. In production it is kept when the setting goes
- * off, or the stack is deleted: without it, nobody who has a second factor could log in when the
- * setting is on again. A stack that was given a key never makes another one in its place.
- */
-const factorKeyOf = (
-  stack: Stack,
-  settings: DeploymentSettings,
-  { keep }: { keep: boolean },
-): IKey | undefined => {
-  const { secondFactor, secondFactorKeyArn } = settings;
-  if (secondFactor === 'off') return undefined;
-  if (secondFactorKeyArn) {
-    const key = Key.fromKeyArn(stack, 'SecondFactorKey', secondFactorKeyArn);
-    placeholder(key);
-    return key;
-  }
-  return new Key(stack, 'SecondFactorKey', {
-    description: `Encrypts the secrets of second factors of ${stack.stackName}`,
-    enableKeyRotation: true,
-    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-  });
 };
 
 /** The code of all functions, bundled at once; none where the CDK asks for a template alone. */
@@ -101,7 +82,7 @@ const createFunctions = (
 const tablesOf = (
   stack: Stack,
   settings: DeploymentSettings,
-  { keep }: { keep: boolean },
+  { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
 ): Tables => {
   const { usersTableName, auditTableName, auditStreamArn, events } = settings;
   const table = (
@@ -112,7 +93,7 @@ const tablesOf = (
     const { tableName, tableStreamArn } = existing;
     if (tableName) return takeOverTable(stack, id, { tableName, tableStreamArn });
     const hasStream = events === 'on' && definition.name === 'audit';
-    return createTable(stack, id, definition, { keep, hasStream });
+    return createTable(stack, id, definition, { keep, hasStream, dataKey });
   };
   return {
     users: table('UsersTable', usersTable, { tableName: usersTableName }),
@@ -122,6 +103,17 @@ const tablesOf = (
     }),
   };
 };
+
+/** How logs are kept. */
+const logsOf = (
+  { logRetentionDays: retention }: DeploymentSettings,
+  { keep, dataKey }: { keep: boolean; dataKey: IKey | undefined },
+): LogGroupProps => ({
+  retention,
+  removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  deletionProtectionEnabled: keep,
+  ...(dataKey ? { encryptionKey: dataKey } : {}),
+});
 
 /** The queue of messages on which the mail function has failed. */
 const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<string, string>> => {
@@ -137,18 +129,16 @@ export class ServiceStack extends Stack {
       description: 'User accounts, authentication and audit logging',
       terminationProtection: keep,
     });
-    const logs = {
-      retention: settings.logRetentionDays,
-      removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-      deletionProtectionEnabled: keep,
-    };
-
-    const tables = tablesOf(this, settings, { keep });
-    const signingSecret = createSigningSecret(this, { keep });
+    const tags = Object.entries(tagsIn(settings.tags) ?? {});
+    for (const [key, value] of tags) Tags.of(this).add(key, value);
+    const dataKey = dataKeyOf(this, settings, { keep });
+    const logs = logsOf(settings, { keep, dataKey });
+    const tables = tablesOf(this, settings, { keep, dataKey });
+    const signingSecret = createSigningSecret(this, { keep, dataKey });
     const factorKey = factorKeyOf(this, settings, { keep });
     const variables = functionVariables(settings);
     const codeOf = bundlesOf(this, settings);
-    const shared = { codeOf, tables, signingSecret, variables, logs, factorKey };
+    const shared = { codeOf, tables, signingSecret, variables, logs, factorKey, dataKey };
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
     const events = createAuditEvents(this, settings, shared);
@@ -159,7 +149,7 @@ export class ServiceStack extends Stack {
     const sealer = seal?.sealer;
     const logged = { functions, sealer, events, accessLogs };
     const watched = { api, tables, ...logged, logMetrics: createLogMetrics(this, logged) };
-    const alarms = createAlarms(this, watched, createAlarmTopic(this, settings));
+    const alarms = createAlarms(this, watched, alarmTopicsOf(this, settings, dataKey));
     const dashboard = createDashboard(this, watched, alarms);
 
     this.output({
@@ -170,6 +160,7 @@ export class ServiceStack extends Stack {
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
       ...(factorKey ? { SecondFactorKeyArn: factorKey.keyArn } : {}),
+      ...(dataKey ? { EncryptionKeyArn: dataKey.keyArn } : {}),
       ...seal?.outputs,
       ...events?.outputs,
       ...unsentMailsOf(functions),

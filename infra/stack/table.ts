@@ -8,6 +8,7 @@ import {
   Table,
   TableEncryption,
 } from 'aws-cdk-lib/aws-dynamodb';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { KeyAttribute, TableDefinition } from '../../lib/dynamodb/tables.ts';
 
@@ -20,17 +21,20 @@ const attribute = ({ name, type }: KeyAttribute) => ({ name, type: keyTypes[type
  * Creates the table of a definition, with its indexes.
  * @param keep whether it is kept when the stack is deleted, and protected against deletion
  * @param hasStream whether it has a stream of its changes
+ * @param dataKey encrypts it; absent: a key that AWS manages
  */
 export const createTable = (
   scope: Construct,
   id: string,
   definition: TableDefinition,
-  { keep, hasStream }: { keep: boolean; hasStream: boolean },
+  { keep, hasStream, dataKey }: { keep: boolean; hasStream: boolean; dataKey: IKey | undefined },
 ): Table => {
   const table = new Table(scope, id, {
     partitionKey: attribute(definition.partitionKey),
     billingMode: BillingMode.PAY_PER_REQUEST,
-    encryption: TableEncryption.AWS_MANAGED,
+    ...(dataKey
+      ? { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: dataKey }
+      : { encryption: TableEncryption.AWS_MANAGED }),
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     deletionProtection: keep,
     removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,

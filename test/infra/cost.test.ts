@@ -1,28 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { serviceNames, variableOf } from '../../lib/settings.ts';
-import { everySetting } from '../support/every-setting.ts';
-import { production, resourcesOf, synthesise } from './stack/template.ts';
+import { everything, resourcesOf, synthesise } from './stack/template.ts';
 
 const cost = readFileSync('infra/cost.md', 'utf8');
 
-const allSettings = {
-  ...production,
-  v1Users: 'on',
-  docs: 'on',
-  events: 'on',
-  ...Object.fromEntries(
-    serviceNames.flatMap((name) => {
-      const value = (everySetting as Readonly<Record<string, string>>)[variableOf(name)];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  ),
-};
-
 /** The deployments of the table's columns. */
-const deployments = [{}, { stage: 'production' }, allSettings];
+const deployments = [{}, { stage: 'production' }, everything];
 
-type Context = (typeof deployments)[number];
+type Context = Readonly<Record<string, unknown>>;
 
 const propertiesOf = (type: string) => (context: Context) =>
   [...resourcesOf(synthesise(context), type).values()].map(({ Properties }) => Properties);

@@ -12,8 +12,12 @@ describe('readDeploymentSettings', () => {
   it('has a default for every setting', () => {
     expect(readDeploymentSettings({})).toEqual({
       stage: 'development',
+      tags: '{}',
       corsOrigins: '*',
       alarmEmail: undefined,
+      alarmTopicArn: undefined,
+      encryption: 'aws',
+      encryptionKeyArn: undefined,
       domainName: undefined,
       certificateArn: undefined,
       auditSeal: 'off',
@@ -74,6 +78,12 @@ describe('readDeploymentSettings', () => {
     ['logRetentionDays', '365', 365],
     ['auditSeal', 'on', 'on'],
     ['auditLockDays', '30', 30],
+    [
+      'tags',
+      { team: 'identity', 'cost:center': '12 34/a' },
+      '{"team":"identity","cost:center":"12 34/a"}',
+    ],
+    ['tags', '{"team":""}', '{"team":""}'],
     ['throttleRate', '2000', 2000],
     ['v1ReservedConcurrency', '5', 5],
     ['v1ReservedConcurrency', 'none', 'none'],
@@ -122,11 +132,26 @@ describe('readDeploymentSettings', () => {
     ['credentialsThrottleBurst', '1001', 'must not be above throttleBurst, which is 1000'],
     ['usersTableName', 'my table', 'must be the name of a DynamoDB table'],
     ['events', 'yes', 'must be one of off, on'],
-    ['auditStreamArn', 'audit-kept', 'must be the ARN of a stream of DynamoDB'],
-    ['auditTableName', 'ab', 'must be the name of a DynamoDB table'],
+    ['alarmTopicArn', 'arn:aws:sns:eu-west-1:1:alarms', 'must be the ARN of a topic in Amazon SNS'],
+    ['encryption', 'kms', 'must be one of aws, customer'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
+  });
+
+  it.each([
+    'team',
+    ['team'],
+    null,
+    { team: 1 },
+    { '': 'x' },
+    { 'aws:team': 'x' },
+    { team: 'a;b' },
+    { team: 'x'.repeat(257) },
+    Object.fromEntries(Array.from({ length: 41 }, (_, i) => [`key-${i}`, ''])),
+  ])('refuses the tags %j', (tags) => {
+    const rule = 'must be an object of at most 40 tags as AWS allows them';
+    expect(() => readDeploymentSettings({ tags })).toThrow(new SettingError('tags', rule));
   });
 
   const kept = { usersTableName: 'users-kept', auditTableName: 'audit-kept' };
@@ -216,6 +241,16 @@ describe('The time for which entries are kept', () => {
   const sealed = { auditSeal: 'on' };
 
   it.each([
+    [0, 365],
+    [365, 365],
+    [2555, 2555],
+    [36_500, 2555],
+  ])('is where the archive keeps them for %d days %d days under lock', (days, locked) => {
+    const given = { ...sealed, auditRetentionDays: 30, auditArchiveDays: days };
+    expect(readDeploymentSettings(given).auditLockDays).toBe(locked);
+  });
+
+  it.each([
     [{ ...sealed, auditRetentionDays: 30 }],
     [{ ...sealed, auditRetentionDays: 90, auditArchiveDays: 90, auditLockDays: 90 }],
   ])('may be %o', (given) => {
@@ -237,7 +272,7 @@ describe('The time for which entries are kept', () => {
       'auditArchiveDays must not be below auditRetentionDays, which is 0, for ever',
     ],
     [
-      { ...sealed, auditRetentionDays: 30, auditArchiveDays: 364 },
+      { ...sealed, auditRetentionDays: 30, auditArchiveDays: 364, auditLockDays: 365 },
       'auditArchiveDays must not be below auditLockDays, which is 365',
     ],
   ])('may not be %o', (given, message) => {

@@ -68,8 +68,8 @@ describe('Before a deployment', () => {
   });
 
   it('it is said that entries are locked for a shorter time than they are kept', () => {
-    expect(said({ ...file, auditArchiveDays: 2555, auditRetentionDays: 90 })).toEqual([
-      'auditArchiveDays=2555 is more than auditLockDays=365: after 365 days whoever has the permission can delete entries from the archive',
+    expect(said({ ...file, auditArchiveDays: 2920, auditRetentionDays: 90 })).toEqual([
+      'auditArchiveDays=2920 is more than auditLockDays=2555: after 2555 days whoever has the permission can delete entries from the archive',
     ]);
   });
 
@@ -81,6 +81,14 @@ describe('Before a deployment', () => {
 
   it.each([
     ['what the file says', file],
+    [
+      'alarms that go to a topic',
+      {
+        ...file,
+        alarmEmail: undefined,
+        alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms',
+      },
+    ],
     [
       'what the file does without',
       { ...file, mailFrom: '', resetUrl: '', verifyUrl: '', emailVerification: 'off' },

@@ -1,25 +1,28 @@
 import { ArnFormat, RemovalPolicy, type Stack } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { DeploymentSettings } from '../../deployment-settings.ts';
 
 /**
  * Creates an encrypted topic that mails alarms to the address in the settings, if there is one. The
- * recipient must confirm the subscription. The topic has a key of its own, because CloudWatch may not
- * use the key that AWS manages for SNS.
+ * recipient must confirm the subscription. The topic has a key of its own unless there is one for all
+ * data, because CloudWatch may not use the key that AWS manages for SNS.
  */
-export const createAlarmTopic = (
+const createAlarmTopic = (
   stack: Stack,
   { alarmEmail }: DeploymentSettings,
+  dataKey: IKey | undefined,
 ): Topic | undefined => {
   if (!alarmEmail) return undefined;
-  const key = new Key(stack, 'AlarmTopicKey', {
-    description: `Alarms of ${stack.stackName}`,
-    enableKeyRotation: true,
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
+  const key =
+    dataKey ??
+    new Key(stack, 'AlarmTopicKey', {
+      description: `Alarms of ${stack.stackName}`,
+      enableKeyRotation: true,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
   const topic = new Topic(stack, 'AlarmTopic', { masterKey: key, enforceSSL: true });
   topic.addSubscription(new EmailSubscription(alarmEmail));
   const alarmsOfStack = {
@@ -50,4 +53,22 @@ export const createAlarmTopic = (
     }),
   );
   return topic;
+};
+
+/** The topics of alarms: those that are told when one is raised, and when it is over. */
+export interface AlarmTopics {
+  readonly raised: readonly ITopic[];
+  readonly over: readonly ITopic[];
+}
+
+/** The topics of the settings: one that mails, and one that exists already. */
+export const alarmTopicsOf = (
+  stack: Stack,
+  settings: DeploymentSettings,
+  dataKey: IKey | undefined,
+): AlarmTopics => {
+  const { alarmTopicArn: arn } = settings;
+  const own = createAlarmTopic(stack, settings, dataKey);
+  const over = arn ? [Topic.fromTopicArn(stack, 'GivenAlarmTopic', arn)] : [];
+  return { raised: own ? [own, ...over] : over, over };
 };

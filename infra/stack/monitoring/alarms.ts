@@ -8,10 +8,10 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
 import { entryNotWritten, noticeNotHandedOver } from '../../../lib/log.ts';
 import type { Tables } from '../table.ts';
+import type { AlarmTopics } from './alarm-topic.ts';
 import {
   hasRefreshes,
   type Logged,
@@ -203,8 +203,12 @@ const mailAlarms = ({ functions, logMetrics }: Watched): AlarmDefinition[] => {
   ];
 };
 
-/** Creates the alarms of the service, which go to a topic if there is one. */
-export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | undefined): Alarm[] =>
+/** Creates the alarms of the service. */
+export const createAlarms = (
+  stack: Stack,
+  watched: Watched,
+  { raised, over }: AlarmTopics,
+): Alarm[] =>
   [
     gatewayAlarms,
     functionAlarms,
@@ -230,6 +234,7 @@ export const createAlarms = (stack: Stack, watched: Watched, topic: ITopic | und
           ? TreatMissingData.BREACHING
           : TreatMissingData.NOT_BREACHING,
       });
-      if (topic) alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addAlarmAction(...raised.map((topic) => new SnsAction(topic)));
+      alarm.addOkAction(...over.map((topic) => new SnsAction(topic)));
       return alarm;
     });

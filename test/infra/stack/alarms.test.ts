@@ -172,6 +172,14 @@ describe('Every alarm', () => {
     }
   });
 
+  it('goes to a topic of the settings too, when it is raised and when it is over', () => {
+    const alarmTopicArn = 'arn:aws:sns:eu-west-1:123456789012:on-call';
+    for (const { Properties } of alarms({ ...production, alarmTopicArn }).values()) {
+      expect(Properties.AlarmActions.map(target)).toEqual(['AlarmTopic', alarmTopicArn]);
+      expect(Properties.OKActions).toEqual([alarmTopicArn]);
+    }
+  });
+
   it('goes to the topic when an address is set, and nowhere otherwise', () => {
     for (const { Properties } of alarms(production).values()) {
       expect(Properties.AlarmActions.map(target)).toEqual(['AlarmTopic']);

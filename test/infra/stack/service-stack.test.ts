@@ -1,6 +1,6 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { production, resourcesOf, stackOf, synthesise, target } from './template.ts';
+import { everything, production, resourcesOf, stackOf, synthesise, target } from './template.ts';
 
 const outputs = (context = {}) =>
   Object.fromEntries(
@@ -16,6 +16,11 @@ const texts = (value: unknown, path = ''): [string, string][] => {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => texts(inner, `${path}/${key}`));
 };
+
+interface Tagged {
+  readonly Type: string;
+  readonly Properties?: { readonly Tags?: unknown };
+}
 
 /** What becomes of a resource when the stack is deleted, and when the resource is replaced. */
 interface Policies {
@@ -71,6 +76,30 @@ describe('the stack', () => {
 
     // Logical ids end in eight characters of a hash; nothing else may look random.
     expect(long.filter(([, text]) => !/^[A-Za-z\d]+[\dA-F]{8}$/.test(text))).toEqual([]);
+  });
+
+  it('has fewer than 470 resources of the 500 that CloudFormation allows, with all settings on', () => {
+    expect(Object.keys(synthesise(everything).toJSON().Resources).length).toBeLessThan(470);
+  });
+
+  it('bears the tags of the settings wherever CloudFormation knows any', () => {
+    const untagged = Object.values<Tagged>(synthesise(everything).toJSON().Resources)
+      .filter(({ Properties }) => !JSON.stringify(Properties?.Tags ?? '').includes('identity'))
+      .map(({ Type }) => Type);
+
+    expect([...new Set(untagged)].sort()).toEqual([
+      'AWS::ApiGatewayV2::ApiMapping',
+      'AWS::ApiGatewayV2::Integration',
+      'AWS::ApiGatewayV2::Route',
+      'AWS::IAM::Policy',
+      'AWS::Lambda::EventInvokeConfig',
+      'AWS::Lambda::Permission',
+      'AWS::Logs::MetricFilter',
+      'AWS::S3::BucketPolicy',
+      'AWS::SNS::Subscription',
+      'AWS::SNS::TopicPolicy',
+      'AWS::SQS::QueuePolicy',
+    ]);
   });
 
   it('has no custom resources and no functions of the CDK', () => {

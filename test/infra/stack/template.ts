@@ -8,6 +8,8 @@ import { afterAll } from 'vitest';
 import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
 import { ServiceStack } from '../../../infra/stack/service-stack.ts';
 import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
+import { serviceNames, variableOf } from '../../../lib/settings.ts';
+import { everySetting } from '../../support/every-setting.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };
 
@@ -16,6 +18,23 @@ export const production = {
   alarmEmail: 'operator@example.com',
   domainName: 'accounts.example.com',
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d',
+};
+
+/** Production with each setting on that adds resources. */
+export const everything = {
+  ...production,
+  tags: { team: 'identity' },
+  alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
+  encryption: 'customer',
+  v1Users: 'on',
+  docs: 'on',
+  events: 'on',
+  ...Object.fromEntries(
+    serviceNames.flatMap((name) => {
+      const value = (everySetting as Readonly<Record<string, string>>)[variableOf(name)];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  ),
 };
 
 const assemblies = mkdtempSync(join(tmpdir(), 'assemblies-'));

@@ -1,0 +1,104 @@
+import { ArnFormat, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import type { DeploymentSettings } from '../deployment-settings.ts';
+import { placeholder } from './table.ts';
+
+interface KeyOptions {
+  readonly description: string;
+  /** The ARN of a key to use instead of a new one. */
+  readonly arn: string | undefined;
+  /** Whether the key is kept when nothing uses it any more, or the stack is deleted. */
+  readonly keep: boolean;
+}
+
+/** Creates a key. A stack that was given a key never makes another one in its place. */
+const keyOf = (stack: Stack, id: string, { description, arn, keep }: KeyOptions): IKey => {
+  if (arn) {
+    const key = Key.fromKeyArn(stack, id, arn);
+    placeholder(key);
+    return key;
+  }
+  return new Key(stack, id, {
+    description,
+    enableKeyRotation: true,
+    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
+};
+
+/**
+ * The key that encrypts the secrets of second factors. In production it is kept when the setting goes
+ * off, or the stack is deleted: without it, nobody who has a second factor could log in when the
+ * setting is on again.
+ */
+export const factorKeyOf = (
+  stack: Stack,
+  { secondFactor, secondFactorKeyArn: arn }: DeploymentSettings,
+  { keep }: { keep: boolean },
+): IKey | undefined => {
+  const description = `Encrypts the secrets of second factors of ${stack.stackName}`;
+  if (secondFactor === 'off') return undefined;
+  return keyOf(stack, 'SecondFactorKey', { description, arn, keep });
+};
+
+/**
+ * The key that encrypts tables, secrets, queues, the topic of alarms, logs and the variables of
+ * functions, where they are not encrypted by keys of AWS. It is kept in production, because tables,
+ * backups and logs that outlive the stack are lost without it. The sealed archive does not have it,
+ * because whoever deletes a key deletes what it encrypts, locked or not.
+ */
+export const dataKeyOf = (
+  stack: Stack,
+  { encryption, encryptionKeyArn: arn }: DeploymentSettings,
+  { keep }: { keep: boolean },
+): IKey | undefined => {
+  if (encryption === 'aws') return undefined;
+  const description = `Encrypts the data of ${stack.stackName}`;
+  const key = keyOf(stack, 'DataKey', { description, arn, keep });
+  const logGroups = stack.formatArn({
+    service: 'logs',
+    resource: 'log-group',
+    resourceName: `${stack.stackName}-*`,
+    arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+  });
+  key.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
+      actions: [
+        'kms:Encrypt',
+        'kms:Decrypt',
+        'kms:ReEncrypt*',
+        'kms:GenerateDataKey*',
+        'kms:DescribeKey',
+      ],
+      resources: ['*'],
+      conditions: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logGroups } },
+    }),
+  );
+  return key;
+};
+
+/** A service of AWS that uses the key on behalf of a function. */
+export type ServiceWithKey = 'dynamodb' | 'secretsmanager' | 'sqs';
+
+/** Lets a function read and write what services encrypt by the key, through these services only. */
+export const usingKey = (key: IKey, services: readonly ServiceWithKey[]): PolicyStatement => {
+  const { region } = Stack.of(key);
+  return new PolicyStatement({
+    actions: [
+      'kms:Encrypt',
+      'kms:Decrypt',
+      'kms:ReEncryptFrom',
+      'kms:ReEncryptTo',
+      'kms:GenerateDataKey',
+      'kms:GenerateDataKeyWithoutPlaintext',
+      'kms:DescribeKey',
+    ],
+    resources: [key.keyArn],
+    conditions: {
+      StringEquals: {
+        'kms:ViaService': services.map((service) => `${service}.${region}.amazonaws.com`),
+      },
+    },
+  });
+};
