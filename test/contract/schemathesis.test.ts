@@ -1,12 +1,12 @@
 /** Requests that schemathesis makes from the OpenAPI document, and what it expects of responses. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { staticFilesFolder } from '../../infra/static-files.ts';
 import { logIn, register } from '../support/client.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { pythonProgram } from '../support/python.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -25,8 +25,7 @@ const program = resolve(
     folder: '.contract/python',
   }),
 );
-const folder = mkdtempSync(join(tmpdir(), 'schemathesis-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = folderForThisFile();
 
 /** @param parts in test/contract */
 const writeConfiguration = (name: string, parts: readonly string[]): string => {

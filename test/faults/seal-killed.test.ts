@@ -1,15 +1,15 @@
 /** The sealer, killed at any instant of its first sealing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterAll, expect, inject, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { toItem } from '../../lib/audit/store.ts';
 import { makeKey } from '../../lib/seal/folder.ts';
 import { numberOf } from '../../lib/seal/header.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { useOwnTables } from '../support/own-tables.ts';
 import { seed } from '../support/runs.ts';
 import { writeBatches } from '../support/write-batches.ts';
@@ -20,8 +20,7 @@ const fileSize = 2500;
 const start = Date.UTC(2026, 0, 1);
 const now = new Date(start + entries * 100 + 600_000).toISOString();
 
-const folder = mkdtempSync(join(tmpdir(), 'killed-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = folderForThisFile();
 
 const { audit } = await useOwnTables();
 

@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForThisFile } from '../support/folder.ts';
 import { everything, production, withoutBundling } from './stack/template.ts';
 
 /** What an operator would choose. */
 const { stage: _, ...chosen } = production;
 
 const root = new URL('../..', import.meta.url).pathname;
-const output = mkdtempSync(join(tmpdir(), 'accounts-synth-'));
-afterAll(() => rmSync(output, { recursive: true }));
+const output = folderForThisFile();
 
 /** Runs the CDK application as the CDK's command line does. */
 const synth = (context: object, nodeOptions: string[] = []) =>

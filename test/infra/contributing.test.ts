@@ -1,9 +1,9 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForThisFile } from '../support/folder.ts';
 import { cleanEnvironment } from '../support/operator.ts';
 
 const blocks = [
@@ -19,8 +19,7 @@ const blockWith = (text: string): string => {
 
 const execute = promisify(execFile);
 
-const copy = mkdtempSync(join(tmpdir(), 'contributing-'));
-afterAll(() => rmSync(copy, { recursive: true }));
+const copy = folderForThisFile();
 
 const write = (file: string, content: string) => writeFileSync(join(copy, file), content);
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderForThisTest } from '../support/folder.ts';
 
 interface LockedPackage {
   readonly version?: string;
@@ -50,8 +50,7 @@ describe('What npm ci brings', () => {
 describe('npm ci in a folder with the .npmrc of the project', () => {
   /** A project whose one package requires a Node that does not exist yet. */
   const makeProject = () => {
-    const folder = mkdtempSync(join(tmpdir(), 'packages-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = folderForThisTest();
     const write = (name: string, content: object) =>
       writeFileSync(join(folder, name), JSON.stringify(content));
     const root = { name: 'root', version: '1.0.0', dependencies: { newer: 'file:newer' } };
@@ -141,8 +140,7 @@ describe('A command without all packages', () => {
     inPlace = Object.keys(locked) as readonly string[],
     commands = true,
   } = {}): string => {
-    const folder = mkdtempSync(join(tmpdir(), 'installation-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = folderForThisTest();
     mkdirSync(join(folder, 'infra'));
     copyFileSync('infra/installation.js', join(folder, 'infra/installation.js'));
     for (const path of inPlace) mkdirSync(join(folder, path), { recursive: true });

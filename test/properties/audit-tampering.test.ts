@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { folderArchive } from '../../lib/seal/folder.ts';
 import { numberOf } from '../../lib/seal/header.ts';
 import type { Verification } from '../../lib/seal/verify.ts';
+import { folderForThisTest } from '../support/folder.ts';
 import { counted, holds } from '../support/runs.ts';
 import {
   copyOf,
@@ -18,8 +18,7 @@ import { type SealCase, sealCases, sound } from './seal-cases.ts';
 
 /** The archive of a trail in a folder. */
 const writeArchive = ({ archive }: TestTrail, onDisk: (folder: string) => void): string => {
-  const base = mkdtempSync(join(tmpdir(), 'tampered-'));
-  onTestFinished(() => rmSync(base, { recursive: true }));
+  const base = folderForThisTest();
   const folder = join(base, 'archive');
   mkdirSync(folder);
   for (const [name, content] of archive.files) writeFileSync(join(folder, name), content);

@@ -1,13 +1,13 @@
 /** A second verifier, which knows only lib/seal/README.md, finds what ours finds. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { folderArchive } from '../../lib/seal/folder.ts';
 import { fileName, numberOf } from '../../lib/seal/header.ts';
 import type { Item } from '../../lib/seal/line.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { seed } from '../support/runs.ts';
 import { copyOf, makeTrail, type Outcome, type TestTrail } from '../support/sealed-trail.ts';
 import { hostile, put } from './hostile-items.ts';
@@ -15,8 +15,7 @@ import { sealCases, sound } from './seal-cases.ts';
 
 const minute = 60_000;
 const day = 86_400_000;
-const base = mkdtempSync(join(tmpdir(), 'verifiers-'));
-afterAll(() => rmSync(base, { recursive: true }));
+const base = folderForThisFile();
 
 /** What the other verifier prints: rules of the page with numbers of files and ids. */
 interface Told {

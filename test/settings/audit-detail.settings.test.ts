@@ -1,16 +1,12 @@
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import type { AuditEntry } from '../../lib/audit/entry.ts';
-import { entriesOf, nextPage, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
+import { entriesOf, nextPage, uniqueAgent } from '../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../support/client.ts';
-import { overtake, startProxy } from '../support/proxy.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { overtake } from '../support/proxy.ts';
 import { scan } from '../support/stored-items.ts';
 
-const proxy = await startProxy(inject('engine'));
-const service = await serviceForThisFile({
-  AUDIT_DETAIL: 'full',
-  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-});
-afterAll(() => proxy.stop());
+const { proxy, service } = await proxiedServiceForThisFile({ AUDIT_DETAIL: 'full' });
 const { api, adminToken } = service;
 const path = '/api/admin/audit-logs';
 

@@ -1,19 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { localSigner } from '../../lib/seal/folder.ts';
 import { fingerprintOf, type Header, signHeader } from '../../lib/seal/header.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { engineClient } from '../support/stored-items.ts';
 
 const path = '/api/admin/audit-seal';
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
 
 describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'shown-'));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = folderForThisFile();
   const USERS_TABLE = `users-${folder.slice(-6)}`;
   const service = await serviceForThisFile({ DATA_DIR: folder, USERS_TABLE });
   const signer = localSigner(readFileSync(join(folder, 'audit-seal-key.pem'), 'utf8'));

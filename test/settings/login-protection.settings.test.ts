@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject, it } from 'vitest';
 import { type ApiClient, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
-import { type EngineProxy, holdBack, startProxy } from '../support/proxy.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { holdBack } from '../support/proxy.ts';
+import { startTestService } from '../support/service.ts';
 import { scanAudit } from '../support/stored-items.ts';
 
 const failTimes = async (api: ApiClient, email: string, times: number): Promise<number[]> => {
@@ -34,18 +35,8 @@ const storedHash = async (table: string, id: number): Promise<string> => {
 
 const tooMany = { message: 'Too many attempts, please try again later' };
 
-describe('Protection of one account', () => {
-  let proxy: EngineProxy;
-  let service: TestService;
-  beforeAll(async () => {
-    proxy = await startProxy(inject('engine'));
-    const engine = { AWS_ENDPOINT_URL_DYNAMODB: proxy.url };
-    service = await startTestService({ ...engine, LOGIN_FAILURES_PER_ADDRESS: '0' });
-  });
-  afterAll(async () => {
-    await service.stop();
-    await proxy.stop();
-  });
+describe('Protection of one account', async () => {
+  const { proxy, service } = await proxiedServiceForThisFile({ LOGIN_FAILURES_PER_ADDRESS: '0' });
 
   it('refuses all logins of an account after ten failures, also with the right password', async () => {
     const account = await register(service.api);
@@ -66,6 +57,17 @@ describe('Protection of one account', () => {
       Array(9).fill({ reason: 'wrong_password' }),
     );
     expect(details.filter(({ waits_until }) => waits_until)).toHaveLength(1);
+  });
+
+  it('forgets the failures of an account at its first success', async () => {
+    const account = await register(service.api);
+
+    const before = await failTimes(service.api, account.email, 9);
+    await logIn(service.api, account);
+    const after = await failTimes(service.api, account.email, 9);
+    await logIn(service.api, account);
+
+    expect([...before, ...after]).toEqual(Array(18).fill(401));
   });
 
   it('answers 429 to a right password if others use up the limit while it is checked', async () => {

@@ -1,12 +1,12 @@
 /** Stands in for Amazon SES, and for Lambda where a function is invoked without the local service. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, inject, type MockInstance, vi } from 'vitest';
+import { afterAll, type MockInstance, vi } from 'vitest';
 import type { MailMessage } from '../../lib/mail/hand-over.ts';
 import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
 import { startLoopback } from './loopback.ts';
-import { type OwnTables, useOwnTables } from './own-tables.ts';
-import { type EngineProxy, startProxy } from './proxy.ts';
+import { type OwnTables, proxiedTablesForThisFile } from './own-tables.ts';
+import type { EngineProxy } from './proxy.ts';
 
 export interface ReceivedMail {
   readonly from: string;
@@ -156,15 +156,14 @@ export interface MailingFunction {
 export const mailingFunctionForThisFile = async (
   settings: (mailbox: Mailbox) => Readonly<Record<string, string>>,
 ): Promise<MailingFunction> => {
-  const [proxy, mailbox] = [await startProxy(inject('engine')), await startMailbox()];
-  const tables = await useOwnTables(proxy.url);
+  const mailbox = await startMailbox();
+  const { proxy, ...tables } = await proxiedTablesForThisFile();
   for (const [name, value] of Object.entries(settings(mailbox))) vi.stubEnv(name, value);
   const logged = vi.spyOn(console, 'error').mockReturnValue();
   afterAll(async () => {
     vi.unstubAllEnvs();
     logged.mockRestore();
     await mailbox.stop();
-    await proxy.stop();
   });
   return { proxy, mailbox, tables, logged };
 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { inject } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import { createTables } from '../../infra/local/create-tables.ts';
+import { type EngineProxy, startProxy } from './proxy.ts';
 
 export interface OwnTables {
   readonly users: string;
@@ -24,4 +25,11 @@ export const useOwnTables = async (endpoint = inject('engine')): Promise<OwnTabl
   });
   await createTables(inject('engine'), tables);
   return tables;
+};
+
+/** The same behind a proxy that fails what it is told to, until the file ends. */
+export const proxiedTablesForThisFile = async (): Promise<OwnTables & { proxy: EngineProxy }> => {
+  const proxy = await startProxy(inject('engine'));
+  afterAll(() => proxy.stop());
+  return { proxy, ...(await useOwnTables(proxy.url)) };
 };

@@ -1,19 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { installedEngines, startEngine } from '../../../infra/local/engine.ts';
 import { logIn, register } from '../../support/client.ts';
+import { folderForThisTest } from '../../support/folder.ts';
 import { startTestService } from '../../support/service.ts';
 import {
   comesTrue,
@@ -27,12 +19,6 @@ const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'data-'));
-  cleanUps.push(() => rmSync(folder, { recursive: true }));
-  return folder;
-};
 
 const installation = (...left: readonly string[]): string => {
   const { folder, remove } = installWithout(...left);
@@ -63,7 +49,7 @@ const startOwner = async (folder: string): Promise<{ owner: ChildProcess; endpoi
 
 describe('startEngine', () => {
   it('keeps data that only its owner may read, also in a folder that was there before', async () => {
-    const folder = temporaryFolder();
+    const folder = folderForThisTest();
     chmodSync(folder, 0o755);
     const engine = await startEngine({ folder, only: inject('engineName') });
     cleanUps.push(engine.stop);
@@ -79,7 +65,7 @@ describe('startEngine', () => {
   it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
     'leaves no process behind when its owner ends by %s',
     async (signal) => {
-      const folder = temporaryFolder();
+      const folder = folderForThisTest();
       const { owner, endpoint } = await startOwner(folder);
       expect(await refuses(endpoint)).toBe(false);
 
@@ -179,7 +165,7 @@ describe('npm start', () => {
   });
 
   it('names the file of its signing secret when that file is truncated', async () => {
-    const data = temporaryFolder();
+    const data = folderForThisTest();
     writeFileSync(join(data, 'jwt-secret.json'), '[{"id":');
     const PATH = process.env.PATH ?? '';
 
@@ -190,7 +176,7 @@ describe('npm start', () => {
   });
 
   it('says in one line that its data folder is a file, and ends with 1', async () => {
-    const file = join(temporaryFolder(), 'file');
+    const file = join(folderForThisTest(), 'file');
     writeFileSync(file, '');
 
     const { code, output } = await startInVain('.', {

@@ -1,16 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, inject, it, onTestFinished } from 'vitest';
+import { folderForThisTest } from '../../support/folder.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { startTestService } from '../../support/service.ts';
 import { engineClient, scan } from '../../support/stored-items.ts';
 import { comesTrue } from './installation.ts';
 
 it('npm start removes expired counts, links and ended sessions from the users table', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'expiry-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = folderForThisTest();
   const { users: USERS_TABLE, audit: AUDIT_TABLE } = await useOwnTables();
   const now = Math.floor(Date.now() / 1000);
   const items = [

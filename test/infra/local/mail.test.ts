@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMail } from '../../../infra/local/mail.ts';
+import { folderForThisTest } from '../../support/folder.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 
@@ -13,12 +14,6 @@ const start = async (environment: Readonly<Record<string, string>>): Promise<Tes
   const service = await startTestService({ ...mailSettings, ...environment });
   onTestFinished(() => service.stop());
   return service;
-};
-
-const newFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'mail-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 };
 
 const askForLink = ({ api, admin }: TestService) =>
@@ -38,7 +33,7 @@ const printed = async ({ output }: TestService, pattern: RegExp): Promise<string
 
 describe('npm start with MAIL_FROM and RESET_URL', () => {
   it('writes each mail to a file in DATA_DIR/mail that only its owner can read, and prints its path', async () => {
-    const folder = newFolder();
+    const folder = folderForThisTest();
     const service = await start({ DATA_DIR: folder });
 
     await askForLink(service);
@@ -76,7 +71,7 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
   });
 
   it('sends the mail that it has begun before it ends', async () => {
-    const folder = newFolder();
+    const folder = folderForThisTest();
     const service = await start({ DATA_DIR: folder });
 
     await askForLink(service);
@@ -118,7 +113,7 @@ describe('What stands in for Lambda and SES', () => {
   const message = { kind: 'reset', email: 'ada@example.org' };
   const startStandIn = async () => {
     const delivered: unknown[] = [];
-    const mail = await startMail(newFolder(), async (given) => {
+    const mail = await startMail(folderForThisTest(), async (given) => {
       delivered.push(given);
     });
     onTestFinished(mail.stop);
@@ -173,7 +168,7 @@ describe('What stands in for Lambda and SES', () => {
 
 describe('npm start without the settings of mails', () => {
   it('has no route for password resets, and makes no folder for mails', async () => {
-    const folder = newFolder();
+    const folder = folderForThisTest();
     const service = await start({ DATA_DIR: folder, MAIL_FROM: '', RESET_URL: '' });
 
     const answers = [

@@ -1,17 +1,11 @@
-import { existsSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { register } from '../../support/client.ts';
+import { folderForThisTest } from '../../support/folder.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { comesTrue, processesWith } from './installation.ts';
 import { archiveIn, becomesSealed, idsInTable } from './sealed-archive.ts';
-
-const makeFolder = () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sealed-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-};
 
 /** A service that seals every second. */
 const startSealed = async (folder: string, environment = {}): Promise<TestService> => {
@@ -27,7 +21,7 @@ const startSealed = async (folder: string, environment = {}): Promise<TestServic
 
 describe('npm start', () => {
   it('seals each entry once, in files that follow one another, also over a time when it stood still', async () => {
-    const folder = makeFolder();
+    const folder = folderForThisTest();
     const archive = archiveIn(folder);
     const first = await startSealed(folder);
     await register(first.api);
@@ -50,7 +44,7 @@ describe('npm start', () => {
   });
 
   it('seals in a process of its own for each run, of which none is left after its end', async () => {
-    const folder = makeFolder();
+    const folder = folderForThisTest();
     const service = await startSealed(folder);
     const sealers = () => processesWith(`infra/local/seal.ts\0${folder}`);
 
@@ -62,7 +56,7 @@ describe('npm start', () => {
   });
 
   it('shows the public key again where its archive was taken away', async () => {
-    const folder = makeFolder();
+    const folder = folderForThisTest();
     const archive = archiveIn(folder);
     await startSealed(folder);
     expect(await comesTrue(() => archive.files().length > 1)).toBe(true);
@@ -73,7 +67,7 @@ describe('npm start', () => {
   });
 
   it('makes a key that only its owner may read, and shows its public half', async () => {
-    const folder = makeFolder();
+    const folder = folderForThisTest();
     await startSealed(folder);
 
     expect(archiveIn(folder).publicKey().asymmetricKeyType).toBe('ed25519');

@@ -1,8 +1,6 @@
-/** AWS on loopback, as far as a command for a deployed stack uses it. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inject, onTestFinished } from 'vitest';
+import { startLoopback } from '../../support/loopback.ts';
 import type { OperatedService } from '../../support/operator.ts';
 
 export const arn = 'arn:aws:sts::123456789012:assumed-role/engineers/ada';
@@ -51,12 +49,6 @@ const callerIdentity = queryAnswer(
   'GetCallerIdentity',
   `<Arn>${arn}</Arn><UserId>A:ada</UserId><Account>123456789012</Account>`,
 );
-
-const read = async (incoming: IncomingMessage): Promise<string> => {
-  let text = '';
-  for await (const chunk of incoming) text += chunk;
-  return text;
-};
 
 /** What AWS does with a request, and what it says. */
 type Services = Readonly<Record<string, (body: string) => string>>;
@@ -109,8 +101,7 @@ export const awsForThisTest = async (
   const secret: SecretVersion[] = [{ id: 'first', value: 'f'.repeat(64) }];
   const services = makeServices(service, secret, outputs);
   const mishaps = new Map<string, Mishap>();
-  const server = createServer(async (incoming, response) => {
-    const body = await read(incoming);
+  const { url, stop } = await startLoopback(async (incoming, body, response) => {
     const operation = operationOf(incoming, body);
     const serve = services[operation];
     if (!serve) return toEngine(incoming, body, response);
@@ -126,14 +117,10 @@ export const awsForThisTest = async (
       'content-type': answer.startsWith('<') ? 'text/xml' : 'application/x-amz-json-1.1',
     });
     return response.end(answer);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
+  onTestFinished(stop);
   const environment = {
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL: url,
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',

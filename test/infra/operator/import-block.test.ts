@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { scanUsers } from '../../../infra/operator/commands/export-users.ts';
 import { findHolders, importMark } from '../../../infra/operator/import-block.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { type EngineProxy, startProxy } from '../../support/proxy.ts';
+import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { storedUser } from '../../support/stored-user.ts';
 
-let proxy: EngineProxy;
-beforeAll(async () => {
-  proxy = await startProxy(inject('engine'));
-  await useOwnTables(proxy.url);
-});
-afterAll(() => proxy.stop());
+const { proxy } = await proxiedTablesForThisFile();
 
 const insert = async (): Promise<StoredUser> => {
   const user = storedUser({ id: await allocateUserId() });

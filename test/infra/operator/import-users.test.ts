@@ -131,6 +131,17 @@ describe('import-users', () => {
     expect(await strong.users()).toEqual(before);
   });
 
+  it('rejects a line whose hash is another than the one that its user was imported with', async () => {
+    const email = uniqueEmail();
+    await importText(line({ email }));
+
+    const { status, stderr } = await importText(line({ email, password_hash: await hash('q', 4) }));
+
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^Line 1: has an email that is registered with another hash/);
+    expect(await logIn(api, { email, password })).toMatch(/^ey/);
+  });
+
   it('records the name and the address of an admin where AUDIT_DETAIL is full', async () => {
     const full = await operatedServiceForThisTest({ AUDIT_DETAIL: 'full' });
     const [name, email] = ['Ada', uniqueEmail()];

@@ -2,15 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { createTables } from '../../../infra/local/create-tables.ts';
 import { startEngine } from '../../../infra/local/engine.ts';
 import { announceRunning, lockFolder } from '../../../infra/local/folder.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
+import { startLoopback } from '../../support/loopback.ts';
 import { cleanEnvironment, folderForThisFile, operate } from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
 
@@ -32,33 +32,22 @@ const credentials = { AWS_ACCESS_KEY_ID: 'x', AWS_SECRET_ACCESS_KEY: 'x' };
 const region = { AWS_REGION: 'eu-north-1' };
 
 /** CloudFormation's refusals, as it words them: the successes are rehearsed on an emulator. */
-const refusing = createServer((_, response) => {
-  response.writeHead(refusal.status, { 'content-type': 'text/xml' });
-  response.end(refusal.body);
-});
-let refusal = { status: 0, body: '' };
 const errorBody = (code: string, message: string) =>
   `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error></ErrorResponse>`;
 const stackBody =
   '<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member><StackName>other</StackName><StackStatus>CREATE_COMPLETE</StackStatus><CreationTime>2026-01-01T00:00:00Z</CreationTime></member></Stacks></DescribeStacksResult></DescribeStacksResponse>';
-
-beforeAll(async () => {
-  refusing.listen(0, '127.0.0.1');
-  await once(refusing, 'listening');
-});
-afterAll(() => {
-  refusing.close();
-});
 
 const onStack = (environment: Readonly<Record<string, string>>) =>
   operate(['export-users', '-', '--stack', 'accounts'], {
     environment: { HOME: parent, ...environment },
   });
 
-const withRefusal = (status: number, body: string) => {
-  refusal = { status, body };
-  const { port } = refusing.address() as AddressInfo;
-  const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}` };
+const withRefusal = async (status: number, body: string) => {
+  const { url, stop } = await startLoopback((_, __, response) =>
+    response.writeHead(status, { 'content-type': 'text/xml' }).end(body),
+  );
+  onTestFinished(stop);
+  const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: url };
   return onStack({ ...credentials, ...region, ...endpoint });
 };
 

@@ -1,14 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeleteCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeAll, beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
@@ -28,17 +19,12 @@ import { type Sealing, seal } from '../../../lib/seal/sealer.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { startAwsArchive } from '../../support/aws-archive.ts';
 import { register } from '../../support/client.ts';
+import { folderForThisTest } from '../../support/folder.ts';
 import { operate, operatedServiceForThisFile, operatorEntry } from '../../support/operator.ts';
 import { engineClient, scanAudit } from '../../support/stored-items.ts';
 import { comesTrue } from '../local/installation.ts';
 import { archiveIn, becomesSealed, type SealedArchive } from '../local/sealed-archive.ts';
 import { awsForThisTest } from './aws.ts';
-
-const makeFolder = () => {
-  const folder = mkdtempSync(join(tmpdir(), 'verify-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
 
 const service = await operatedServiceForThisFile({ AUDIT_SEAL_INTERVAL: '1' });
 const { USERS_TABLE = '', AUDIT_TABLE: TableName = '' } = service.environment;
@@ -69,7 +55,7 @@ const pretendRunning = (sealInterval = 86_400) => {
 
 let state: string;
 beforeEach(() => {
-  state = makeFolder();
+  state = folderForThisTest();
 });
 
 /** Runs it with a memory of this test's own. */
@@ -86,7 +72,7 @@ const verifyLocal = (...args: readonly string[]) => verify(`--local=${service.fo
 
 /** A copy of the public key. */
 const keyFile = (): string => {
-  const file = join(makeFolder(), 'public.pem');
+  const file = join(folderForThisTest(), 'public.pem');
   cpSync(join(archive.folder, 'public-key.pem'), file);
   return file;
 };
@@ -94,7 +80,7 @@ const verifyCopy = (folder: string, ...args: readonly string[]) =>
   verify('--archive', folder, '--public-key', keyFile(), ...args);
 
 const makeCopy = (): string => {
-  const copy = makeFolder();
+  const copy = folderForThisTest();
   cpSync(archive.folder, copy, { recursive: true });
   return copy;
 };
@@ -103,7 +89,7 @@ const nameOf = (at: number): string => archive.files().at(at)?.name ?? '';
 
 /** Takes a file or a folder away until the test ends. */
 const putAside = (path: string): void => {
-  const aside = join(makeFolder(), 'aside');
+  const aside = join(folderForThisTest(), 'aside');
   renameSync(path, aside);
   onTestFinished(() => {
     rmSync(path, { recursive: true, force: true });
@@ -131,7 +117,7 @@ const sealAnew = async (): Promise<string> => {
   writeFileSync(key, pem);
   const signer = localSigner(pem);
   await sealTable({ archive: folderArchive(archive.folder), signer });
-  const file = join(makeFolder(), 'public.pem');
+  const file = join(folderForThisTest(), 'public.pem');
   for (const shown of [file, join(archive.folder, 'public-key.pem')]) {
     writeFileSync(shown, signer.publicKey.export({ type: 'spki', format: 'pem' }));
   }
@@ -215,7 +201,7 @@ describe('verify-audit', () => {
   it('prints 20 findings of a kind and how many there are more, and writes all of them', async () => {
     const forged: number[] = [];
     for (let made = 0; made < 23; made += 1) forged.push(await forge(new Date(made)));
-    const file = join(makeFolder(), 'known.ndjson');
+    const file = join(folderForThisTest(), 'known.ndjson');
 
     const { status, stdout } = await verifyLocal('--write-known', file);
 
@@ -257,7 +243,7 @@ describe('verify-audit', () => {
   });
 
   it('says first that the key is not the one of --public-key', async () => {
-    const file = join(makeFolder(), 'public.pem');
+    const file = join(folderForThisTest(), 'public.pem');
     const { publicKey } = localSigner(makeKey());
     writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }));
     await forge();
@@ -310,7 +296,7 @@ describe('verify-audit', () => {
     const changed = await entryOf(users[0] ?? 0);
     const of = { TableName, Item: { ...changed, ip_address: '192.0.2.66' } };
     await engine.send(new PutCommand(of));
-    const file = join(makeFolder(), 'known.ndjson');
+    const file = join(folderForThisTest(), 'known.ndjson');
 
     const first = await verifyLocal('--write-known', file);
     const line = JSON.parse(readFileSync(file, 'utf8'));
@@ -462,7 +448,7 @@ describe('verify-audit', () => {
     ],
     ['none', () => 'x', 'is no public key of Ed25519'],
   ])('ends with 2 when the public key is %s', async (_, content, message) => {
-    const key = join(makeFolder(), 'key.pem');
+    const key = join(folderForThisTest(), 'key.pem');
     writeFileSync(key, content());
 
     for (const trail of [`--local=${service.folder}`, `--archive=${archive.folder}`]) {
@@ -530,16 +516,24 @@ describe('verify-audit', () => {
     ],
     [
       'a day that no calendar has',
-      () => ['--archive', makeFolder(), '--since=2026-02-31'],
+      () => ['--archive', folderForThisTest(), '--since=2026-02-31'],
       '--since must',
     ],
-    ['a time that is none', () => ['--archive', makeFolder(), '--since', 'noon'], '--since must'],
+    [
+      'a time that is none',
+      () => ['--archive', folderForThisTest(), '--since', 'noon'],
+      '--since must',
+    ],
     [
       'an archive without files',
-      () => ['--archive', makeFolder(), '--public-key', keyFile()],
+      () => ['--archive', folderForThisTest(), '--public-key', keyFile()],
       'Nothing was verified',
     ],
-    ['a folder that is no service’s', () => [`--local=${makeFolder()}`], 'There is no data in'],
+    [
+      'a folder that is no service’s',
+      () => [`--local=${folderForThisTest()}`],
+      'There is no data in',
+    ],
   ])('ends with 2 when it cannot tell: %s', async (_, args, message) => {
     const { status, stdout, stderr } = await operate(['verify-audit', ...args()], {
       environment: { XDG_STATE_HOME: state },

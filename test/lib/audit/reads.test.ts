@@ -1,24 +1,12 @@
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  inject,
-  it,
-  vi,
-} from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { AuditFilter } from '../../../lib/audit/query.ts';
 import { recordRead } from '../../../lib/audit/reads.ts';
 import { config } from '../../../lib/settings.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { faults, startProxy } from '../../support/proxy.ts';
+import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
+import { faults } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 
-const proxy = await startProxy(inject('engine'));
-afterAll(() => proxy.stop());
-beforeAll(() => useOwnTables(proxy.url));
+const { proxy } = await proxiedTablesForThisFile();
 beforeEach(() => void vi.stubEnv('AUDIT_DETAIL', 'full'));
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import {
   type Counter,
   countAfter,
@@ -14,22 +14,16 @@ import {
 } from '../../../lib/auth/counters.ts';
 import type { DomainError } from '../../../lib/errors.ts';
 import { settings } from '../../../lib/settings.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
+import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
+import { faults } from '../../support/proxy.ts';
 import { scan } from '../../support/stored-items.ts';
 import { storedUser } from '../../support/stored-user.ts';
 
-let proxy: EngineProxy;
-let table: string;
-beforeAll(async () => {
-  proxy = await startProxy(inject('engine'));
-  ({ users: table } = await useOwnTables(proxy.url));
-});
+const { proxy, users: table } = await proxiedTablesForThisFile();
 afterEach(() => {
   vi.unstubAllEnvs();
   proxy.impose();
 });
-afterAll(() => proxy.stop());
 
 const outcomeOf = (work: Promise<void>): Promise<DomainError | undefined> =>
   work.then(() => undefined).catch((error) => error);

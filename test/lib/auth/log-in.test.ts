@@ -1,31 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  inject,
-  it,
-  vi,
-} from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { logIn } from '../../../lib/auth/log-in.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
-import { type OwnTables, useOwnTables } from '../../support/own-tables.ts';
-import { type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
+import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
+import { faults } from '../../support/proxy.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 import { storedUser } from '../../support/stored-user.ts';
 
-let proxy: EngineProxy;
-let tables: OwnTables;
-beforeAll(async () => {
-  proxy = await startProxy(inject('engine'));
-  tables = await useOwnTables(proxy.url);
-});
+const { proxy, ...tables } = await proxiedTablesForThisFile();
 const logged = vi.spyOn(console, 'error').mockReturnValue();
 beforeEach(() => {
   // The service's clock stands still unless a test moves it.
@@ -41,7 +26,6 @@ afterEach(() => {
   proxy.forget();
   logged.mockClear();
 });
-afterAll(() => proxy.stop());
 
 const pass = (seconds: number) => vi.setSystemTime(Date.now() + 1000 * seconds);
 

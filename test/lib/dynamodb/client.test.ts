@@ -6,17 +6,14 @@ import {
   QueryCommand,
   ScanCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { conditionItem, isConditionFailure, send, transact } from '../../../lib/dynamodb/client.ts';
 import { DomainError, faultName } from '../../../lib/errors.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { cancelFor, type EngineProxy, faults, startProxy } from '../../support/proxy.ts';
+import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
+import { cancelFor, faults } from '../../support/proxy.ts';
 
-let proxy: EngineProxy;
-let table: string;
+const { proxy, users: table } = await proxiedTablesForThisFile();
 beforeAll(async () => {
-  proxy = await startProxy(inject('engine'));
-  ({ users: table } = await useOwnTables(proxy.url));
   // Whatever is done once only, by the SDK or the engine, is done.
   await send(write(newItem()));
 });
@@ -27,10 +24,7 @@ beforeEach(() => {
   proxy.impose();
   proxy.forget();
 });
-afterAll(async () => {
-  random.mockRestore();
-  await proxy.stop();
-});
+afterAll(() => random.mockRestore());
 
 const newItem = () => ({ pk: `test#${randomUUID()}`, value: 1 });
 const write = (item: object, condition?: string) =>

@@ -1,10 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { faultName } from '../../../lib/errors.ts';
 import { decryptSecret, encryptSecret } from '../../../lib/second-factor/key.ts';
+import { startLoopback } from '../../support/loopback.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -25,10 +23,8 @@ interface Call {
 /** What KMS does, with a ciphertext that says what it is of. @param failures before the first answer */
 const startKms = async ({ failures = 0 } = {}): Promise<Call[]> => {
   const calls: Call[] = [];
-  const server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part);
-    const input = JSON.parse(Buffer.concat(parts).toString());
+  const { url, stop } = await startLoopback((request, body, response) => {
+    const input = JSON.parse(body);
     const target = request.headers['x-amz-target']?.toString();
     calls.push({ target, authorization: request.headers.authorization, input });
     if (calls.length <= failures) return response.destroy();
@@ -41,14 +37,8 @@ const startKms = async ({ failures = 0 } = {}): Promise<Call[]> => {
     if (!sealed.subarray(0, 32).equals(context)) return response.writeHead(400).end('{}');
     return response.end(JSON.stringify({ Plaintext: sealed.subarray(32).toString('base64') }));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(async () => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
-  vi.stubEnv('KMS_URL', `http://127.0.0.1:${port}/`);
+  onTestFinished(stop);
+  vi.stubEnv('KMS_URL', `${url}/`);
   vi.stubEnv('SECOND_FACTOR_KEY', 'arn:aws:kms:eu-west-1:111122223333:key/one');
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   return calls;

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { having, listAdmins, listUsers } from '../../../lib/users/list.ts';
 import { insertUser, userItem } from '../../../lib/users/store.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register, uniqueEmail } from '../../support/client.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { startProxy } from '../../support/proxy.ts';
+import { proxiedTablesForThisFile, useOwnTables } from '../../support/own-tables.ts';
 import { setFields, storedUser } from '../../support/stored-user.ts';
 import { writeBatches } from '../../support/write-batches.ts';
 
 // In a process of its own, for its output.
 const { api, adminToken: token, output } = await serviceForThisFile({}, {});
-const proxy = await startProxy(inject('engine'));
-afterAll(() => proxy.stop());
-beforeAll(() => useOwnTables(proxy.url));
+const { proxy } = await proxiedTablesForThisFile();
 
 const insert = (id: number) =>
   insertUser(

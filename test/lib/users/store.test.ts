@@ -1,5 +1,5 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { deleteUser } from '../../../lib/users/deletion.ts';
 import { type StoredUser, toUser } from '../../../lib/users/items.ts';
 import {
@@ -11,19 +11,13 @@ import {
 } from '../../../lib/users/store.ts';
 import { takeEmail, writeUser } from '../../../lib/users/write.ts';
 import { uniqueEmail } from '../../support/client.ts';
-import { useOwnTables } from '../../support/own-tables.ts';
-import { type EngineProxy, type Fault, faults, startProxy } from '../../support/proxy.ts';
+import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
+import { type Fault, faults } from '../../support/proxy.ts';
 import { brokenItems, engineClient, scan } from '../../support/stored-items.ts';
 import { findUser, setFields, storedUser } from '../../support/stored-user.ts';
 
-let proxy: EngineProxy;
-let table: string;
-beforeAll(async () => {
-  proxy = await startProxy(inject('engine'));
-  ({ users: table } = await useOwnTables(proxy.url));
-});
+const { proxy, users: table } = await proxiedTablesForThisFile();
 beforeEach(() => proxy.impose());
-afterAll(() => proxy.stop());
 
 const newUser = async (fields: Partial<StoredUser> = {}): Promise<StoredUser> =>
   storedUser({ id: await allocateUserId(), ...fields });

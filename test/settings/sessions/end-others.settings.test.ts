@@ -1,14 +1,10 @@
-import { afterAll, describe, expect, inject, it } from 'vitest';
-import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
+import { describe, expect, it } from 'vitest';
+import { outcome, refusal } from '../../support/acceptance.ts';
 import { type Account, logIn, register } from '../../support/client.ts';
-import { faults, overtake, startProxy } from '../../support/proxy.ts';
+import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
+import { faults, overtake } from '../../support/proxy.ts';
 
-const proxy = await startProxy(inject('engine'));
-afterAll(() => proxy.stop());
-const service = await serviceForThisFile({
-  SESSION_DAYS: '90',
-  AWS_ENDPOINT_URL_DYNAMODB: proxy.url,
-});
+const { proxy, service } = await proxiedServiceForThisFile({ SESSION_DAYS: '90' });
 const { api, adminToken } = service;
 
 const invalid = refusal(401, 'Invalid token');
