@@ -4,12 +4,7 @@ import { logIn, makeUser, uniqueEmail } from '../support/client.ts';
 import { sessionIn } from '../support/examples.ts';
 import { plantLinkToken } from '../support/reset-tokens.ts';
 import { brokenItems, scan } from '../support/stored-items.ts';
-import {
-  newAccount,
-  sendRegistration,
-  verificationSettings,
-  verify,
-} from '../support/verification.ts';
+import { verificationSettings, verify } from '../support/verification.ts';
 
 /** Times that each race is run: one run may go well by chance. */
 const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
@@ -32,10 +27,6 @@ describe('Verification links side by side', async () => {
 
   const use = async ({ link }: User, password: string) =>
     (await verify(api, link, password)).status;
-  const put = async ({ id, password }: User, token: string, changes: object) => {
-    const json = { ...changes, currentPassword: password };
-    return (await api('PUT', `/api/users/${id}`, { token, json })).status;
-  };
   const emailOf = async ({ id }: User): Promise<string> =>
     (await api('GET', `/api/users/${id}`, { token: adminToken })).body.email;
   const expectSoundTable = async () =>
@@ -60,39 +51,4 @@ describe('Verification links side by side', async () => {
       await expectSoundTable();
     },
   );
-
-  it.each(rounds)('and registrations: one of all has the address, round %i', async () => {
-    const [user, rival] = [await newUser(), await newUser()];
-    const same = { kind: 'address', email: user.fresh } as const;
-    const other = { ...rival, link: await plantLinkToken(environment, rival.id, same) };
-
-    const [one, two, ...registered] = await Promise.all([
-      use(user, user.password),
-      use(other, other.password),
-      ...Array.from({ length: 3 }, async () => {
-        return (await sendRegistration(api, newAccount({ email: user.fresh }))).status;
-      }),
-    ]);
-
-    const all = [one, two, ...registered.map((status) => (status === 201 ? 204 : status))];
-    expect(all.sort()).toEqual([204, 409, 409, 409, 409]);
-    await expectSoundTable();
-  });
-
-  it.each(rounds)('and changes of the same user leave what one order would, round %i', async () => {
-    const user = await newUser();
-    const moved = uniqueEmail();
-
-    const [used, password, address] = await Promise.all([
-      use(user, user.password),
-      put(user, user.token, { password: 'another one', currentPassword: user.password }),
-      put(user, adminToken, { email: moved }),
-    ]);
-
-    expect([password, address]).toEqual([200, 200]);
-    expect([204, 400, 403]).toContain(used);
-    expect(await emailOf(user)).toBe(moved);
-    expect(await logIn(api, { email: moved, password: 'another one' })).toMatch(/^ey/);
-    await expectSoundTable();
-  });
 });

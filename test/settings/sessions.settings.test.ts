@@ -171,7 +171,13 @@ describe('With SESSION_DAYS=90', () => {
 });
 
 describe('With SESSION_DAYS=90, a request that another one overtakes', () => {
-  it('a login gets no session when the password is changed after the user was read', async () => {
+  it.each([
+    ['the password is changed', (user: Account) => change(user, { password: 'another one' })],
+    [
+      'all sessions are ended',
+      ({ id }: Account) => api('POST', `/api/users/${id}/revocations`, { token: adminToken }),
+    ],
+  ])('a login gets no session when %s after the user was read', async (_, end) => {
     const user = await register(api);
 
     const [token] = await overtake(
@@ -179,20 +185,7 @@ describe('With SESSION_DAYS=90, a request that another one overtakes', () => {
       // Holds the entry back, which is the last thing that a login writes.
       'PutItem',
       () => logIn(api, user),
-      () => change(user, { password: 'another one' }),
-    );
-
-    expect(outcome(await profile(token))).toEqual(invalid);
-  });
-
-  it('a login gets no session when all sessions are ended after the user was read', async () => {
-    const user = await register(api);
-
-    const [token] = await overtake(
-      proxy,
-      'PutItem',
-      () => logIn(api, user),
-      () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),
+      () => end(user),
     );
 
     expect(outcome(await profile(token))).toEqual(invalid);

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -82,33 +81,6 @@ describe('A change by a command, whose response is lost,', () => {
       ].map((fields) => operatorEntry('import-users', fields)),
     );
   });
-
-  it('prints its entry for a replay when the entry cannot be written either', async () => {
-    const { service, proxy } = await proxied();
-    const { id, email } = await register(service.api);
-    const { USERS_TABLE: table = '', AUDIT_TABLE: audit = '' } = service.environment;
-    proxy.impose(
-      { fault: faults.lose, operation: 'UpdateItem', table },
-      { fault: faults.reset, table: audit },
-    );
-
-    const { status, stderr } = await service.operate(['create-admin', email], 'password');
-
-    proxy.impose();
-    const log = join(service.folder, `${randomUUID()}.log`);
-    await writeFile(log, stderr);
-    await service.operate(['replay-audit', log]);
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/could not be written.*replay-audit\.\nIt is not known whether/);
-    expect((await service.entries())[0]).toMatchObject(
-      operatorEntry('create-admin', {
-        action: 'UPDATE',
-        resource_id: String(id),
-        result: 'FAILURE',
-        details: { ...lost, ...made },
-      }),
-    );
-  });
 });
 
 describe('A change that DynamoDB refuses', () => {
@@ -186,23 +158,6 @@ describe('A command on a deployed stack', () => {
         resource_id: aws.secret[0]?.id ?? '',
         result: 'FAILURE',
         details: { ...lost, operator: arn },
-      }),
-    ]);
-  });
-
-  it('leaves a FAILURE entry when AWS refuses the rotation', async () => {
-    const refuses = { PutSecretValue: 'AccessDeniedException' } as const;
-    const { aws, status, stderr, entries } = await onStack(['rotate-secret'], refuses);
-
-    expect(status).toBe(1);
-    expect(stderr).toBe('The AWS credentials lack a permission: not authorized\n');
-    expect(aws.secret).toHaveLength(1);
-    expect(entries).toMatchObject([
-      operatorEntry('rotate-secret', {
-        ...rotation,
-        resource_id: expect.any(String) as unknown as string,
-        result: 'FAILURE',
-        details: { error: 'AccessDeniedException', operator: arn },
       }),
     ]);
   });

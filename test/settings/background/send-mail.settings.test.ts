@@ -77,17 +77,6 @@ describe('The function that mails', () => {
     expect(await entriesAbout(user)).toHaveLength(1);
   });
 
-  it('mails a request once when it is delivered several times at once', async () => {
-    const user = await newUser();
-    const message = asked(user.email);
-
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => handler(message)));
-    await handler(message);
-
-    expect(outcomes.filter(({ status }) => status === 'rejected').length).toBeLessThan(3);
-    expect(mailsTo(user.email)).toHaveLength(1);
-  });
-
   it('mails a request that is delivered again because SES refused the first mail', async () => {
     const user = await newUser();
     const message = asked(user.email);

@@ -205,19 +205,6 @@ describe('A change of one’s own address', () => {
     expect((await profileOf(asking)).email).toBe(second);
   });
 
-  it('revives no session that another one has ended since it asked', async () => {
-    const user = await newUser();
-    const other = await logIn(api, user);
-    const email = uniqueEmail();
-    await move(user, email);
-    const link = await mailedToken(service, email);
-    await api('DELETE', `/api/users/${user.id}/sessions`, { token: other });
-
-    await verify(api, link, user.password);
-
-    expect(await statusesOf(user.token, other)).toEqual([401, 401]);
-  });
-
   it('frees the old address, and in another letter case keeps the same one', async () => {
     const user = await newUser();
     const upper = user.email.toUpperCase();
