@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
-import { startBrowser } from './chromium.ts';
+import { browserForThisFile } from './browser.ts';
 import { openConsole } from './console.ts';
 import { violationsIn } from './page.ts';
 
@@ -14,11 +14,7 @@ const service = await serviceForThisFile({
   VERIFY_URL: verifyUrl,
 });
 const { api, url, adminToken } = service;
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const profile = async (token: string) => (await api('GET', '/api/profile', { token })).status;

@@ -1,15 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
-import { startBrowser } from './chromium.ts';
+import { browserForThisFile } from './browser.ts';
 import { type OpenPage, openPage } from './page.ts';
 
 const { url, admin } = await serviceForThisFile();
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const open = async (path: string): Promise<OpenPage> => {
   const opened = await openPage(browser, url + path);

@@ -17,7 +17,7 @@ import {
   verificationSettings,
   verify,
 } from '../support/verification.ts';
-import { startBrowser } from './chromium.ts';
+import { browserForThisFile } from './browser.ts';
 
 /** The web app, on an origin of its own. */
 const app = createServer(({ url = '' }, response) => {
@@ -36,8 +36,7 @@ const service = await mailingServiceForThisFile({
   SELF_DELETION: 'on',
   SESSION_DAYS: '90',
 });
-const browser = await startBrowser();
-afterAll(() => browser.close());
+const browser = await browserForThisFile();
 
 /** Seconds. */
 const day = 24 * 60 * 60;

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   AuditEntry,
   AuditSealSummary,
@@ -14,7 +14,7 @@ import type {
 } from '../../functions/console/web/contract.d.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
-import { startBrowser } from './chromium.ts';
+import { browserForThisFile } from './browser.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
@@ -23,11 +23,7 @@ const service = await serviceForThisFile({
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
 });
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const now = Date.UTC(2026, 10, 22, 12);
 const hour = 3_600_000;
@@ -72,13 +68,28 @@ const entry = (id: number, more: Partial<AuditEntry> = {}): AuditEntry => ({
 });
 
 const entries: readonly AuditEntry[] = [
-  entry(1, { action: 'UPDATE', user_id: 1, details: '{"fields":["name","email"]}' }),
+  entry(1, {
+    action: 'UPDATE',
+    user_id: 1,
+    details: `{"fields":["name","role"],"name":{"from":"${'N'.repeat(100)}","to":"Grace Hopper"},"role":{"from":"admin","to":"user"}}`,
+  }),
   entry(2, { result: 'FAILURE', details: '{"reason":"wrong_password"}' }),
   entry(3, { user_id: 3, resource_id: '4', action: 'DELETE' }),
   entry(4, { user_id: 5, ip_address: '2001:db8:85a3:8d3:1319:8a2e:370:7348' }),
   entry(5, { user_id: null, resource_id: null, ip_address: null, user_agent: null }),
-  entry(6, { user_id: 404, resource_id: '404', user_agent: 'x'.repeat(300) }),
-  entry(7, { action: 'EXPORT', resource: 'audit-logs', resource_id: null }),
+  entry(6, {
+    action: 'DELETE',
+    user_id: 404,
+    resource_id: '404',
+    details: '{"name":"Alan Turing","email":"alan.turing@accounts.example.com","role":"user"}',
+    user_agent: 'x'.repeat(300),
+  }),
+  entry(7, {
+    action: 'EXPORT',
+    details: '{"format":"csv","filter":{"action":"LOGIN","order":"desc"},"entries":812}',
+    resource: 'audit-logs',
+    resource_id: null,
+  }),
 ];
 
 /** Entries of which one field holds what the service never writes, as the API shows it. */
@@ -109,11 +120,12 @@ const seal: AuditSealSummary = {
 };
 
 const list = (query: URLSearchParams): readonly object[] => {
-  const [by, of] = [query.get('userId'), query.get('resourceId')];
-  if ([by, of].includes('666')) return junk;
+  const [by, about] = [query.get('userId'), query.get('about')];
+  if ([by, about].includes('666')) return junk;
   return entries.filter(
     ({ user_id, resource_id }) =>
-      (by === null || String(user_id) === by) && (of === null || resource_id === of),
+      (by === null || String(user_id) === by) &&
+      (about === null || [String(user_id), resource_id].includes(about)),
   );
 };
 
@@ -160,6 +172,8 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'user-end': ['/console#/users/2', press('End all')],
   audit: ['/console#/audit'],
   'audit-filtered': [`/console#/audit?userId=2&since=${timeBefore(100)}&order=asc`],
+  'audit-groups': ['/console#/audit?group=userId'],
+  'audit-reasons': ['/console#/audit?group=reason&result=FAILURE'],
   'audit-entry': ['/console#/audit', (page) => page.locator('tbody button').first().click()],
   'audit-export': ['/console#/audit', press('Export')],
   seal: ['/console#/seal'],
@@ -276,7 +290,7 @@ describe('Nothing that the API answers stops the console', () => {
     }
     await page.goto(`${service.url}/console#/users/666`);
 
-    await expect.poll(() => rows.count()).toBe(1 + 5 + 5);
+    await expect.poll(() => rows.count()).toBe(1 + 10);
   });
 
   it('which says that a screen has failed, and shows the others', async () => {

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
-import { startBrowser } from './chromium.ts';
+import { browserForThisFile } from './browser.ts';
 import { openConsole } from './console.ts';
 import { violationsIn } from './page.ts';
 
@@ -11,11 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'console-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const service = await serviceForThisFile({ DATA_DIR: folder });
 const { api, adminToken: token } = service;
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const path = '/api/admin/audit-seal';
 

@@ -1,18 +1,14 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { codeOf, registerWithFactor } from '../support/second-factor.ts';
-import { startBrowser } from './chromium.ts';
+import { browserForThisFile } from './browser.ts';
 import { signIn } from './console.ts';
 import { openPage, violationsIn } from './page.ts';
 
 const service = await serviceForThisFile({ SESSION_DAYS: '90', SECOND_FACTOR: 'admins' });
 const { api, url, admin } = service;
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const title = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });

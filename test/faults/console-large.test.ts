@@ -1,17 +1,16 @@
 /** The console with as many users, and as long a trail, as some years leave. */
 import type { CDPSession, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { toItem } from '../../lib/audit/store.ts';
-import { startBrowser } from '../browser/chromium.ts';
+import { browserForThisFile } from '../browser/browser.ts';
 import { openConsole } from '../browser/console.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { register } from '../support/client.ts';
 import { writeBatches } from '../support/write-batches.ts';
 
 const service = await serviceForThisFile();
-const browser = await startBrowser();
-afterAll(() => browser.close());
+const browser = await browserForThisFile();
 
 const minutes = 60_000;
 

@@ -1,7 +1,7 @@
 /** The console while the store fails, is slow or is cut off, in the middle of each action. */
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { startBrowser } from '../browser/chromium.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { browserForThisFile } from '../browser/browser.ts';
 import { openConsole } from '../browser/console.ts';
 import { openPage } from '../browser/page.ts';
 import { register, uniqueEmail } from '../support/client.ts';
@@ -11,12 +11,8 @@ import { type Fault, faults } from '../support/proxy.ts';
 
 const { proxy, service, admin: token } = await proxiedServiceForThisFile(asOnAws);
 const { api, url } = service;
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  proxy.impose();
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
+afterEach(() => proxy.impose());
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const usersWith = async (email: string) =>

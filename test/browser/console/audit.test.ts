@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { Page, Request } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
-import { startBrowser } from '../chromium.ts';
+import { browserForThisFile } from '../browser.ts';
 import { openConsole } from '../console.ts';
 import { violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
 const { api, adminToken: token } = service;
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const open = (place: string) => openConsole(browser, service, place);
 
@@ -76,7 +72,7 @@ describe('The screen of the audit trail', () => {
     await page.setViewportSize({ width: 1280, height: 2400 });
 
     await page.getByRole('link', { name: 'Audit' }).click();
-    await page.getByText(`deleted user ${gone.id}`).first().waitFor();
+    await page.getByText(`User ${gone.id} (deleted)`).first().waitFor();
     for (const index of users.keys()) await page.getByText(`${script} ${index}`).first().waitFor();
 
     expect(asked).toHaveLength(new Set(asked).size);
@@ -208,13 +204,48 @@ describe('The screen of the audit trail', () => {
     ]);
   });
 
-  it('shows on a user’s page what the user did, and what was done to it', async () => {
+  it('shows on a user’s page what the user did, what was done to it, and what changed', async () => {
     const user = await withLogins(1);
+    await api('PUT', `/api/users/${user.id}`, { token, json: { role: 'admin' } });
     const { page } = await open(`#/users/${user.id}`);
 
-    await page.getByRole('link', { name: 'All entries: What was done to this user' }).click();
+    await rowsOf(page).getByText('role: user → admin').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByRole('link', { name: 'All entries' }).click();
 
-    await page.waitForURL(`**/console#/audit?resourceId=${user.id}`);
+    await page.waitForURL(`**/console#/audit?about=${user.id}`);
+    await expect.poll(() => rowsOf(page).count()).toBe(3);
+    await page.getByLabel('Who did it').fill('1');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/console#/audit?userId=1');
+  });
+
+  it('counts entries by what they share, and narrows the query to a group', async () => {
+    const user = await withLogins(3);
+    for (let made = 0; made < 2; made += 1) {
+      await api('POST', '/api/login', { json: { email: user.email, password: 'wrong' } });
+    }
+    const { page, complaints } = await open(`#/audit?about=${user.id}`);
+
+    await page.getByLabel('Group by').selectOption('Action');
+    const groups = rowsOf(page);
+    await expect
+      .poll(() => groups.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/^LOGIN\s+5 entries\s+2\s/),
+        expect.stringMatching(/^CREATE\s+1 entry\s+none\s/),
+      ]);
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByLabel('Group by').selectOption('Reason');
+    await groups.getByRole('button', { name: 'wrong password' }).click();
+    await page.getByText('Only entries whose reason is wrong password').waitFor();
     await expect.poll(() => rowsOf(page).count()).toBe(2);
+    await page.getByRole('button', { name: 'Show all reasons' }).click();
+    await expect.poll(() => rowsOf(page).count()).toBe(6);
+    await page.getByLabel('Group by').selectOption('Who');
+    await groups.getByRole('button').click();
+
+    await page.waitForURL(`**/console#/audit?userId=${user.id}`);
+    expect(complaints).toEqual([]);
   });
 });

@@ -1,17 +1,13 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { register } from '../../support/client.ts';
-import { startBrowser } from '../chromium.ts';
+import { browserForThisFile } from '../browser.ts';
 import { openConsole, signIn } from '../console.ts';
 import { openPage, violationsIn } from '../page.ts';
 
 const { url, admin, api } = await serviceForThisFile();
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const open = (place = '') => openPage(browser, `${url}/console${place}`);
 

@@ -1,18 +1,14 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
-import { startBrowser } from '../chromium.ts';
+import { browserForThisFile } from '../browser.ts';
 import { openConsole, signIn } from '../console.ts';
 import { openPage, violationsIn } from '../page.ts';
 
 const service = await serviceForThisFile();
 const { api, url, admin, adminToken: token } = service;
-const browser = await startBrowser();
-afterAll(() => browser.close());
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-});
+const browser = await browserForThisFile();
 
 const open = (place: string) => openConsole(browser, service, place);
 
@@ -222,8 +218,9 @@ describe('The screen of a user', () => {
     await page.keyboard.press('Enter');
     await title(page, 'Users').waitFor();
     await page.goBack();
-    await page.getByRole('link', { name: 'See what was done to it' }).waitFor();
-    expect(await page.getByRole('heading').allInnerTexts()).toEqual([`User ${user.id}`]);
+    await page.getByText(`No user has the id ${user.id} now.`).waitFor();
+    await title(page, `User ${user.id} (deleted)`).waitFor();
+    expect(await page.locator('tbody').innerText()).toContain('DELETE');
 
     expect((await api('GET', `/api/users/${user.id}`, { token })).status).toBe(404);
     expect(await violationsIn(page)).toEqual([]);

@@ -5,6 +5,7 @@ import { localTime, timeOf, utcTime } from '../format.ts';
 import type { Pages } from '../loading.ts';
 import { href } from '../router.ts';
 import { readableAgent } from '../trail/agent.ts';
+import { happened } from '../trail/happened.ts';
 import { Dialog } from './dialog.tsx';
 import { type Column, PagesTable } from './table.tsx';
 import { Badge, CopyButton, Time } from './text.tsx';
@@ -57,11 +58,13 @@ const Value = ({ name, entry }: { name: keyof AuditEntry; entry: AuditEntry }) =
 /** Every field of an entry, to look at and to copy. */
 const EntryDetails = ({ entry, close }: { entry: AuditEntry; close: () => void }) => {
   const { created_at: since, user_id: userId, resource_id: resourceId } = entry;
+  const { ip_address: ipAddress } = entry;
   const time = timeOf(since);
   const links = [
     ['Link to this entry', time && { since, until: new Date(time + 1).toISOString() }],
     ['All that this user did', userId !== null && { userId }],
     ['All that was done to it', resourceId !== null && { resourceId }],
+    ['All from this address', ipAddress !== null && { ipAddress }],
   ] as const;
   return (
     <Dialog title={`${entry.action} ${entry.resource}`} close={close}>
@@ -100,7 +103,15 @@ const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEnt
       </button>
     ),
   },
-  { title: 'Action', cell: ({ action }) => action },
+  {
+    title: 'Action',
+    cell: (entry) => (
+      <span>
+        {entry.action} <span class="muted">{happened(entry)}</span>
+      </span>
+    ),
+    class: 'name',
+  },
   { title: 'Result', cell: Result },
   { title: 'Who', cell: ({ user_id: id }) => <UserName id={id} />, class: 'name' },
   { title: 'To whom', cell: Target, class: 'name' },
@@ -116,19 +127,17 @@ interface EntriesProps {
   readonly pages: Pages<AuditEntry>;
   readonly caption: string;
   readonly empty: string;
-  /** The title of a column that is left out. */
-  readonly without?: string;
 }
 
 /** A table of entries of the trail, each of which opens its details. */
-export const Entries = ({ without, ...table }: EntriesProps) => {
+export const Entries = (table: EntriesProps) => {
   const [entry, setEntry] = useState<AuditEntry>();
   return (
     <>
       <PagesTable
         {...table}
         things={['entry', 'entries']}
-        columns={columnsFor(setEntry).filter(({ title }) => title !== without)}
+        columns={columnsFor(setEntry)}
         keyOf={({ id }) => id}
       />
       {entry && <EntryDetails entry={entry} close={() => setEntry(undefined)} />}

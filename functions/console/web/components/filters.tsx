@@ -3,6 +3,7 @@ import { utcTime } from '../format.ts';
 import { go, href } from '../router.ts';
 import {
   fromLocal,
+  groupings,
   presets,
   secondsBefore,
   type TrailState,
@@ -23,6 +24,7 @@ const actions = {
   LOGOUT: 'Logout',
   EXPORT: 'Export',
 };
+const groups = { '': 'Nothing', ...groupings };
 const results = { '': 'Any', SUCCESS: 'Success', FAILURE: 'Failure' };
 const orders = { '': 'Newest first', asc: 'Oldest first' };
 
@@ -78,11 +80,13 @@ interface Values extends Partial<TrailState> {
 
 /** The query that the controls show. */
 const queryOf = async (state: TrailState, { preset, ...values }: Values): Promise<TrailState> => {
-  const { userId, resourceId, since, until } = { ...state, ...values };
+  const { userId, resourceId, about, since, until, ipAddress } = { ...state, ...values };
   return withChanges(state, {
     ...values,
     userId: await findId(userId),
     resourceId: await findId(resourceId),
+    about: await findId(about),
+    ipAddress: ipAddress.trim(),
     since: preset ? secondsBefore(Date.now(), Number(preset)) : fromLocal(since),
     until: preset ? '' : fromLocal(until),
   });
@@ -90,7 +94,8 @@ const queryOf = async (state: TrailState, { preset, ...values }: Values): Promis
 
 /** A control for each filter; one line of them is shown, the rest on demand or where it is set. */
 export const Filters = ({ state }: { state: TrailState }) => {
-  const isSet = `${state.since}${state.until}${state.order}` !== '';
+  const { about, ipAddress, since, until, order } = state;
+  const isSet = [about, ipAddress, since, until, order].some((value) => value !== '');
   const [isOpen, setOpen] = useState(isSet);
   useEffect(() => {
     if (isSet) setOpen(true);
@@ -140,6 +145,18 @@ export const Filters = ({ state }: { state: TrailState }) => {
         <UserFilter label="To whom" name="resourceId" state={state} />
         <Choice label="Action" name="action" state={state} options={actions} />
         <Choice label="Result" name="result" state={state} options={results} />
+        <Choice label="Group by" name="group" state={state} options={groups} />
+        {isOpen && <UserFilter label="Who or to whom" name="about" state={state} />}
+        {isOpen && (
+          <Field
+            label="Source"
+            name="ipAddress"
+            defaultValue={ipAddress}
+            placeholder="IP address"
+            autoComplete="off"
+            maxLength={45}
+          />
+        )}
         {isOpen && <TimeFilter label="Since" name="since" state={state} />}
         {isOpen && <TimeFilter label="Until" name="until" state={state} />}
         {isOpen && <Choice label="Order" name="order" state={state} options={orders} />}

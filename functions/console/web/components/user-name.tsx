@@ -1,10 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { api, Failure, send } from '../api.ts';
+import type { AuditEntry } from '../contract.d.ts';
 import { href } from '../router.ts';
 import { createStore, type Store } from '../store.ts';
+import { detailsOf } from '../trail/happened.ts';
 
-/** A user's name; null: the user is deleted; undefined: not known. */
-type Known = string | null | undefined;
+/** What is known of a user. */
+interface Known {
+  readonly name?: string | undefined;
+  readonly isDeleted?: boolean;
+}
 
 /** What is known of users, by their ids: each is asked for once, when it is seen. */
 const users = new Map<string, Store<Known>>();
@@ -17,7 +22,7 @@ export const forgetNames = (): void => {
 };
 
 const knownOf = (id: string): Store<Known> => {
-  const store = users.get(id) ?? createStore<Known>(undefined);
+  const store = users.get(id) ?? createStore<Known>({});
   users.set(id, store);
   return store;
 };
@@ -29,12 +34,25 @@ const ask = async (id: string, before: Promise<void> | undefined): Promise<void>
   await before;
   const store = knownOf(id);
   try {
-    store.set(
-      (await send(api.GET('/api/users/{id}', { params: { path: { id: Number(id) } } }))).name,
+    const { name } = await send(
+      api.GET('/api/users/{id}', { params: { path: { id: Number(id) } } }),
     );
+    store.set({ name });
   } catch (error) {
-    if (error instanceof Failure && error.status === 404) store.set(null);
+    if (error instanceof Failure && error.status === 404)
+      store.set({ ...store.get(), isDeleted: true });
     else asked.delete(id);
+  }
+};
+
+/** Learns who is deleted, and the names that entries of deletions have in full detail. */
+export const tellNames = (entries: readonly AuditEntry[]): void => {
+  for (const entry of entries) {
+    const { action, resource, result, resource_id: id } = entry;
+    if (id === null || `${action} ${resource} ${result}` !== 'DELETE users SUCCESS') continue;
+    const { name } = detailsOf(entry);
+    asked.add(String(id));
+    knownOf(String(id)).set({ name: typeof name === 'string' ? name : undefined, isDeleted: true });
   }
 };
 
@@ -47,6 +65,9 @@ const seen = new IntersectionObserver((entries) => {
   }
 });
 
+/** What is known of a user by now, for a component. */
+export const useKnown = (id: number): Known => knownOf(String(id)).use();
+
 interface UserNameProps {
   /** A user's id, or what stands in its place. */
   readonly id: string | number | null;
@@ -54,11 +75,14 @@ interface UserNameProps {
   readonly isLink?: boolean;
 }
 
-/** The name of a user; `user 17` until it is known, or where it is not. */
+/** The name of a user; `User 17` until it is known, or where it is not. */
+export const nameOf = (id: string | number, { name, isDeleted }: Known): string =>
+  `${name ?? `User ${id}`}${isDeleted ? ' (deleted)' : ''}`;
+
 export const UserName = ({ id: given, isLink = false }: UserNameProps) => {
   const element = useRef<HTMLSpanElement>(null);
   const id = String(given ?? 'unknown');
-  const name = knownOf(id).use();
+  const known = knownOf(id).use();
   const isUser = /^\d+$/.test(id);
   useEffect(() => {
     const { current } = element;
@@ -67,10 +91,9 @@ export const UserName = ({ id: given, isLink = false }: UserNameProps) => {
     return () => seen.unobserve(current);
   }, [id]);
   if (!isUser) return <span class="muted">{id}</span>;
-  if (name === null) return <span class="muted">deleted user {id}</span>;
-  const text = name ?? `user ${id}`;
+  const text = nameOf(id, known);
   return (
-    <span ref={element} data-user={id}>
+    <span ref={element} data-user={id} class={known.isDeleted ? 'muted' : undefined}>
       {isLink ? <a href={href(`/users/${id}`)}>{text}</a> : text}
     </span>
   );

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Entries } from '../components/entries.tsx';
 import { Export } from '../components/export.tsx';
 import { Filters, showTrail } from '../components/filters.tsx';
+import { Groups } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
@@ -14,36 +15,28 @@ import { useFollowing } from '../trail/following.ts';
 import { readState, type TrailState, withChanges } from '../trail/query.ts';
 import { readPage } from '../trail/read.ts';
 
-/** The audit trail: its query, all of which is in the address bar. */
-export const Audit = () => {
-  const state = readState(place.use().query);
+interface QueryProps {
+  readonly state: TrailState;
+  readonly change: (changes: Partial<TrailState>) => void;
+}
+
+/** The entries of a query, newest first unless it says otherwise. */
+const List = ({ state, change }: QueryProps) => {
   const { follow, ...filters } = state;
   const pages = usePages(JSON.stringify(filters), (next) => readPage(state, next));
   const { waiting, failure, show } = useFollowing(state, pages);
-  const [isExporting, setExporting] = useState(false);
-  useEffect(() => forgetNames, []);
   const { rows = [] } = pages;
   const isFull = rows.length >= maxRows;
-  const change = (changes: Partial<TrailState>) => showTrail(withChanges(state, changes));
   return (
-    <Screen
-      title="Audit"
-      actions={
-        <>
-          <button
-            type="button"
-            aria-pressed={follow === 'on'}
-            onClick={() => change({ follow: follow ? '' : 'on' })}
-          >
-            Follow
+    <>
+      {state.reason && (
+        <p class="row muted">
+          Only entries whose reason is {state.reason.replaceAll('_', ' ')}.
+          <button type="button" class="small" onClick={() => change({ reason: '' })}>
+            Show all reasons
           </button>
-          <button type="button" onClick={() => setExporting(true)}>
-            Export
-          </button>
-        </>
-      }
-    >
-      <Filters state={state} />
+        </p>
+      )}
       {follow && (
         <p class="row muted">
           Following: looks for new entries every five seconds.
@@ -69,6 +62,44 @@ export const Audit = () => {
         <p class="muted">
           {counted(maxRows, 'entry', 'entries')} are shown at most. Narrow the time, or export them.
         </p>
+      )}
+    </>
+  );
+};
+
+/** The audit trail: its query, all of which is in the address bar. */
+export const Audit = () => {
+  const state = readState(place.use().query);
+  const { follow, group, reason } = state;
+  const [isExporting, setExporting] = useState(false);
+  useEffect(() => forgetNames, []);
+  const change = (changes: Partial<TrailState>) => showTrail(withChanges(state, changes));
+  return (
+    <Screen
+      title="Audit"
+      actions={
+        <>
+          <button
+            type="button"
+            aria-pressed={follow === 'on'}
+            onClick={() => change({ follow: follow ? '' : 'on' })}
+          >
+            Follow
+          </button>
+          {/* The service does not filter by reason. */}
+          {!reason && (
+            <button type="button" onClick={() => setExporting(true)}>
+              Export
+            </button>
+          )}
+        </>
+      }
+    >
+      <Filters state={state} />
+      {group ? (
+        <Groups state={state} by={group} change={change} />
+      ) : (
+        <List state={state} change={change} />
       )}
       {isExporting && <Export state={state} close={() => setExporting(false)} />}
     </Screen>

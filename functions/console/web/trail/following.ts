@@ -24,7 +24,7 @@ export const useFollowing = (state: TrailState, pages: Pages<AuditEntry>) => {
   };
   const look = useAction(async () => {
     if (!pages.rows) return;
-    const all = await readAll({ ...state, since: rereadFrom(pages.rows, state.since) });
+    const { data: all } = await readAll({ ...state, since: rereadFrom(pages.rows, state.since) });
     const found = newOf(pages.rows, all);
     if (found.length > waiting.length) announce(counted(found.length, 'new entry', 'new entries'));
     if (found.length === 0 || isLookedAt()) setWaiting(found);

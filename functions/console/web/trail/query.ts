@@ -7,19 +7,35 @@ const names = [
   'action',
   'result',
   'resourceId',
+  'about',
+  'ipAddress',
+  'reason',
   'since',
   'until',
   'order',
   'follow',
+  'group',
 ] as const;
+
+/** The filters that are those of a group of entries, with their titles. */
+export const groupings = {
+  userId: 'Who',
+  ipAddress: 'Source',
+  action: 'Action',
+  reason: 'Reason',
+} as const;
+export type Grouping = keyof typeof groupings;
 
 /** What the screen shows: all that is in the address bar. A value that is not set is empty. */
 export type TrailState = Readonly<
-  Record<'userId' | 'resourceId' | 'since' | 'until', string> & {
+  Record<'userId' | 'resourceId' | 'about' | 'ipAddress' | 'since' | 'until', string> & {
+    /** The reason of a failure, by which this page alone filters. */
+    readonly reason: string;
     readonly action: AuditEntry['action'] | '';
     readonly result: AuditEntry['result'] | '';
     readonly order: 'asc' | '';
     readonly follow: 'on' | '';
+    readonly group: Grouping | '';
   }
 >;
 
@@ -31,17 +47,30 @@ export const readState = (query: Readonly<Record<string, string>>): TrailState =
   return withChanges(state as unknown as TrailState, {});
 };
 
-/** Whoever follows sees the newest first, up to now: the change that came last decides. */
+/**
+ * Whoever follows sees the newest first, up to now, and no groups; who or whom an entry is about is
+ * said in one way: the change that came last decides.
+ */
 export const withChanges = (state: TrailState, changes: Partial<TrailState>): TrailState => {
   const next = { ...state, ...changes };
-  if (changes.follow === 'on') return { ...next, until: '', order: '' };
-  return next.until || next.order === 'asc' ? { ...next, follow: '' } : next;
+  const isNewlyAbout = next.about !== '' && next.about !== state.about;
+  const said = isNewlyAbout
+    ? { ...next, userId: '', resourceId: '' }
+    : { ...next, about: next.userId || next.resourceId ? '' : next.about };
+  if (changes.follow === 'on') return { ...said, until: '', order: '', group: '' };
+  if (said.group) return { ...said, follow: '', reason: '' };
+  return said.until || said.order === 'asc' ? { ...said, follow: '' } : said;
 };
 
 /** The parameters of a request. */
-export const parametersOf = ({ follow: _, userId, ...filters }: TrailState): Parameters => {
+export const parametersOf = (state: TrailState): Parameters => {
+  const { follow: _, group: __, reason: ___, ...filters } = state;
   const given = Object.entries(filters).filter(([, value]) => value !== '');
-  return { ...Object.fromEntries(given), ...(userId ? { userId: Number(userId) } : {}) };
+  const number = ([name, value]: [string, string]) => [
+    name,
+    name === 'userId' || name === 'about' ? Number(value) : value,
+  ];
+  return Object.fromEntries(given.map(number));
 };
 
 /** Seconds before now from which on a preset shows entries. */

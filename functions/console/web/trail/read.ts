@@ -1,7 +1,9 @@
 /** Requests for the audit trail. */
 import { api, Failure, type Page, send, sendForPage } from '../api.ts';
+import { tellNames } from '../components/user-name.tsx';
 import type { AuditEntries, AuditEntry } from '../contract.d.ts';
 import { maxRows } from './follow.ts';
+import { reasonOf } from './groups.ts';
 import { parametersOf, type TrailState } from './query.ts';
 
 const path = '/api/admin/audit-logs';
@@ -14,18 +16,30 @@ export const readPage = async (
   const page = await sendForPage(
     next ? api.GET(next as typeof path) : api.GET(path, { params: { query: parametersOf(state) } }),
   );
-  return { ...page, data: (page.data as AuditEntries).data };
+  const { data } = page.data as AuditEntries;
+  tellNames(data);
+  return {
+    ...page,
+    data: data.filter((entry) => !state.reason || reasonOf(entry) === state.reason),
+  };
 };
 
-/** All entries of a query, but no more than the page keeps. */
-export const readAll = async (state: TrailState): Promise<readonly AuditEntry[]> => {
+/**
+ * All entries of a query, up to a number.
+ * @param onRead gets how many entries were read so far; nothing more is read when it returns false
+ */
+export const readAll = async (
+  state: TrailState,
+  most = maxRows,
+  onRead: (count: number) => boolean = () => true,
+): Promise<Page<readonly AuditEntry[]>> => {
   let page = await readPage(state);
-  const entries = [...page.data];
-  while (page.next && entries.length < maxRows) {
+  const data = [...page.data];
+  while (page.next && data.length < most && onRead(data.length)) {
     page = await readPage(state, page.next);
-    entries.push(...page.data);
+    data.push(...page.data);
   }
-  return entries;
+  return { ...page, data };
 };
 
 /** The media types of exports. */

@@ -3,6 +3,8 @@ import type { AuditEntry } from '../../../../functions/console/web/contract.d.ts
 import { localDay, localTime, utcTime } from '../../../../functions/console/web/format.ts';
 import { readableAgent } from '../../../../functions/console/web/trail/agent.ts';
 import { maxRows, merge, rereadFrom } from '../../../../functions/console/web/trail/follow.ts';
+import { groupsOf } from '../../../../functions/console/web/trail/groups.ts';
+import { happened } from '../../../../functions/console/web/trail/happened.ts';
 import { barsOf } from '../../../../functions/console/web/trail/histogram.ts';
 import {
   fromLocal,
@@ -28,6 +30,7 @@ describe('The query of the trail', () => {
       { userId: 0, resourceId: '0' },
     ],
     [{ userId: 'x' }, { userId: Number.NaN }],
+    [{ about: '7', reason: 'wrong_code' }, { about: 7 }],
     [{}, {}],
   ])('asks for what the address bar says: %j', (query, parameters) => {
     expect(parametersOf(readState(query))).toEqual(parameters);
@@ -38,9 +41,21 @@ describe('The query of the trail', () => {
     [{ until: 'u', order: 'asc' }, { follow: 'on' }, { follow: 'on', until: '', order: '' }],
     [{ follow: 'on' }, { order: 'asc' }, { follow: '', order: 'asc' }],
     [{ follow: 'on' }, { since: 's' }, { follow: 'on', since: 's' }],
-  ] as const)('follows only up to now, the newest first: %j, then %j', (query, changes, after) => {
-    expect(withChanges(readState(query), changes)).toMatchObject(after);
-  });
+    [
+      { follow: 'on', reason: 'r' },
+      { group: 'action' },
+      { follow: '', group: 'action', reason: '' },
+    ],
+    [{ group: 'action' }, { follow: 'on' }, { follow: 'on', group: '' }],
+    [{ userId: '1', resourceId: '2' }, { about: '3' }, { userId: '', resourceId: '', about: '3' }],
+    [{ about: '3' }, { userId: '1' }, { userId: '1', about: '' }],
+    [{ about: '3', userId: '1' }, {}, { userId: '1', about: '' }],
+  ] as const)(
+    'is what came last where two do not go together: %j, then %j',
+    (query, changes, after) => {
+      expect(withChanges(readState(query), changes)).toMatchObject(after);
+    },
+  );
 
   it('keeps times to the millisecond between the address bar and the clock of this machine', () => {
     for (const time of ['2026-11-22T12:00:00.000Z', '2026-06-01T00:00:00.007Z']) {
@@ -105,6 +120,39 @@ describe('The histogram', () => {
   });
 });
 
+describe('Groups', () => {
+  it.each([
+    [
+      'userId',
+      [
+        ['7', 2],
+        ['', 1],
+      ],
+    ],
+    ['ipAddress', [['', 3]]],
+    ['action', [['LOGIN', 3]]],
+    [
+      'reason',
+      [
+        ['wrong_code', 2],
+        ['', 1],
+      ],
+    ],
+  ] as const)('are counted by %s, the largest first', (by, counts) => {
+    const failed = { action: 'LOGIN', user_id: 7, details: '{"reason":"wrong_code"}' } as const;
+    const entries = [
+      { ...entry(1, 5, 'FAILURE'), ...failed },
+      { ...entry(2), action: 'LOGIN' as const, user_id: null, details: null },
+      { ...entry(3, 9), ...failed },
+    ];
+
+    const [first, ...rest] = groupsOf(entries, by);
+
+    expect([first, ...rest].map((group) => [group?.value, group?.count])).toEqual(counts);
+    expect(first).toMatchObject({ failures: 1, last: entries[2]?.created_at });
+  });
+});
+
 describe('A time that an entry says', () => {
   it.each([
     ['2026-11-22T09:05:00.000Z', '2026-11-22 09:05:00 UTC'],
@@ -151,5 +199,39 @@ describe('The trail as it is shown', () => {
     [7, '7'],
   ])('has agents by the name that people use: %s', (agent, readable) => {
     expect(readableAgent(agent)).toBe(readable);
+  });
+});
+
+describe('An entry says in a few words what happened', () => {
+  const long = 'N'.repeat(100);
+
+  it.each([
+    [null, ''],
+    ['{"fields":["role"],"role":{"from":"user","to":"admin"}}', 'role: user → admin'],
+    ['{"fields":["name","email"]}', 'name, email'],
+    [`{"fields":["name"],"name":{"from":"A","to":"${long}"}}`, `name: A → ${'N'.repeat(40)}…`],
+    ['{"fields":["password"],"by":"reset"}', 'password, by reset link'],
+    ['{"fields":["email_verified"],"by":"verification"}', 'email verified, by mailed link'],
+    ['{"fields":[],"by":"reset","requested":true}', 'reset link mailed'],
+    ['{"fields":["email"],"requested":["email"]}', 'email, email waits for a link'],
+    ['{"fields":["second_factor"],"second_factor":"removed"}', 'second factor removed'],
+    ['{"fields":["recovery_codes"]}', 'recovery codes'],
+    ['{"suspended":true}', 'suspended'],
+    ['{"suspended":false}', 'suspension lifted'],
+    ['{"reason":"wrong_password","waits_until":"2026"}', 'wrong password, a wait begins'],
+    ['{"scope":"others"}', 'all other sessions'],
+    ['{"session":"x"}', 'one session'],
+    ['{"role":"admin"}', 'role: admin'],
+    [
+      '{"format":"csv","filter":{"action":"LOGIN","order":"desc"},"entries":812}',
+      'csv, action=LOGIN, 812 entries',
+    ],
+    ['{"error":"STORAGE_FAULT","outcome":"unknown"}', 'error: STORAGE_FAULT, may have been done'],
+    ['{"operator":"ada","odd":[1]}', 'operator: ada, odd: [1]'],
+    ['no JSON', ''],
+    ['7', ''],
+    ['null', ''],
+  ])('%s', (details, words) => {
+    expect(happened({ details })).toBe(words);
   });
 });

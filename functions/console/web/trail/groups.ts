@@ -1,0 +1,40 @@
+/** Entries counted by what they have in common. */
+import type { AuditEntry } from '../contract.d.ts';
+import { detailsOf } from './happened.ts';
+import type { Grouping } from './query.ts';
+
+/** Entries that share a value. */
+export interface Group {
+  /** Empty: they have none. */
+  readonly value: string;
+  readonly count: number;
+  readonly failures: number;
+  readonly first: string;
+  readonly last: string;
+}
+
+/** The reason of a failure; empty: none is said. */
+export const reasonOf = (entry: AuditEntry): string => String(detailsOf(entry).reason ?? '');
+
+const sharedBy = (entry: AuditEntry, by: Grouping): string => {
+  const { user_id: userId, ip_address: ipAddress, action } = entry;
+  return String({ userId, ipAddress, action, reason: reasonOf(entry) }[by] ?? '');
+};
+
+/** The groups of entries, the largest first. */
+export const groupsOf = (entries: readonly AuditEntry[], by: Grouping): readonly Group[] => {
+  const groups = new Map<string, Group>();
+  for (const entry of entries) {
+    const value = sharedBy(entry, by);
+    const { created_at: at } = entry;
+    const { count = 0, failures = 0, first = at, last = at } = groups.get(value) ?? {};
+    groups.set(value, {
+      value,
+      count: count + 1,
+      failures: failures + (entry.result === 'FAILURE' ? 1 : 0),
+      first: at < first ? at : first,
+      last: at > last ? at : last,
+    });
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count);
+};

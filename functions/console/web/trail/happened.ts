@@ -1,0 +1,75 @@
+/** What an entry says of what happened, in a few words (functions/README.md, What is audited). */
+import type { AuditEntry } from '../contract.d.ts';
+
+type Details = Readonly<Record<string, unknown>>;
+
+/** The details of an entry, where they are an object. */
+export const detailsOf = ({ details }: Pick<AuditEntry, 'details'>): Details => {
+  try {
+    return Object(JSON.parse(details ?? '{}'));
+  } catch {
+    return {};
+  }
+};
+
+/** The longest value, in characters: the dialog of the entry has it whole. */
+const longest = 40;
+
+const shorten = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+};
+
+const words = (name: string): string => name.replaceAll('_', ' ');
+
+const scopes: Details = {
+  all: 'all sessions',
+  others: 'all other sessions',
+  everyone: 'everybody',
+};
+
+const ways: Details = { reset: 'by reset link', verification: 'by mailed link' };
+
+const isChange = (value: unknown): value is { from: unknown; to: unknown } =>
+  Object(value).from !== undefined && Object(value).to !== undefined;
+
+/** What is said of a detail by its name; of others `name: value`. Empty: nothing. */
+const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>> = {
+  fields: (names, all) =>
+    [names]
+      .flat()
+      .filter((name) => !(String(name) in all))
+      .map((name) => words(String(name)))
+      .join(', '),
+  by: (way, { requested }) =>
+    requested === true ? 'reset link mailed' : String(ways[String(way)] ?? `by ${way}`),
+  requested: (what) => (what === true ? '' : `${[what].flat().join(', ')} waits for a link`),
+  reason: (reason) => words(String(reason)),
+  waits_until: () => 'a wait begins',
+  outcome: () => 'may have been done',
+  scope: (scope) => String(scopes[String(scope)] ?? scope),
+  session: () => 'one session',
+  second_factor: (state) => `second factor ${state}`,
+  suspended: (isSuspended) => (isSuspended ? 'suspended' : 'suspension lifted'),
+  entries: (count) => (typeof count === 'number' ? `${count} entries` : ''),
+  format: (format) => String(format),
+  filter: (filter) =>
+    Object.entries(Object(filter))
+      .filter(([name]) => name !== 'order')
+      .map(([name, value]) => `${name}=${shorten(value)}`)
+      .join(' '),
+};
+
+const say = (name: string, value: unknown, all: Details): string => {
+  if (isChange(value)) return `${words(name)}: ${shorten(value.from)} → ${shorten(value.to)}`;
+  return sayings[name]?.(value, all) ?? `${words(name)}: ${shorten(value)}`;
+};
+
+/** Such as `role: user → admin`, or `password, by reset link`. */
+export const happened = (entry: Pick<AuditEntry, 'details'>): string => {
+  const details = detailsOf(entry);
+  return Object.entries(details)
+    .map(([name, value]) => say(name, value, details))
+    .filter((text) => text !== '')
+    .join(', ');
+};
