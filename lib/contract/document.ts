@@ -24,7 +24,7 @@ export const info = {
   version: '1.0.0',
   description: `User accounts, authentication and an audit trail.
 
-**Errors** are \`{"message": …}\`, a 500 with one further field that names the fault. The header \`Error-Code\` has the code of the error, for programs. With \`Accept: application/problem+json\` they are problem details (RFC 9457), with the code and every fault of the body.
+**Errors** are \`{"message": …}\`, a 500 with one further field that names the fault. The header \`Error-Code\` has the code of the error, for programs. With \`Accept: application/problem+json\` they are problem details (RFC 9457), with the code and all fields of the body that break a rule.
 
 **Input.** Bodies are JSON objects in UTF-8, 64 KiB at most, of type \`application/json\` or another \`…+json\`. Unknown fields are ignored; a key \`__proto__\`, or \`constructor\` with \`prototype\`, is refused at any depth. Text must be well-formed Unicode; its length counts in code points.
 
