@@ -62,7 +62,6 @@ interface Client {
   ): Promise<{ text: string; asksCode: boolean } | undefined>;
   profile(): Promise<{ id: number; email: string } | undefined>;
   update(id: number, changes: object): Promise<{ name: string } | string | undefined>;
-  listUsers(): AsyncGenerator<{ id: number }>;
   save(tokens: object): void;
 }
 
@@ -147,18 +146,6 @@ describe('The typed client of functions/CLIENTS.md', () => {
     }
     const { text } = (await client.logIn(email, password)) ?? {};
     expect(text).toMatch(/^Try again in \d+ seconds\.$/);
-  });
-
-  it('pages through the users', async () => {
-    const json = newUser();
-    await client.register(json);
-    for (let made = 0; made < 100; made += 1) await register(service.api);
-
-    const ids: number[] = [];
-    for await (const { id } of client.listUsers()) ids.push(id);
-
-    expect(ids.length).toBeGreaterThan(100);
-    expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
