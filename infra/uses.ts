@@ -70,7 +70,7 @@ const permissionsOf = {
     // Where the newest header is shown (lib/seal/shown.ts).
     { ...users('GetItem', 'PutItem'), keys: 'audit-seal' },
   ],
-  'audit.publish': [{ ...audit('Query'), indexes: ['by_resource_id'] }],
+  'audit.publish': [{ ...audit('Query'), indexes: [auditIndexes.byResourceId.name] }],
   /** Shows that header, and the public key that verifies it. */
   seal: [{ ...users('GetItem'), keys: 'audit-seal' }],
   /** Hands messages over to the function that sends mails, if there is one. */

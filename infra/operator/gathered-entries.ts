@@ -43,20 +43,9 @@ export const gatherEntries = (filter: AuditFilter) => {
   };
 };
 
-const bytesOf = (value: unknown): unknown =>
-  typeof value === 'string' ? Buffer.from(value, 'base64') : value;
-
-/** Makes bytes of what binary attributes hold, which the seal has as base64. */
-const reviveBytes = (name: string, value: unknown): unknown => {
-  if (name === 'B') return bytesOf(value);
-  return name === 'BS' && Array.isArray(value) ? value.map(bytesOf) : value;
-};
-
 /** The value of a field as the API shows it. */
 const plain = (value: unknown) =>
-  typeof value === 'object' && value !== null
-    ? shown(JSON.parse(JSON.stringify(value), reviveBytes) as AttributeValue)
-    : (value ?? null);
+  typeof value === 'object' && value !== null ? shown(value as AttributeValue) : (value ?? null);
 
 /** Makes an exported entry of an item, and the number of the file that sealed it, if one has. */
 export const exported = (item: Item, file: number | null): ExportedEntry => {

@@ -12,34 +12,14 @@ const numberOf = (text: string): number | string => {
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === text ? number : text;
 };
 
-/** Bytes as base64, which they are already in the records of a stream. */
-const base64 = (bytes: Uint8Array | string): string =>
-  typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64');
+const withBase64 = (_: string, value: unknown) =>
+  value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 
-/** The JSON value of a stored attribute. */
-const jsonOf = (value: AttributeValue): unknown => {
-  // The SDK may lose the value under a name such as __proto__.
-  const { S, N, B, L, M, SS, NS, BS, BOOL }: AttributeValue = Object(value);
-  if (N !== undefined) return numberOf(N);
-  if (B) return base64(B);
-  if (L) return L.map(jsonOf);
-  if (M) return Object.fromEntries(Object.entries(M).map(([name, each]) => [name, jsonOf(each)]));
-  if (NS) return NS.map(numberOf);
-  if (BS) return BS.map(base64);
-  return S ?? SS ?? BOOL ?? null;
-};
-
-/**
- * An attribute of an entry as responses show it. Attributes that the service wrote are shown as
- * they are. Those that somebody wrote past the service may have any type: see functions/README.md,
- * Odd entries.
- */
+/** An attribute of an entry as responses show it: one that the service did not write may have any type. */
 export const shown = (value: AttributeValue | undefined): string | number | null => {
-  if (value === undefined) return null;
+  if (!value || value.NULL) return null;
   if (value.S !== undefined) return value.S;
-  const json = jsonOf(value);
-  if (json === null || typeof json === 'number' || typeof json === 'string') return json;
-  return JSON.stringify(json);
+  return value.N === undefined ? JSON.stringify(value, withBase64) : numberOf(value.N);
 };
 
 /** The conditions that entries must meet, all of them. */
@@ -84,35 +64,29 @@ const plans: readonly Plan[] = [
   [auditIndexes.byCreatedAt, () => shards],
 ];
 
-/**
- * Whether a value is the wanted one. An entry that somebody wrote past the service may have another
- * type.
- */
-const isSame = (value: unknown, wanted: string | number | undefined): boolean =>
-  wanted === undefined ||
-  value === wanted ||
-  (value !== null && value !== undefined && String(value) === String(wanted));
+const isWanted = (value: unknown, wanted: string | number | undefined): boolean =>
+  wanted === undefined || value === wanted;
 
 /** Whether an entry meets all conditions but those of time. */
 export const matching =
   ({ userId, about, action, result, resourceId, ipAddress }: AuditFilter) =>
   (entry: Partial<AuditEntry>): boolean =>
-    isSame(entry.user_id, userId) &&
-    isSame(entry.action, action) &&
-    isSame(entry.result, result) &&
-    isSame(entry.resource_id, resourceId) &&
-    isSame(entry.ip_address, ipAddress) &&
+    isWanted(entry.user_id, userId) &&
+    isWanted(entry.action, action) &&
+    isWanted(entry.result, result) &&
+    isWanted(entry.resource_id, resourceId) &&
+    isWanted(entry.ip_address, ipAddress) &&
     (about === undefined ||
       (entry.resource === 'users' &&
-        (isSame(entry.user_id, about) || isSame(entry.resource_id, about))));
+        (entry.user_id === about || entry.resource_id === String(about))));
 
 /** Of the entries about a user, those that it did to others: it is not their resource. */
 const doneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> => {
   if (about === undefined) return {};
+  const partition = String(about);
   const isDone = matching({ ...filter, about });
-  const matches = (entry: Partial<AuditEntry>) =>
-    isDone(entry) && !isSame(entry.resource_id, about);
-  return { also: { index: auditIndexes.byUserId, partition: String(about), matches } };
+  const matches = (entry: Partial<AuditEntry>) => isDone(entry) && entry.resource_id !== partition;
+  return { also: { index: auditIndexes.byUserId, partition, matches } };
 };
 
 const planFor = (filter: AuditFilter) => {

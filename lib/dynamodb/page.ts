@@ -1,15 +1,29 @@
-import {
-  type Entry,
-  isForward,
-  openStream,
-  type Place,
-  type Reached,
-  type Reading,
-  type Row,
-  readOn,
-  type Stream,
-} from './partition.ts';
-import { isCreatedAtKey } from './tables.ts';
+/**
+ * Pages of entries in the order of an index's sort key, of one partition or of several, which are merged,
+ * so that the cost depends on the page's size and not on the index's.
+ */
+import { type AttributeValue, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { convertToNative } from '@aws-sdk/util-dynamodb';
+import { type StoredItem, send } from './client.ts';
+import type { IndexDefinition } from './tables.ts';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** The part of each partition that is read, and the form of its entries. */
+interface Reading {
+  readonly table: string;
+  readonly index: IndexDefinition;
+  readonly order: 'oldest first' | 'newest first';
+  /** The attributes of each entry, in their order. */
+  readonly attributes: readonly string[];
+  /** Converts an attribute; absent: as the document client does, and without absent attributes. */
+  readonly shown?: (value: AttributeValue | undefined) => unknown;
+  /** The range of sort keys: `from` is inclusive, `to` is exclusive; absent: no bound. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  /** Whether an entry is wanted; absent: all are. */
+  readonly matches?: (entry: Entry) => boolean;
+}
 
 export interface PageRequest extends Reading {
   /** The values of the partition key over which the wanted entries are spread. */
@@ -18,7 +32,7 @@ export interface PageRequest extends Reading {
   readonly also?: Pick<Required<Reading>, 'index' | 'matches'> & { readonly partition: string };
   /** Entries at most; absent: no bound. */
   readonly limit?: number | undefined;
-  /** The place after which to begin, from an earlier page; absent: from the beginning. */
+  /** The sort key after which to begin, from an earlier page; absent: from the beginning. */
   readonly after?: string | undefined;
   /** Entries to read at most, wanted or not, at least one for each partition. Absent: no bound. */
   readonly mostRead?: number;
@@ -32,50 +46,123 @@ export interface Page {
    * of the entries ended the reading.
    */
   readonly entries: readonly Entry[];
-  /** The place after which the next page begins; absent when nothing remains. */
+  /** The sort key after which the next page begins; absent when nothing remains. */
   readonly next?: string;
-  /** The same place for a caller who takes only the first `count` entries, at least one. */
+  /** The same for a caller who takes only the first `count` entries, at least one. */
   nextAfter(count: number): string | undefined;
 }
 
+/** A wanted entry, by its sort key. */
+interface Row {
+  readonly key: string;
+  readonly entry: Entry;
+}
+
+/** A partition's entries as far as they have been read. */
+interface Stream {
+  readonly reading: Reading;
+  readonly partition: string;
+  /** The sort key after which the reading begins; absent: from the beginning. */
+  readonly after: string | undefined;
+  readonly rows: Row[];
+  /** Whether there may be more. */
+  open: boolean;
+  /** The last item that was read, wanted or not, after which the reading goes on. */
+  at: { readonly key: string; readonly start: StoredItem } | undefined;
+}
+
+const isForward = ({ order }: Reading): boolean => order === 'oldest first';
+
 /**
- * A place is a sort key, or JSON of an array. No sort key that is a place begins with a bracket.
+ * The condition for the sort key. DynamoDB takes only one, and BETWEEN includes both ends: {@link readOn}
+ * leaves out what is outside.
  */
-const readPlace = (place: string | undefined): Place | undefined => {
-  if (!place?.startsWith('[')) return place === undefined ? undefined : { key: place };
-  const [key, last] = JSON.parse(place);
-  return { key, last };
+const conditionOf = ({ reading, after }: Stream) => {
+  const { from, to } = reading;
+  if (after !== undefined) {
+    return { text: ` AND #s ${isForward(reading) ? '>' : '<'} :a`, values: { ':a': { S: after } } };
+  }
+  if (from !== undefined && to !== undefined) {
+    const values = { ':a': { S: from }, ':b': { S: to } };
+    return { text: ' AND #s BETWEEN :a AND :b', values };
+  }
+  const bound = from ?? to;
+  if (bound === undefined) return { text: '', values: {} };
+  return { text: ` AND #s ${bound === from ? '>=' : '<'} :a`, values: { ':a': { S: bound } } };
 };
 
-const writePlace = ({ key, last }: Place): string => (last ? JSON.stringify([key, last]) : key);
+const query = (stream: Stream, count: number) => {
+  const { partition, at, reading } = stream;
+  const { text, values } = conditionOf(stream);
+  const { partitionKey, sortKey, name } = reading.index;
+  const command = new QueryCommand({
+    TableName: reading.table,
+    IndexName: name,
+    KeyConditionExpression: `#p = :p${text}`,
+    ExpressionAttributeNames: { '#p': partitionKey.name, ...(text ? { '#s': sortKey.name } : {}) },
+    ExpressionAttributeValues: { ':p': { S: partition }, ...values },
+    ScanIndexForward: isForward(reading),
+    ...(Number.isFinite(count) ? { Limit: count } : {}),
+    ...(at ? { ExclusiveStartKey: at.start } : {}),
+  });
+  return send(command);
+};
 
-/** Entries that are read of each of several partitions beyond its even share. */
-const margin = 4;
+const nativeOf = (value: AttributeValue | undefined): unknown => value && convertToNative(value);
+
+const convert = (item: StoredItem, { attributes, shown = nativeOf }: Reading): Entry => {
+  const entry: Record<string, unknown> = {};
+  for (const name of attributes) {
+    const value = shown(item[name]);
+    if (value !== undefined) entry[name] = value;
+  }
+  return entry;
+};
+
+/**
+ * Reads the next entries of a partition.
+ * @returns how many entries were read, wanted or not, and whether the response was full
+ */
+const readOn = async (
+  stream: Stream,
+  count: number,
+): Promise<{ read: number; isFull: boolean }> => {
+  const { from = '', to, matches = () => true, index } = stream.reading;
+  const keyOf = (item: StoredItem) => item[index.sortKey.name]?.S ?? '';
+  const isFromOn = (key: string) => key >= from;
+  const isBeforeTo = (key: string) => to === undefined || key < to;
+  const { Items = [], LastEvaluatedKey: start } = await query(stream, count);
+  for (const item of Items) {
+    const row = { key: keyOf(item), entry: convert(item, stream.reading) };
+    if (isFromOn(row.key) && isBeforeTo(row.key) && matches(row.entry)) stream.rows.push(row);
+  }
+  stream.at = start && { key: keyOf(start), start };
+  const mayGoOn = isForward(stream.reading) ? isBeforeTo : isFromOn;
+  stream.open = stream.at !== undefined && mayGoOn(stream.at.key);
+  return { read: Items.length, isFull: start !== undefined && Items.length < count };
+};
 
 /** Full responses (1 MB) after which nothing more is read, to bound the memory. */
 const mostFull = 4;
 
-type Compare = (a: Reached, b: Reached) => number;
+/** Entries that are read of each of several partitions beyond its even share. */
+const margin = 4;
+
+type Compare = (a: { readonly key: string }, b: { readonly key: string }) => number;
 
 const orderOf = (request: PageRequest): Compare => {
   const sign = isForward(request) ? 1 : -1;
-  return (a, b) => (a.rank === b.rank ? 0 : a.rank < b.rank ? -sign : sign);
+  return (a, b) => (a.key === b.key ? 0 : a.key < b.key ? -sign : sign);
 };
 
-interface Merged {
-  /** The first of the wanted entries, at most one more than the page has. */
-  readonly rows: readonly Row[];
-  /** Streams that may still hold an entry of the page, where the reading ended before its end. */
-  readonly behind: readonly Stream[];
-}
-
-/** Reads several partitions, each only as far as the page needs. */
-const merge = async (
-  streams: readonly Stream[],
-  request: PageRequest,
-  compare: Compare,
-): Promise<Merged> => {
+/**
+ * Reads several partitions, each only as far as the page needs.
+ * @returns the first of the wanted entries, at most one more than the page has; and the key up to which
+ *   all partitions have been read, where the reading ended before the page was complete
+ */
+const merge = async (streams: readonly Stream[], request: PageRequest) => {
   const { limit = Number.POSITIVE_INFINITY, mostRequests = Number.POSITIVE_INFINITY } = request;
+  const compare = orderOf(request);
   // One more than the page, to know whether anything remains.
   const wanted = limit + 1;
   const { length } = streams;
@@ -91,54 +178,42 @@ const merge = async (
     const readings = await Promise.all(behind.map((stream) => readOn(stream, share)));
     left -= readings.reduce((sum, { read }) => sum + read, 0);
     full += readings.filter(({ isFull }) => isFull).length;
-    const all = streams.flatMap((stream) => stream.rows);
-    rows = all.sort((a, b) => compare(a, b) || a.stream - b.stream).slice(0, wanted);
+    rows = streams
+      .flatMap((stream) => stream.rows)
+      .sort(compare)
+      .slice(0, wanted);
     const last = rows[wanted - 1];
     behind = streams.filter(({ open, at }) => open && (!last || !at || compare(at, last) < 0));
     if (!last) count *= 2;
   }
-  return { rows, behind };
-};
-
-/** The place after the last of some entries, as far as it was passed in each stream. */
-const placeAfter = (passed: readonly Reached[], begin: Place | undefined): Place => {
-  const { key = '' } = passed.at(-1) ?? {};
-  const last = { ...(begin?.key === key ? begin.last : {}) };
-  for (const { key: own, stream, id } of passed) if (own === key && id) last[stream] = id;
-  return { key, last };
+  // Entries beyond the place up to which all streams have been read are left to the next page.
+  const [end] = behind.flatMap(({ at }) => at ?? []).sort(compare);
+  return { rows: end ? rows.filter((row) => compare(row, end) <= 0) : rows, end };
 };
 
 /**
- * Reads one page of an index. Several partitions are merged by sort key, so that the cost depends
- * on the page's size and not on the index's.
+ * Reads one page of an index. Entries that the service wrote differ in their sort keys.
  * @throws {DomainError} STORAGE_FAULT
  */
 export const readPage = async (request: PageRequest): Promise<Page> => {
-  const { partitions, also, limit, after } = request;
-  const begin = readPlace(after);
+  const { partitions, also, limit = Number.POSITIVE_INFINITY, after } = request;
   const parts = partitions.map((partition) => ({ ...request, partition }));
-  const streams = [...parts, ...(also ? [{ ...request, ...also }] : [])].map((part, number) =>
-    openStream(part, part.partition, number, begin),
+  const streams = [...parts, ...(also ? [{ ...request, ...also }] : [])].map(
+    (part): Stream => ({
+      reading: part,
+      partition: part.partition,
+      after,
+      rows: [],
+      open: true,
+      at: undefined,
+    }),
   );
-  const compare = orderOf(request);
-  const { rows: read, behind } = await merge(streams, request, compare);
+  const { rows, end } = await merge(streams, request);
+  // A page ends between two keys, unless all of it has one.
+  const isLast = ({ key }: Row, i: number) => i < limit && key !== rows[limit]?.key;
+  const page = rows.slice(0, rows.findLastIndex(isLast) + 1 || limit);
 
-  // Entries beyond the place up to which all streams have been read are left to the next page.
-  const [end] = behind.flatMap(({ at }) => at ?? []).sort(compare);
-  const rows = end ? read.filter((row) => compare(row, end) <= 0) : read;
-  const page = rows.slice(0, limit);
-
-  const nextAfter = (count: number): string | undefined => {
-    if (count >= page.length && end) {
-      const reached = behind.flatMap(({ at }) => (at?.key === end.key ? at : []));
-      return writePlace(placeAfter([...page, ...reached], begin));
-    }
-    const [row, following] = [page[count - 1], rows[count]];
-    if (!row || !following) return undefined;
-    // A key of the usual form belongs to one entry, unless the next entry has the same key.
-    const isAlone = isCreatedAtKey(row.key) && following.key !== row.key;
-    return isAlone ? row.key : writePlace(placeAfter(page.slice(0, count), begin));
-  };
+  const nextAfter = (count: number) => (count < rows.length ? rows[count - 1]?.key : end?.key);
   const next = nextAfter(page.length);
   const entries = page.map(({ entry }) => entry);
   return { entries, ...(next === undefined ? {} : { next }), nextAfter };

@@ -36,10 +36,6 @@ const createdAtAndId: KeyAttribute = { name: 'created_at_id', type: 'S' };
 export const createdAtKey = ({ id, created_at }: { id: number; created_at: string }): string =>
   `${created_at}#${String(id).padStart(16, '0')}`;
 
-/** Whether a sort key has the form that the service gives it, by any clock from 0000 to 9999. */
-export const isCreatedAtKey = (key: string): boolean =>
-  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z#\d{16}$/.test(key);
-
 /** The attributes of a user that lists show. */
 const listed = [
   'id',
