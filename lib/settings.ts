@@ -164,6 +164,8 @@ export const settings = {
   auditSealKey: optionalText,
   /** Days after which sealed files leave the archive, not before their entries. 0: they stay. */
   auditArchiveDays: { allowed: { from: 1, to: 36_500, or: 0 }, default: '0' },
+  /** Days for which nobody can delete what is sealed. 0: whoever has the permission can. */
+  auditLockDays: { allowed: { from: 1, to: 36_500, or: 0 }, default: '0' },
   /** The URL at which the function that sends mails is invoked; '': no mails are sent. */
   mailFunctionUrl: optionalText,
   /** The key in AWS KMS that encrypts the secrets of second factors; and the URL of KMS. */

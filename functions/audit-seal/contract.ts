@@ -34,6 +34,21 @@ const sealCheck = () =>
     }),
   );
 
+/** Days. */
+const days = (description: string) => v.pipe(count(), v.description(description));
+
+const kept = () =>
+  named(
+    'AuditDays',
+    v.object({
+      table: days(
+        'Days for which an entry stays in the table, where queries find it; 0: for ever.',
+      ),
+      lock: days('Days for which nobody can delete what is sealed; 0: it is not locked.'),
+      archive: days('Days for which what is sealed stays in the archive; 0: for ever.'),
+    }),
+  );
+
 const summary = () =>
   named(
     'AuditSealSummary',
@@ -54,6 +69,7 @@ const summary = () =>
         v.nullable(sealCheck()),
         v.description('The last check by the sealer; null before the first.'),
       ),
+      days: kept(),
     }),
   );
 
@@ -79,6 +95,7 @@ export const descriptions: Descriptions = {
         },
         behind: null,
         check: { at: '2026-11-22T12:06:00.000Z', findings: 0, found: null },
+        days: { table: 90, lock: 2555, archive: 2555 },
       },
     },
     errors: ['AUDIT_NOT_SEALED'],

@@ -35,9 +35,14 @@ export const handler = protectedEndpoint(contract.get, async () => {
   const { key, newest } = await readNewest().catch((cause) => {
     throw new DomainError('STORAGE_FAULT', { cause });
   });
+  const { auditRetentionDays: table, auditLockDays: lock, auditArchiveDays: archive } = config;
+  const known = { key, days: { table, lock, archive } };
   if (!newest) {
     const { auditSealInterval: interval } = config;
-    return { statusCode: 200, body: { key, interval, newest: null, behind: null, check: null } };
+    return {
+      statusCode: 200,
+      body: { ...known, interval, newest: null, behind: null, check: null },
+    };
   }
   const { number, at, count, interval, check: outcome } = newest;
   // A full file ends at the key of an entry, which need not begin with a time.
@@ -52,6 +57,6 @@ export const handler = protectedEndpoint(contract.get, async () => {
   };
   return {
     statusCode: 200,
-    body: { key, interval, newest: { number, at, until, count }, behind, check },
+    body: { ...known, interval, newest: { number, at, until, count }, behind, check },
   };
 });

@@ -132,7 +132,12 @@ const sealingStatements = ({ bucket, key }: Kept): PolicyStatement[] => [
 ];
 
 /** Lets a function show how the seal stands. */
-const grantShowing = ({ lambda }: ServiceFunction, kept: Kept): void => {
+const grantShowing = (
+  { lambda }: ServiceFunction,
+  { kept, archiveDays, lockDays }: { kept: Kept; archiveDays: number; lockDays: number },
+): void => {
+  lambda.addEnvironment(variableOf('auditArchiveDays'), String(archiveDays));
+  lambda.addEnvironment(variableOf('auditLockDays'), String(lockDays));
   lambda.addEnvironment(variableOf('auditSealKey'), kept.key.keyArn);
   lambda.addEnvironment(variableOf('kmsUrl'), kmsUrl(kept.key.stack));
   lambda.addToRolePolicy(readingKey(kept));
@@ -189,7 +194,12 @@ export const createAuditSeal = (
   const bucket = createArchive(stack, settings, { keep });
   const key = createKey(stack, { keep });
   const kept = { bucket, key };
-  for (const each of functions) if (each.definition.uses.has('seal')) grantShowing(each, kept);
+  const shown = {
+    kept,
+    archiveDays: settings.auditArchiveDays,
+    lockDays: keep ? settings.auditLockDays : 0,
+  };
+  for (const each of functions) if (each.definition.uses.has('seal')) grantShowing(each, shown);
   const sealer = createSealer(stack, settings, { shared, kept });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {

@@ -117,6 +117,7 @@ const seal: AuditSealSummary = {
   newest: { number: 7, at: timeBefore(0.1), until: timeBefore(0.05), count: 3 },
   behind: null,
   check: { at: timeBefore(0.5), findings: 0, found: timeBefore(24 * 10) },
+  days: { table: 90, lock: 2555, archive: 0 },
 };
 
 const list = (query: URLSearchParams): readonly object[] => {

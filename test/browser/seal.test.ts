@@ -39,6 +39,9 @@ describe('The screen of the seal', () => {
     await page.getByText('Number 1').waitFor();
     await page.getByText(key).waitFor();
     await page.getByText('verify-audit --public-key FILE').waitFor();
+    await page.getByText('Queries find every entry.').waitFor();
+    await page.getByText('Whoever has the permission can delete what is sealed').waitFor();
+    await page.getByText('What is sealed never leaves the archive.').waitFor();
     expect(await page.locator('.card.broken').count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
     expect(complaints).toEqual([]);
@@ -58,10 +61,16 @@ describe('The screen of the seal', () => {
     expect(await violationsIn(page)).toEqual([]);
   });
 
-  it('says by how much sealing is behind', async () => {
-    const { page } = await openSeal({ behind: 600 });
+  it('says by how much sealing is behind, and what happens when entries are not kept longer', async () => {
+    const { page } = await openSeal({ behind: 600, days: { table: 90, lock: 400, archive: 500 } });
 
     await page.getByText('Behind by 10:00 min').waitFor();
+    const ends = page.getByRole('region', { name: 'How long entries are kept' });
+    expect(await ends.locator('dd').allInnerTexts()).toEqual([
+      expect.stringMatching(/^90 days\s+After that no query finds an entry/),
+      expect.stringMatching(/^400 days\s+Until then nobody can delete/),
+      expect.stringMatching(/^500 days\s+After that what is sealed leaves/),
+    ]);
   });
 
   it('says that it could not be read, and reads it when asked again', async () => {

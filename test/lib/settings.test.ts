@@ -19,6 +19,7 @@ const numbers: readonly [Name, string, number, number, number][] = [
 const days: readonly [Name, string, number][] = [
   ['auditRetentionDays', 'AUDIT_RETENTION_DAYS', 30],
   ['auditArchiveDays', 'AUDIT_ARCHIVE_DAYS', 1],
+  ['auditLockDays', 'AUDIT_LOCK_DAYS', 1],
 ];
 
 /** Each with its variable and its values, the default first. */

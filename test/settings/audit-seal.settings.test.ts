@@ -32,6 +32,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
       newest: { number: 1, at: time, until: time, count: 0 },
       behind: null,
       check: null,
+      days: { table: 0, lock: 0, archive: 0 },
     });
   });
 
@@ -64,6 +65,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
       interval: 60,
       newest: { number: 9, at, until: '2026-01-01T00:00:00.000Z', count: 100_000 },
       check: { at, findings: 3, found: at },
+      days: { table: 0, lock: 0, archive: 0 },
     });
     expect(behind).toBeCloseTo((Date.now() - Date.UTC(2026, 0, 1)) / 1000, -3);
     await show(line.replace('"findings":3', '"findings":0'));

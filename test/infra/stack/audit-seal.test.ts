@@ -120,6 +120,8 @@ describe('The archive', () => {
       },
     });
     expect(locked?.DeletionPolicy).toBe('Retain');
+    const shown = find('AWS::Lambda::Function', 'AuditSealGetFunction', production)?.Properties;
+    expect(shown?.Environment.Variables).toMatchObject({ AUDIT_LOCK_DAYS: '365' });
     expect(bucket(production)?.Properties.ObjectLockConfiguration.Rule).toEqual({
       DefaultRetention: { Mode: 'COMPLIANCE', Days: 365 },
     });
@@ -194,13 +196,18 @@ describe('The sealer', () => {
     ]);
   });
 
-  it('and who writes entries are told for how many days what is kept', () => {
+  it('who writes entries, and who shows the seal are told for how many days what is kept', () => {
     const days = { ...on, auditRetentionDays: 30, auditArchiveDays: 400 };
     const variablesOf = (id: string) =>
       find('AWS::Lambda::Function', id, days)?.Properties.Environment.Variables;
 
     expect(variablesOf('SealAuditFunction')).toMatchObject({ AUDIT_ARCHIVE_DAYS: '400' });
     expect(variablesOf('AuthLoginFunction')).toMatchObject({ AUDIT_RETENTION_DAYS: '30' });
+    expect(variablesOf('AuditSealGetFunction')).toMatchObject({
+      AUDIT_RETENTION_DAYS: '30',
+      AUDIT_ARCHIVE_DAYS: '400',
+      AUDIT_LOCK_DAYS: '0',
+    });
   });
 
   it('and the function that shows the seal are the only ones that touch archive and key', () => {

@@ -68,6 +68,40 @@ const Facts = (seal: AuditSealSummary) => {
   );
 };
 
+const Days = ({ table, lock, archive }: AuditSealSummary['days']) => (
+  <Card title="How long entries are kept">
+    <dl>
+      <dt>In the table</dt>
+      <dd>
+        {table ? counted(table, 'day') : 'For ever'}
+        <p class="muted">
+          {table
+            ? 'After that no query finds an entry, and no screen of this console. The archive still has it.'
+            : 'Queries find every entry.'}
+        </p>
+      </dd>
+      <dt>Locked</dt>
+      <dd>
+        {lock ? counted(lock, 'day') : 'Not locked'}
+        <p class="muted">
+          {lock
+            ? 'Until then nobody can delete what is sealed. After that whoever has the permission can.'
+            : 'Whoever has the permission can delete what is sealed; verify-audit finds that out.'}
+        </p>
+      </dd>
+      <dt>In the archive</dt>
+      <dd>
+        {archive ? counted(archive, 'day') : 'For ever'}
+        <p class="muted">
+          {archive
+            ? 'After that what is sealed leaves the archive, and is gone for good.'
+            : 'What is sealed never leaves the archive.'}
+        </p>
+      </dd>
+    </dl>
+  </Card>
+);
+
 const Elsewhere = () => (
   <Card title="Verify it from elsewhere">
     <p>
@@ -96,6 +130,7 @@ export const Seal = () => {
           {(data) => (
             <>
               <Facts {...data} />
+              <Days {...data.days} />
               <Elsewhere />
             </>
           )}
