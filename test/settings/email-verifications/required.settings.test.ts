@@ -72,7 +72,7 @@ describe('With EMAIL_VERIFICATION=required', () => {
 });
 
 describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
-  const { api, adminToken, mailbox } = uniform;
+  const { api, mailbox } = uniform;
 
   /** All that a client sees of an answer, without what differs between any two. */
   const seen = ({ status, text, headers }: ApiAnswer) => {
@@ -224,15 +224,5 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
     await ask();
 
     expect((await verify(api, link, user.password)).status).toBe(204);
-  });
-
-  it('only admins create users', async () => {
-    const user = await verified(uniform);
-    const create = (token: string, account = newAccount()) =>
-      api('POST', '/api/users', { token, json: account });
-
-    expect(outcome(await create(user.token))).toEqual(refusal(403, 'Forbidden'));
-    expect((await create(adminToken)).status).toBe(201);
-    expect(outcome(await create(adminToken, newAccount({ email: user.email })))).toEqual(taken);
   });
 });
