@@ -128,7 +128,7 @@ describe('The session of a refresh', () => {
     const { refreshToken } = (await refresh(first)).body;
     expect((await refresh(refreshToken)).status).toBe(200);
 
-    const [answer] = await overtake(proxy, transaction, held, () => end(other));
+    const [answer] = await overtake(proxy, update, held, () => end(other));
 
     expect(outcome(answer)).toEqual(invalid);
     await expectNoSession(answer);
@@ -231,7 +231,7 @@ describe('The session of a refresh', () => {
     const { refreshToken } = (await refresh(first)).body;
     expect((await refresh(refreshToken)).status).toBe(200);
 
-    const answers = await overtake(proxy, transaction, held, held);
+    const answers = await overtake(proxy, update, held, held);
 
     expect(answers.map(outcome)).toEqual([invalid, invalid]);
     const logged = service
