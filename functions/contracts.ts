@@ -11,6 +11,7 @@ import * as passwordResets from './password-resets/contract.ts';
 import * as profile from './profile/contract.ts';
 import * as secondFactor from './second-factor/contract.ts';
 import * as sessions from './sessions/contract.ts';
+import * as suspension from './suspension/contract.ts';
 import * as users from './users/contract.ts';
 import * as v1Users from './v1-users/contract.ts';
 
@@ -23,6 +24,7 @@ const folders = {
   sessions,
   'second-factor': secondFactor,
   users,
+  suspension,
   'audit-logs': auditLogs,
   'audit-seal': auditSeal,
   'v1-users': v1Users,

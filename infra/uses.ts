@@ -53,8 +53,10 @@ const permissionsOf = {
   'users.delete': [users('DeleteItem')],
   /** Makes users admins, which is logged, and checks that the caller is one. */
   'admins.make': [users('ConditionCheckItem')],
-  /** Deletes an admin only if there is another one. */
-  'admins.delete': [
+  /** Checks that the caller is an admin. */
+  'admins.check': [users('ConditionCheckItem')],
+  /** Deletes or suspends an admin only if there is another one. */
+  'admins.other': [
     users('ConditionCheckItem'),
     { ...users('Query'), indexes: [usersIndexes.admins.name] },
   ],
@@ -97,7 +99,7 @@ const usesOf = {
   'auth/login': ['secret', 'passwords', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail', 'factor.decrypt'],
   'auth/refresh': ['secret', 'users.read', 'users.change', 'audit.write'],
   'auth/logout': ['users.change', 'audit.write'],
-  'account-deletions/create': ['passwords', 'users.read', 'users.change', 'users.delete', 'admins.delete', 'audit.write', 'mail', 'factor.decrypt'],
+  'account-deletions/create': ['passwords', 'users.read', 'users.change', 'users.delete', 'admins.other', 'audit.write', 'mail', 'factor.decrypt'],
   'password-resets/request': ['users.change', 'mail'],
   'password-resets/set': ['secret', 'passwords', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail'],
   'email-verifications/request': ['users.read', 'users.change', 'mail'],
@@ -119,6 +121,8 @@ const usesOf = {
   'second-factor/remove': ['passwords', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
   'users/get-second-factor': ['users.read'],
   'users/remove-second-factor': ['users.read', 'users.change', 'audit.write', 'mail'],
+  'suspension/suspend': ['users.read', 'users.change', 'admins.other', 'audit.write'],
+  'suspension/lift': ['users.read', 'users.change', 'admins.check', 'audit.write'],
   'audit-logs/list': ['audit.read', 'audit.write'],
   'audit-seal/get': ['seal'],
   'v1-users/index': ['memory'],

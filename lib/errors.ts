@@ -46,6 +46,7 @@ const table = {
   VERIFICATION_TOKEN_INVALID: { status: 400, message: 'Invalid or expired verification token' },
 
   CURRENT_PASSWORD_WRONG: { status: 403, message: 'Current password is wrong' },
+  ACCOUNT_SUSPENDED: { status: 403, message: 'Account suspended' },
   EMAIL_NOT_VERIFIED: { status: 403, message: 'Email is not verified' },
   CODE_WRONG: { status: 403, message: 'Invalid code' },
   SECOND_FACTOR_REQUIRED: { status: 403, message: 'Second factor required' },
@@ -62,6 +63,7 @@ const table = {
   AUDIT_NOT_SEALED: { status: 404, message: 'The audit trail is not sealed' },
   EMAIL_REGISTERED: { status: 409, message: 'Email already registered' },
   LAST_ADMIN: { status: 409, message: 'The last admin cannot be deleted' },
+  LAST_ADMIN_SUSPENSION: { status: 409, message: 'The last admin cannot be suspended' },
   SECOND_FACTOR_ENABLED: { status: 409, message: 'Second factor already enabled' },
   EMAIL_EXISTS: { status: 409, message: 'Email already exists' },
   TOO_MANY_ATTEMPTS: { status: 429, message: 'Too many attempts, please try again later' },

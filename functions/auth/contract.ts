@@ -149,6 +149,7 @@ export const descriptions: Descriptions = {
       ...(settings.emailVerification === 'required' && !hidesAccounts(settings)
         ? (['EMAIL_NOT_VERIFIED'] as const)
         : []),
+      'ACCOUNT_SUSPENDED',
       'TOO_MANY_ATTEMPTS',
       'HASHING_FAULT',
       'TOKEN_FAULT',

@@ -10,7 +10,7 @@ export const get = {
 } as const satisfies Contract;
 
 const profileUnder = (settings: ServiceValues) => {
-  const { created_at: _, ...fields } = userFields(settings);
+  const { created_at: _, suspended_at: __, ...fields } = userFields(settings);
   return named('ProfileData', v.object(fields));
 };
 

@@ -156,6 +156,14 @@ export const userFields = ({ emailVerification }: ServiceValues) => {
     email: v.string(),
     role: v.picklist(roles),
     created_at: timestamp(),
+    suspended_at: v.exactOptional(
+      v.pipe(
+        timestamp(),
+        v.description(
+          'Since when the user is suspended. Absent when not, and for callers who are no admins.',
+        ),
+      ),
+    ),
   };
   if (emailVerification === 'off') return user;
   return {

@@ -43,7 +43,8 @@ export const handler = protectedEndpoint(contract.list, async (request) => {
     return only(await findUserFor(request, request.claims.id), query);
   }
   if (email !== undefined) return only(await findHolder(request, email), query);
-  const page = { limit, order, role, search, after };
+  const matches = search === undefined ? undefined : having(search);
+  const page = { limit, order, role, matches, after };
   const { users, next } = await listUsers(page, request.claims);
   return {
     statusCode: 200,

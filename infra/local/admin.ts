@@ -5,10 +5,10 @@ import { audited } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { withoutFactor } from '../../lib/second-factor/factor.ts';
 import { config } from '../../lib/settings.ts';
+import { listAdmins } from '../../lib/users/admins.ts';
 import { creationDetails } from '../../lib/users/audit-details.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
-import { listAdmins } from '../../lib/users/list.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { endedSessions } from '../../lib/users/sessions.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
@@ -28,7 +28,8 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
   rewriteUser(id, async (user) => {
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
     const admin = { role: 'admin', password_hash, email_verified: true } as const;
-    return writeUser(user, { ...admin, ...withoutFactor, ...endedSessions(user) });
+    const open = { ...withoutFactor, suspended_at: undefined, ...endedSessions(user) };
+    return writeUser(user, { ...admin, ...open });
   });
 
 const isUnverified = (user: StoredUser) =>
@@ -36,7 +37,7 @@ const isUnverified = (user: StoredUser) =>
 
 /**
  * The change that makes an admin of an account: a new user; or the one who has the address, who is
- * left with this password, a verified address, no second factor and no session.
+ * left with this password, a verified address, no second factor, no suspension and no session.
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export const adminChange = async (
@@ -59,6 +60,7 @@ export const adminChange = async (
     ],
     ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),
+    ...(user.suspended_at ? { suspended: false } : {}),
   };
   return { action: 'UPDATE', resource_id: id, details, make: () => reinstate(user, hash) };
 };
@@ -88,11 +90,12 @@ const parse = ({ email, password }: Omit<NewUser, 'name'>): NewUser => {
   }
 };
 
-/** Makes the configured admin, unless the user who has the address is one with that password. */
+/** Makes the configured admin, unless the user who has the address counts as one, with that password. */
 const ensureConfigured = async (account: NewUser): Promise<void> => {
   const user = await findUserByEmail(account.email);
   const isDone =
     user?.role === 'admin' &&
+    !user.suspended_at &&
     !isUnverified(user) &&
     (await verifyPassword(account.password, user.password_hash));
   if (!isDone) await makeAdmin(account, user);

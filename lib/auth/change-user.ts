@@ -4,6 +4,7 @@
  */
 import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
+import { requireAdmin } from '../users/admins.ts';
 import type { Bearer } from '../users/bearer.ts';
 import type { UserChanges } from '../users/fields.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { hashPassword } from '../users/password.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { type Fields, requireAdmin, rewriteUser, takeEmail, writeUser } from '../users/write.ts';
+import { type Fields, rewriteUser, takeEmail, writeUser } from '../users/write.ts';
 import { type Confirmation, passwordCheck } from './confirmation.ts';
 import type { Claims } from './token.ts';
 

@@ -81,6 +81,16 @@ const errorFor = (reason: string) =>
       : 'INVALID_CREDENTIALS',
   );
 
+/** Why a user may not log in whose password and code are right. */
+const refusalOf = async (user: StoredUser, source: Source): Promise<Refusal | undefined> => {
+  if (user.suspended_at) {
+    return { reason: 'suspended', error: new DomainError('ACCOUNT_SUSPENDED') };
+  }
+  if (!isUnverified(user)) return undefined;
+  await remindToVerify(user, source);
+  return { reason: 'email_not_verified', error: new DomainError('EMAIL_NOT_VERIFIED') };
+};
+
 /** Decides a login: its password, the waits, its code, the address, and its session. */
 const decide = async (found: Found, login: Login, source: Source): Promise<Refusal | Success> => {
   const { user, reason } = await checkPassword(found.user, login.password);
@@ -96,10 +106,8 @@ const decide = async (found: Found, login: Login, source: Source): Promise<Refus
   if (hasFactor(user) && !(proof && (await useCode(user, proof)))) {
     return { reason: 'wrong_code', error: new DomainError('LOGIN_CODE_WRONG'), counters };
   }
-  if (isUnverified(user)) {
-    await remindToVerify(user, source);
-    return { reason: 'email_not_verified', error: new DomainError('EMAIL_NOT_VERIFIED') };
-  }
+  const barred = await refusalOf(user, source);
+  if (barred) return barred;
   try {
     return { user, counters, tokens: await beginSession(user, source) };
   } catch (error) {
@@ -138,7 +146,8 @@ const refuse = async (attempt: Attempt, refusal: Refusal): Promise<never> => {
  * for a missing code, and when the store fails before there is a session to be written.
  * @returns the tokens of the new session
  * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
- *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, EMAIL_NOT_VERIFIED, TOKEN_FAULT, STORAGE_FAULT
+ *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, EMAIL_NOT_VERIFIED,
+ *   TOKEN_FAULT, STORAGE_FAULT
  */
 export const logIn = async (login: Login, source: Source): Promise<Tokens> => {
   const found = await find(login.email, source);

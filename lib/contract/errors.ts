@@ -34,6 +34,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   VERIFICATION_TOKEN_INVALID:
     'The token of a mailed link is unknown, altered or expired, or a newer one was mailed.',
   CURRENT_PASSWORD_WRONG: 'The current password is wrong.',
+  ACCOUNT_SUSPENDED: 'Password and code are right, but an admin has suspended the user.',
   EMAIL_NOT_VERIFIED: 'The address of the user is not verified: open the link that was mailed.',
   CODE_WRONG: 'The code is wrong, was used before, or belongs to another half minute.',
   SECOND_FACTOR_REQUIRED: 'The caller is an admin, but has no second factor: enrol one first.',
@@ -50,6 +51,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   AUDIT_NOT_SEALED: 'This service keeps nothing, and so does not seal its audit trail.',
   EMAIL_REGISTERED: 'Another user has this email address.',
   LAST_ADMIN: 'The caller is the only admin, without whom nobody could manage users.',
+  LAST_ADMIN_SUSPENSION: 'Nobody else is an admin, without whom nobody could manage users.',
   SECOND_FACTOR_ENABLED: 'The caller has a second factor already: remove it first.',
   EMAIL_EXISTS: 'Another user of the in-memory variant has this email address.',
   TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',

@@ -46,6 +46,7 @@ const listed = [
   'email_verified',
   'pending_email',
   'pending_until',
+  'suspended_at',
 ] as const;
 
 /** An index by creation, whose partition a key has. */

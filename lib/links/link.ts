@@ -134,7 +134,7 @@ const find = async (kind: LinkKind, token: string, now: Date): Promise<FoundLink
   const [link, item, sessions] = await getItems(
     kind === 'address' ? [...ofUser, sessionsKey(id)] : ofUser,
   );
-  if (!link || !item) return undefined;
+  if (!link || !item || item.suspended_at) return undefined;
   const { token_expires_at = 0, email = '', session_id }: StoredLink = link;
   const user = item as StoredUser;
   const tokenHash = digest(token);

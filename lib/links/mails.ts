@@ -80,7 +80,7 @@ const mailOnce = async (
 
 const mailReset = async (message: ResetMessage): Promise<void> => {
   const user = await findUserByEmail(message.email);
-  if (!user) return;
+  if (!user || user.suspended_at) return;
   const { id, email } = user;
   const write = async () => {
     const token = await makeLinkToken(resetLink(user));
@@ -110,7 +110,7 @@ const isNeeded = (user: StoredUser, { email, pending_id }: VerificationMessage):
 const mailVerification = async (message: VerificationMessage): Promise<void> => {
   const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
   const user = await findStoredUser(user_id);
-  if (!user || !isNeeded(user, message)) return;
+  if (!user || user.suspended_at || !isNeeded(user, message)) return;
   const holder = pendingId === undefined ? user : await findUserByEmail(email);
   // Whoever has the address learns it, and whoever asked for it does not.
   if (holder && holder.id !== user_id) {

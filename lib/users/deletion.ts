@@ -1,11 +1,10 @@
 /** Deletions of users, whom others may change at the same time. */
 import { type Step, transact } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
 import { config, hasSessions } from '../settings.ts';
+import { besideAnotherAdmin } from './admins.ts';
 import { type StoredUser, userKey } from './items.ts';
-import { listAdmins } from './list.ts';
 import { sessionsKey } from './sessions.ts';
-import { releaseEmail, requireAdmin, rewriteUser, unchanged } from './write.ts';
+import { releaseEmail, rewriteUser, unchanged } from './write.ts';
 
 /**
  * Deletes a user who is as it was read, and frees its address.
@@ -21,27 +20,6 @@ const remove = async (user: StoredUser, ...steps: readonly Step[]) => {
     ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
   ]);
   return isRemoved ? user : undefined;
-};
-
-/**
- * Tries a write after which there must be another admin. The other admins are tried in turn, because
- * the index may list one who is no admin any more.
- * @param write gets the condition that another one is an admin
- * @throws {DomainError} LAST_ADMIN, STORAGE_FAULT, and what the write throws
- */
-const besideAnotherAdmin = async <T>(
-  id: number,
-  write: (otherIsAdmin: Step) => Promise<T>,
-): Promise<T> => {
-  for (const other of await listAdmins()) {
-    if (other.id === id) continue;
-    try {
-      return await write(requireAdmin(other.id, 'LAST_ADMIN'));
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'LAST_ADMIN') throw error;
-    }
-  }
-  throw new DomainError('LAST_ADMIN');
 };
 
 /**
@@ -66,7 +44,7 @@ export const deleteUnlessLastAdmin = (
   const attempt = async (user: StoredUser) => {
     await check(user);
     return user.role === 'admin'
-      ? besideAnotherAdmin(user.id, (otherIsAdmin) => remove(user, otherIsAdmin))
+      ? besideAnotherAdmin(user.id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin))
       : remove(user);
   };
   return rewriteUser(known.id, attempt, known);

@@ -118,11 +118,12 @@ export type ListedUser = Omit<User, 'pending_email'> &
 
 /**
  * The fields of a user that responses show.
- * @param caller users themselves and admins also see the address that waits for its link
+ * @param caller users themselves and admins also see the address that waits for its link, and admins
+ *   whether the user is suspended
  */
-export const toUser = (user: ListedUser, caller?: Pick<User, 'id' | 'role'>): User => {
-  const { id, name, email, role, created_at, email_verified, pending_email } = user;
-  const isForCaller = caller?.role === 'admin' || caller?.id === id;
+export const toUser = (user: ListedUser, caller: Partial<Pick<User, 'id' | 'role'>> = {}): User => {
+  const { id, name, email, role, created_at, email_verified, pending_email, suspended_at } = user;
+  const isForAdmin = caller.role === 'admin';
   return {
     id,
     name,
@@ -130,7 +131,8 @@ export const toUser = (user: ListedUser, caller?: Pick<User, 'id' | 'role'>): Us
     role,
     created_at,
     ...verifiedAs(email_verified === true),
-    ...(isForCaller && isWaiting(user) ? { pending_email } : {}),
+    ...((isForAdmin || caller.id === id) && isWaiting(user) ? { pending_email } : {}),
+    ...(isForAdmin && suspended_at ? { suspended_at } : {}),
   };
 };
 

@@ -15,7 +15,7 @@ export const having = (part: string) => {
  * One page of all users, or of the admins, oldest first unless the order says otherwise. One request
  * reads it: 1 MB at most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a Lambda
  * response may have. A search reads just as much, whatever its limit, so that a page may be empty.
- * @param search only users who have this part; see {@link having}
+ * @param matches whether a user is wanted; absent: all are
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
  * @param caller of the response; see {@link toUser}
@@ -25,19 +25,18 @@ export const listUsers = async (
   {
     order = 'asc',
     role,
-    search,
+    matches,
     limit,
     after,
   }: {
-    search?: string | undefined;
+    matches?: ((user: Pick<User, 'name' | 'email'>) => boolean) | undefined;
     limit?: number | undefined;
     order?: 'asc' | 'desc' | undefined;
     role?: 'admin' | undefined;
     after?: string | undefined;
   },
-  caller?: Pick<User, 'id' | 'role'>,
+  caller?: Partial<Pick<User, 'id' | 'role'>>,
 ): Promise<{ users: readonly User[]; next: string | undefined }> => {
-  const isFound = search === undefined ? undefined : having(search);
   const { entries, next, nextAfter } = await readPage({
     table: config.usersTable,
     ...(role
@@ -47,25 +46,10 @@ export const listUsers = async (
     attributes: usersIndexes.byCreatedAt.include,
     mostRequests: 1,
     after,
-    ...(isFound ? { matches: (user) => isFound(user as unknown as ListedUser) } : { limit }),
+    ...(matches ? { matches: (entry) => matches(entry as unknown as ListedUser) } : { limit }),
   });
   const users = entries
     .slice(0, limit)
     .map((entry) => toUser(entry as unknown as ListedUser, caller));
   return { users, next: limit && entries.length > limit ? nextAfter(limit) : next };
-};
-
-/**
- * All admins, oldest account first, from an index that may be a second behind.
- * @throws {DomainError} STORAGE_FAULT
- */
-export const listAdmins = async (): Promise<readonly User[]> => {
-  const admins: User[] = [];
-  let after: string | undefined;
-  do {
-    const { users, next } = await listUsers({ role: 'admin', after });
-    admins.push(...users);
-    after = next;
-  } while (after !== undefined);
-  return admins;
 };

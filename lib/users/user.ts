@@ -18,6 +18,8 @@ export interface User {
    * is for somebody who may not see it.
    */
   readonly pending_email?: string | undefined;
+  /** Since when the user is suspended; absent: the user is not, or the response is for no admin. */
+  readonly suspended_at?: string | undefined;
 }
 
 /** Whether a value can be a user's id: a positive safe integer. */

@@ -73,6 +73,8 @@ interface Example {
   readonly readsFirst?: true;
   /** Whether the account is an admin's. */
   readonly isAdmin?: true;
+  /** Whether the account is suspended. */
+  readonly isSuspended?: true;
   /** The kind of the mailed link whose token it takes. */
   readonly takesToken?: LinkKind;
   /** Whether the caller's address must be verified, where addresses are. */
@@ -105,6 +107,17 @@ const accountDeletion = {
   operations: ['read', 'transaction'],
   entry: 'DELETE SUCCESS',
   faultEntry: 'DELETE FAILURE',
+} as const;
+const suspension = {
+  caller: 'admin',
+  entry: 'UPDATE SUCCESS',
+  details: { suspended: true },
+  faultEntry: 'UPDATE FAILURE',
+} as const;
+const lifting = {
+  caller: 'admin',
+  operations: ['read'],
+  faultEntry: 'UPDATE FAILURE',
 } as const;
 /** A change of a factor that the account does not have. */
 const missingFactor = { caller: 'user', status: 404, message: 'Second factor not found' } as const;
@@ -274,6 +287,22 @@ const examples: Readonly<Record<string, Example>> = {
     caller: 'admin',
     status: 403,
     message: 'Second factor required',
+  },
+  'PUT /api/users/{id}/suspension': { ...suspension, operations: ['read', 'write'] },
+  'PUT /api/users/{id}/suspension, of an admin': {
+    ...suspension,
+    operations: ['read', 'transaction'],
+    isAdmin: true,
+  },
+  'DELETE /api/users/{id}/suspension': lifting,
+  'DELETE /api/users/{id}/suspension, of a suspended user': {
+    ...lifting,
+    withSessions: {
+      ...suspension,
+      operations: ['read', 'transaction'],
+      details: { suspended: false },
+      isSuspended: true,
+    },
   },
   'GET /api/admin/audit-logs': auditQuery,
   'GET /api/admin/audit-logs, of a user': { ...auditQuery, query: 'userId=1' },
@@ -473,6 +502,9 @@ export const prepareSubject = async (
   await registrationMailed(environment, user.id);
   if (example?.wantsVerified) await markVerified(environment, user.id);
   const account = example?.isAdmin ? await promote(api, admin, user) : user;
+  if (example?.isSuspended) {
+    await api('PUT', `/api/users/${account.id}/suspension`, { token: admin });
+  }
   if (example?.takesToken) {
     const linkToken = await plantLinkToken(environment, account.id, { kind: example.takesToken });
     return { account, admin, memoryId: 0, linkToken };

@@ -20,7 +20,7 @@ export type CodeConfirmation = { code: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
 export type PasswordAndCode = { code: string; currentPassword: string };
 export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
-export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string; email_verified: boolean; pending_email?: string };
+export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string; suspended_at?: string; email_verified: boolean; pending_email?: string };
 export type Users = Array<User>;
 export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; currentPassword?: string };
 export type AuditEntries = { data: Array<AuditEntry> };
@@ -95,6 +95,10 @@ export interface paths {
   };
   "/api/users/{id}/second-factor": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };
+    delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/suspension": {
+    put: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/admin/audit-logs": {

@@ -13,11 +13,17 @@ export interface FirstCall {
 }
 
 const person = { name: 'Some One', password: 'a password' };
-/** Whom the examples act on, and who is deleted: after that the others would have nobody. */
+/** Whom the examples act on: the caller, another user, and one who is deleted. */
 const people = [
   { ...person, id: 1, email: 'some@example.org' },
-  { ...person, id: 2, email: 'gone@example.org' },
+  { ...person, id: 2, email: 'other@example.org' },
+  { ...person, id: 3, email: 'gone@example.org' },
 ] as const;
+const others: Readonly<Record<string, 1 | 2>> = {
+  'suspension-suspend': 1,
+  'suspension-lift': 1,
+  'users-remove': 2,
+};
 
 /**
  * The calls that create the users on whom {@link firstCall} acts, one after the other.
@@ -33,7 +39,7 @@ export const createPeople = (token: string) =>
 export const firstCall = (name: string, token: string): FirstCall => {
   const example = endpoints.find(({ definition }) => definition.name === name);
   if (!example) throw new Error(`There is no function ${name}`);
-  const account = { ...people[example.method === 'DELETE' ? 1 : 0], token };
+  const account = { ...people[others[name] ?? 0], token };
   const subject: Subject = { account, admin: token, memoryId: 1 };
   return { example, event: exampleEvent(example, subject) };
 };

@@ -1,0 +1,59 @@
+/** Who counts as an admin: users who have the role and are not suspended. */
+import type { Step } from '../dynamodb/client.ts';
+import { DomainError, type ErrorCode } from '../errors.ts';
+import { config } from '../settings.ts';
+import { userKey } from './items.ts';
+import { listUsers } from './list.ts';
+import type { User } from './user.ts';
+
+/**
+ * All of them, oldest account first, from an index that may be a second behind.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const listAdmins = async (): Promise<readonly User[]> => {
+  const admins: User[] = [];
+  let after: string | undefined;
+  do {
+    const { users, next } = await listUsers({ role: 'admin', after }, { role: 'admin' });
+    admins.push(...users.filter(({ suspended_at }) => suspended_at === undefined));
+    after = next;
+  } while (after !== undefined);
+  return admins;
+};
+
+/** The condition that a user is one at that instant. */
+export const requireAdmin = (id: number, error: ErrorCode = 'FORBIDDEN'): Step => [
+  {
+    ConditionCheck: {
+      TableName: config.usersTable,
+      Key: userKey(id),
+      ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
+      ExpressionAttributeNames: { '#role': 'role' },
+      ExpressionAttributeValues: { ':admin': 'admin' },
+    },
+  },
+  error,
+];
+
+/**
+ * Tries a write after which there must be another admin. The other admins are tried in turn, because
+ * the index may list one who is no admin any more.
+ * @param error thrown when there is no other
+ * @param write gets the condition that another one is an admin
+ * @throws {DomainError} the error, STORAGE_FAULT, and what the write throws
+ */
+export const besideAnotherAdmin = async <T>(
+  id: number,
+  error: ErrorCode,
+  write: (otherIsAdmin: Step) => Promise<T>,
+): Promise<T> => {
+  for (const other of await listAdmins()) {
+    if (other.id === id) continue;
+    try {
+      return await write(requireAdmin(other.id, error));
+    } catch (fault) {
+      if (!(fault instanceof DomainError) || fault.code !== error) throw fault;
+    }
+  }
+  throw new DomainError(error);
+};
