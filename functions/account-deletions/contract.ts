@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import type { ServiceValues } from '../../lib/settings.ts';
-import { knownPassword, optionalCode } from '../../lib/users/fields.ts';
+import { knownPassword, optionalCode, textIfAny } from '../../lib/users/fields.ts';
 
 export const create = {
   route: 'POST /api/account-deletions',
   exists: ({ selfDeletion }: ServiceValues) => selfDeletion === 'on',
   caller: 'user',
   // The code is looked at when the caller has a second factor.
-  body: () => v.object({ currentPassword: knownPassword(), code: v.optional(v.unknown()) }),
+  body: () => v.object({ currentPassword: knownPassword(), code: textIfAny() }),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error deleting user', 'err'],
 } as const satisfies Contract;

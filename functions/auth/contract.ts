@@ -9,6 +9,7 @@ import {
   optionalCode,
   password,
   refreshToken,
+  textIfAny,
 } from '../../lib/users/fields.ts';
 
 export const register = {
@@ -23,7 +24,7 @@ export const login = {
   route: 'POST /api/login',
   caller: 'anyone',
   // The code is looked at when the password is right.
-  body: () => v.object({ ...credentials(), code: v.optional(v.unknown()) }),
+  body: () => v.object({ ...credentials(), code: textIfAny() }),
   whenInvalid: 'CREDENTIALS_REQUIRED',
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Contract;

@@ -3,7 +3,7 @@ import { type Contract, type Descriptions, named } from '../../lib/contract/cont
 import { cursor, limitUpTo } from '../../lib/contract/parameters.ts';
 import { factorStanding, id, timestamp } from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, hasSessions, type ServiceValues } from '../../lib/settings.ts';
-import { email, name, password, role, userChanges } from '../../lib/users/fields.ts';
+import { email, name, password, role, textIfAny, userChanges } from '../../lib/users/fields.ts';
 import { type Role, roles } from '../../lib/users/user.ts';
 import { oneOf, rule } from '../../lib/validation.ts';
 
@@ -96,15 +96,16 @@ const changes = () => ({
     v.pipe(role, v.description('Changed by admins only; others may send their own back.')),
   ),
 });
-const ofSome = () =>
-  rule<Readonly<Record<string, unknown>>>({
+const ofSome = <Changes extends object>() =>
+  rule<Changes>({
     code: 'NO_FIELDS_TO_UPDATE',
-    holds: ({ currentPassword: _, ...fields }) => Object.keys(fields).length > 0,
+    holds: (fields) => Object.keys(fields).some((name) => name !== 'currentPassword'),
     keywords: () => ({ minProperties: 1 }),
   });
-const changesByAdmins = () =>
-  // The current password is looked at when the change requires it.
-  v.pipe(v.object({ ...changes(), currentPassword: v.optional(v.unknown()) }), ofSome());
+const changesByAdmins = () => {
+  const schema = v.object({ ...changes(), currentPassword: textIfAny() });
+  return v.pipe(schema, ofSome<v.InferOutput<typeof schema>>());
+};
 const changesByOthers = () =>
   v.pipe(
     changesByAdmins(),

@@ -11,19 +11,10 @@ import { countAttempt, loginCounters, requireNoWait } from './counters.ts';
 
 /** The fields of a body by which a user confirms, and where the request comes from. */
 export interface Confirmation {
-  readonly currentPassword?: unknown;
-  readonly code?: unknown;
+  readonly currentPassword?: string | undefined;
+  readonly code?: string | undefined;
   readonly sourceIp: string;
 }
-
-/**
- * The field `currentPassword` of a body.
- * @throws {DomainError} CURRENT_PASSWORD_REQUIRED unless it is text
- */
-export const parseCurrentPassword = (value: unknown): string => {
-  if (typeof value === 'string' && value !== '') return value;
-  throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
-};
 
 /**
  * Requires what a check finds. What is wrong counts as a failed login of the user.
@@ -55,8 +46,9 @@ export const requirePassword = async (
   user: StoredUser,
   { currentPassword, sourceIp }: Confirmation,
 ): Promise<void> => {
-  const password = parseCurrentPassword(currentPassword);
-  const check = async () => (await verifyPassword(password, user.password_hash)) || undefined;
+  if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
+  const check = async () =>
+    (await verifyPassword(currentPassword, user.password_hash)) || undefined;
   await requireRight(user, sourceIp, 'CURRENT_PASSWORD_WRONG', check, async () => true);
 };
 

@@ -4,7 +4,6 @@ import { audited } from '../audit/record.ts';
 import { DomainError, missingField } from '../errors.ts';
 import { notifyOfFactor } from '../mail/hand-over.ts';
 import {
-  type Code,
   enrolmentUri,
   makeRecoveryCodes,
   makeSecret,
@@ -21,25 +20,13 @@ import type { Bearer } from '../users/bearer.ts';
 import { hasFactor, type StoredUser } from '../users/items.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
-import {
-  type Confirmation,
-  parseCurrentPassword,
-  passwordCheck,
-  requireRight,
-} from './confirmation.ts';
+import { type Confirmation, passwordCheck, requireRight } from './confirmation.ts';
 
 /** Seconds for which a secret waits for its first code. */
 const enrolmentTime = 10 * 60;
 
-/** The field `code` of a body. @throws {DomainError} CODE_REQUIRED unless it is text */
-const parseCode = (value: unknown): Code => {
-  const code = readCode(value);
-  if (code) return code;
-  throw missingField('CODE_REQUIRED', 'code');
-};
-
 /** Requires a right code of a user, and uses it up, whatever comes of the request. */
-const requireCode = (user: StoredUser, sourceIp: string, code: Code): Promise<StoredUser> =>
+const requireCode = (user: StoredUser, sourceIp: string, code: string): Promise<StoredUser> =>
   requireRight(
     user,
     sourceIp,
@@ -56,24 +43,26 @@ const requireCode = (user: StoredUser, sourceIp: string, code: Code): Promise<St
  *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, STORAGE_FAULT
  */
 export const confirm = async (caller: Bearer, confirmation: Confirmation) => {
-  const code = hasFactor(caller) ? parseCode(confirmation.code) : undefined;
+  const { code, sourceIp } = confirmation;
   const check = passwordCheck(caller, confirmation);
+  if (!hasFactor(caller)) {
+    await check(caller);
+    return { user: caller, check };
+  }
+  if (!code) throw missingField('CODE_REQUIRED', 'code');
   await check(caller);
-  const user = code ? await requireCode(caller, confirmation.sourceIp, code) : caller;
-  return { user, check };
+  return { user: await requireCode(caller, sourceIp, code), check };
 };
 
 /** The user who asks, as authentication has read it, and where the request comes from. */
 export interface FactorRequest {
   readonly caller: Bearer;
   readonly source: Source;
-  /** The body. */
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Omit<Confirmation, 'sourceIp'>;
 }
 
-const confirmationOf = ({ source, body: { currentPassword, code } }: FactorRequest) => ({
-  currentPassword,
-  code,
+const confirmationOf = ({ source, body }: FactorRequest) => ({
+  ...body,
   sourceIp: source.ip_address,
 });
 
@@ -138,25 +127,30 @@ const pendingSecret = ({ enrolment }: StoredUser, now: number): string => {
 };
 
 /** The step of the first code of an enrolment; undefined for a wrong code. */
-const checkFirstCode = (user: StoredUser, secret: string, code: Code, now: Date) => async () =>
-  code.kind === 'app' ? stepOf(await decryptSecret(user.id, secret), code.digits, now) : undefined;
+const checkFirstCode = (user: StoredUser, secret: string, text: string, now: Date) => async () => {
+  const code = readCode(text);
+  return code.kind === 'app'
+    ? stepOf(await decryptSecret(user.id, secret), code.digits, now)
+    : undefined;
+};
 
 /**
  * Confirms an enrolment by its first code, and ends all other sessions of the user and the permission
  * of whoever made the user.
  * @returns the recovery codes, which are not stored
- * @throws {DomainError} CODE_REQUIRED, SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
  *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
  */
-export const confirmEnrolment = (request: FactorRequest): Promise<string[]> => {
+export const confirmEnrolment = (
+  request: FactorRequest & { readonly body: { readonly code: string } },
+): Promise<string[]> => {
   const now = new Date();
   const { caller, source, body } = request;
   const details = { fields: ['second_factor'], second_factor: 'enabled' };
   return recording(request, details, async () => {
-    const code = parseCode(body.code);
     requireEnrollable(caller);
     const factor_secret = pendingSecret(caller, seconds(now));
-    const check = checkFirstCode(caller, factor_secret, code, now);
+    const check = checkFirstCode(caller, factor_secret, body.code, now);
     const found = async (step: number) => step;
     const ip = source.ip_address;
     const factor_step = await requireRight(caller, ip, 'CODE_WRONG', check, found);
@@ -180,9 +174,7 @@ export const confirmEnrolment = (request: FactorRequest): Promise<string[]> => {
  * of the user.
  */
 const changeFactor = async (request: FactorRequest, fields: Fields): Promise<void> => {
-  const { caller, body } = request;
-  parseCode(body.code);
-  parseCurrentPassword(body.currentPassword);
+  const { caller } = request;
   if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
   const { user: confirmed, check } = await confirm(caller, confirmationOf(request));
   const attempt = async (user: StoredUser) => {
@@ -196,7 +188,7 @@ const changeFactor = async (request: FactorRequest, fields: Fields): Promise<voi
 /**
  * Replaces the recovery codes of a user, and ends all other sessions.
  * @returns the new codes, which are not stored
- * @throws {DomainError} CODE_REQUIRED, SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS,
+ * @throws {DomainError} SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS,
  *   STORAGE_FAULT, and what the check of the password throws
  */
 export const renewRecoveryCodes = (request: FactorRequest): Promise<string[]> =>

@@ -3,7 +3,6 @@ import { record } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
 import { loggingFaults } from '../log.ts';
 import { remindToVerify } from '../mail/hand-over.ts';
-import { readCode } from '../second-factor/codes.ts';
 import { checkCode, useCode } from '../second-factor/factor.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
@@ -22,11 +21,11 @@ import {
 } from './counters.ts';
 import { beginSession, type Tokens } from './new-session.ts';
 
-/** What somebody sends to log in; the code may be anything. */
+/** What somebody sends to log in. */
 interface Login {
   readonly email: string;
   readonly password: string;
-  readonly code?: unknown;
+  readonly code?: string | undefined;
 }
 
 /** The user of the address, if there is one, and the counters of the login. */
@@ -96,7 +95,7 @@ const decide = async (found: Found, login: Login, source: Source): Promise<Refus
   const { user, reason } = await checkPassword(found.user, login.password);
   if (!user) return { reason, error: errorFor(reason), counters: found.counters };
 
-  const code = readCode(login.code);
+  const { code } = login;
   const proof = code && hasFactor(user) && (await checkCode(user, code));
   const counters = await readCounts(await loginCounters(login.email, source.ip_address, user));
   const wait = refusalByWait(counters);

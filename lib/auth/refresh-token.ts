@@ -5,7 +5,7 @@
  * A refresh token and the access tokens that were given with it are a pair.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { DomainError, missingField } from '../errors.ts';
+import { DomainError } from '../errors.ts';
 import type { RefreshState, Session } from '../users/sessions.ts';
 import { isUserId } from '../users/user.ts';
 
@@ -31,15 +31,9 @@ export interface RefreshToken {
 
 const form = /^([1-9]\d{0,15})\.([\w-]{22})\.([\w-]{43})([\w-]{22})$/;
 
-/**
- * The field `refreshToken` of a body.
- * @throws {DomainError} REFRESH_TOKEN_REQUIRED unless it is text, REFRESH_TOKEN_INVALID
- */
-export const parseRefreshToken = (value: unknown): RefreshToken => {
-  if (typeof value !== 'string' || value === '') {
-    throw missingField('REFRESH_TOKEN_REQUIRED', 'refreshToken');
-  }
-  const [, id, sessionId = '', secret = '', tag = ''] = form.exec(value) ?? [];
+/** The parts of a token. @throws {DomainError} REFRESH_TOKEN_INVALID */
+export const readRefreshToken = (token: string): RefreshToken => {
+  const [, id, sessionId = '', secret = '', tag = ''] = form.exec(token) ?? [];
   if (!isUserId(Number(id))) throw new DomainError('REFRESH_TOKEN_INVALID');
   return { userId: Number(id), sessionId, secret, tag };
 };

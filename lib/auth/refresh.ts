@@ -9,8 +9,8 @@ import { endSession, openSession, readSessions, writeSession } from '../users/se
 import { sessionEnd, type Tokens } from './new-session.ts';
 import {
   nextRefreshToken,
-  parseRefreshToken,
   type RefreshToken,
+  readRefreshToken,
   standingOf,
 } from './refresh-token.ts';
 import { issueToken } from './token.ts';
@@ -56,13 +56,12 @@ const exchange = async (given: RefreshToken, source: Source, now: Date) => {
 
 /**
  * Exchanges a refresh token for new tokens.
- * @param field the field of the body
- * @throws {DomainError} REFRESH_TOKEN_REQUIRED, REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
+ * @throws {DomainError} REFRESH_TOKEN_INVALID, TOKEN_FAULT, STORAGE_FAULT
  */
-export const refreshSession = async (field: unknown, source: Source): Promise<Tokens> => {
+export const refreshSession = async (refreshToken: string, source: Source): Promise<Tokens> => {
   const now = new Date();
-  const given = parseRefreshToken(field);
-  const { user, refreshToken, pair } = await untilWritten(() => exchange(given, source, now));
+  const given = readRefreshToken(refreshToken);
+  const { user, pair, ...next } = await untilWritten(() => exchange(given, source, now));
   const token = await issueToken(user, { session: given.sessionId, pair, now });
-  return { token, refreshToken };
+  return { token, ...next };
 };

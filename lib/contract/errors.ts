@@ -42,7 +42,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   LOGIN_CODE_WRONG: 'The password is right, but the code is wrong or was used before.',
   REFRESH_TOKEN_INVALID:
     'The refresh token is unknown, or was used before, or its session has ended: log in again.',
-  INVALID_CREDENTIALS: 'The password is wrong or, with private accounts, the address is unknown or not verified.',
+  INVALID_CREDENTIALS:
+    'The password is wrong or, with private accounts, the address is unknown or not verified.',
   USER_NOT_REGISTERED: 'No user has this email address.',
   SESSION_NOT_FOUND: 'The user has no session of this id, or it has ended.',
   USER_NOT_FOUND: 'No user has this id.',

@@ -47,12 +47,10 @@ const recoveryForm = new RegExp(`^[${alphabet}]{${recoveryLength}}$`);
 const maxLength = 64;
 
 /**
- * Reads the field `code` of a body. Spaces, hyphens and letter case do not count, and letters that
- * are not in the alphabet count as the digits that they look like.
- * @returns undefined if it is missing, empty or no text
+ * Reads a code. Spaces, hyphens and letter case do not count, and letters that are not in the alphabet
+ * count as the digits that they look like.
  */
-export const readCode = (value: unknown): Code | undefined => {
-  if (typeof value !== 'string' || value === '') return undefined;
+export const readCode = (value: string): Code => {
   const plain = value.length > maxLength ? '' : value.replaceAll(/[ -]/g, '').toUpperCase();
   if (appForm.test(plain)) return { kind: 'app', digits: plain };
   const letters = plain.replaceAll('O', '0').replaceAll(/[IL]/g, '1');

@@ -1,7 +1,7 @@
 /** The second factor of a user, stored with the user: how a code is checked, and used up. */
 import type { StoredUser } from '../users/items.ts';
 import { rewriteUser, writeUser } from '../users/write.ts';
-import { type Code, recoveryHash, stepOf } from './codes.ts';
+import { readCode, recoveryHash, stepOf } from './codes.ts';
 import { decryptSecret } from './key.ts';
 
 /** A right code. It is right for one secret, and only until a write uses it up. */
@@ -15,9 +15,10 @@ export type Proof = { readonly secret: string } & (
  * @returns undefined for a wrong code, for one that was used, and where there is no factor
  * @throws {DomainError} STORAGE_FAULT when the secret cannot be decrypted
  */
-export const checkCode = async (user: StoredUser, code: Code): Promise<Proof | undefined> => {
+export const checkCode = async (user: StoredUser, text: string): Promise<Proof | undefined> => {
   const { id, factor_secret: secret } = user;
   if (secret === undefined) return undefined;
+  const code = readCode(text);
   if (code.kind === 'recovery') {
     const proof = { secret, hash: recoveryHash(id, code.letters) };
     return isGood(user, proof) ? proof : undefined;

@@ -94,6 +94,15 @@ export const code = () =>
     ),
   );
 
+/** Text that only some requests need. An empty one counts as none, and so does what is no text. */
+export const textIfAny = () =>
+  v.optional(
+    v.pipe(
+      v.unknown(),
+      v.transform((value) => (typeof value === 'string' && value !== '' ? value : undefined)),
+    ),
+  );
+
 /** For the document, where an empty code counts as none. */
 export const optionalCode = () =>
   v.exactOptional(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   firstRefreshToken,
   nextRefreshToken,
-  parseRefreshToken,
+  readRefreshToken,
   type Standing,
   standingOf,
 } from '../../../lib/auth/refresh-token.ts';
@@ -13,7 +13,7 @@ const sessionId = makeSessionId();
 const first = firstRefreshToken(7, sessionId);
 /** The token and the state that follow when a token is exchanged. */
 const exchanged = (refreshToken: string, refresh: RefreshState) =>
-  nextRefreshToken(parseRefreshToken(refreshToken), refresh);
+  nextRefreshToken(readRefreshToken(refreshToken), refresh);
 const next = exchanged(first.refreshToken, first.refresh);
 const replacing = exchanged(first.refreshToken, next.refresh);
 
@@ -23,7 +23,7 @@ const standing = (refreshToken: string, refresh: RefreshState, ago = 0): Standin
   const used = Date.now();
   const source = { ip_address: '', user_agent: '' };
   const session = { id: '', epoch: 0, created: used, used, until: 0, ...source, refresh };
-  return standingOf(parseRefreshToken(refreshToken), session, new Date(used + ago)).is;
+  return standingOf(readRefreshToken(refreshToken), session, new Date(used + ago)).is;
 };
 
 const hmac = (key: string, text: string, bytes = 32) =>
@@ -87,6 +87,6 @@ describe('A refresh token', () => {
   it.each(['0', '9007199254740992', '07', '-7', '7e0'])('of the user %s is invalid', (id) => {
     const made = first.refreshToken.replace('7', id);
 
-    expect(() => parseRefreshToken(made)).toThrow('Invalid refresh token');
+    expect(() => readRefreshToken(made)).toThrow('Invalid refresh token');
   });
 });

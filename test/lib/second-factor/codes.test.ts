@@ -78,11 +78,6 @@ describe('readCode', () => {
     ['a letter that is not in the alphabet', '7Q2M-9FHT-X0ZB-4KCU', { kind: 'neither' }],
     ['spaces alone', '   ', { kind: 'neither' }],
     ['a text of 65 characters', `123456${' '.repeat(59)}`, { kind: 'neither' }],
-    ['an empty text', '', undefined],
-    ['a number', 123456, undefined],
-    ['an array', ['123456'], undefined],
-    ['null', null, undefined],
-    ['nothing', undefined, undefined],
   ])('reads %s', (_, value, code) => {
     expect(readCode(value)).toEqual(code);
   });
@@ -101,7 +96,7 @@ describe('makeRecoveryCodes', () => {
   it('makes codes that are known by their hash, for their user alone', () => {
     const [code = ''] = makeRecoveryCodes();
     const read = readCode(code.toLowerCase());
-    const hash = read?.kind === 'recovery' ? recoveryHash(17, read.letters) : '';
+    const hash = read.kind === 'recovery' ? recoveryHash(17, read.letters) : '';
 
     expect(recoveryHashes(17, [code])).toEqual(new Set([hash]));
     expect(recoveryHashes(18, [code])).not.toEqual(new Set([hash]));

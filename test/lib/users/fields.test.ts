@@ -1,5 +1,6 @@
+import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { parseEmail, parseName, parsePassword } from '../../../lib/users/fields.ts';
+import { parseEmail, parseName, parsePassword, textIfAny } from '../../../lib/users/fields.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
 
 const outcomeOf = (parse: () => unknown): unknown => {
@@ -153,5 +154,18 @@ describe('parseUserId', () => {
     "1' OR '1'='1",
   ])('refuses %j as an id that no user has', (text) => {
     expect(outcomeOf(() => parseUserId(text))).toBe('USER_NOT_FOUND');
+  });
+});
+
+describe('textIfAny', () => {
+  it.each([
+    [' p ', ' p '],
+    ['', undefined],
+    [7, undefined],
+    [['p'], undefined],
+    [null, undefined],
+    [undefined, undefined],
+  ])('makes of %j %j', (given, kept) => {
+    expect(v.parse(textIfAny(), given)).toBe(kept);
   });
 });
