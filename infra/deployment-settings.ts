@@ -110,6 +110,8 @@ export const deploymentSettings = {
     ),
     requires: 'domainName',
   },
+  /** Whether requests come through CloudFront, which says who the viewer is. */
+  edge: { allowed: ['none', 'cloudfront'], default: 'none', requires: 'domainName' },
   /** Whether the audit trail is sealed; and days for which nobody can delete it, in production. */
   auditSeal: { allowed: ['off', 'paused', 'on'], default: 'off' },
   /** Whether stage production may go without the seal: its chain is then never continued. */

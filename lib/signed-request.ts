@@ -81,25 +81,28 @@ export const post = async (request: PostRequest): Promise<{ status: number; text
 };
 
 /**
- * Calls AWS KMS, a second time if the first request fails: no operation here changes anything.
- * @returns what KMS answers
+ * Calls an operation of AWS that changes nothing, a second time if the first request fails.
+ * @param target the name of the operation, as the service has it in its header
+ * @returns what it answers
  * @throws the error of the network, or one that is named for the status of a refusal
  */
-export const callKms = async (
-  operation: 'Encrypt' | 'Decrypt' | 'GetPublicKey',
-  KeyId: string,
-  input: object = {},
-) => {
-  const request = {
-    url: config.kmsUrl,
-    service: 'kms',
-    headers: {
-      'content-type': 'application/x-amz-json-1.1',
-      'x-amz-target': `TrentService.${operation}`,
-    },
-    body: JSON.stringify({ KeyId, ...input }),
-  };
+const call = async (url: string, service: string, target: string, input: object) => {
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
+  const request = { url, service, headers, body: JSON.stringify(input) };
   const { status, text } = await post(request).catch(() => post(request));
   if (status !== 200) throw namedError(`Http${status}`);
   return JSON.parse(text);
+};
+
+/** Calls AWS KMS. @throws as {@link call} */
+export const callKms = (
+  operation: 'Encrypt' | 'Decrypt' | 'GetPublicKey',
+  KeyId: string,
+  input: object = {},
+) => call(config.kmsUrl, 'kms', `TrentService.${operation}`, { KeyId, ...input });
+
+/** The text of a secret in Secrets Manager. @throws as {@link call} */
+export const readSecretText = async (url: string, SecretId: string): Promise<string> => {
+  const target = 'secretsmanager.GetSecretValue';
+  return (await call(url, 'secretsmanager', target, { SecretId })).SecretString ?? '';
 };

@@ -3,6 +3,7 @@ import { CommanderError, Command as Program } from 'commander';
 import { localSettings } from '../local/settings.ts';
 import type { Command } from './command.ts';
 import { createAdmin } from './commands/create-admin.ts';
+import { edgeHeader } from './commands/edge-header.ts';
 import { exportAudit } from './commands/export-audit.ts';
 import { exportUsers } from './commands/export-users.ts';
 import { importUsers } from './commands/import-users.ts';
@@ -23,6 +24,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'reset-password': resetPassword,
   'verify-email': verifyEmail,
   'rotate-secret': rotateSecret,
+  'edge-header': edgeHeader,
   'import-users': importUsers,
   'export-users': exportUsers,
   'replay-audit': replayAudit,

@@ -18,6 +18,8 @@ export interface DeployedService {
   readonly usersTable: string;
   readonly auditTable: string;
   readonly signingSecret: string;
+  /** Absent where the service is not behind CloudFront. */
+  readonly edgeSecret?: string;
   /** Environment variables whose values commands must share with the functions. */
   readonly settings: Readonly<Record<string, string>>;
   /** Absent where the audit trail is not sealed. */
@@ -73,6 +75,7 @@ export const findStack = async (name: string): Promise<DeployedService> => {
     auditTable: output('AuditTableName'),
     signingSecret: output('SigningSecretArn'),
     settings: JSON.parse(output('Settings')),
+    ...(outputs.has('EdgeSecretArn') ? { edgeSecret: output('EdgeSecretArn') } : {}),
     ...(outputs.has('AuditArchiveBucketName')
       ? {
           sealedTrail: {

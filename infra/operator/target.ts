@@ -36,6 +36,8 @@ export interface Target {
   readonly identity: string;
   /** Absent when the secret is given in the service's environment, where no command can rotate it. */
   readonly signingSecret?: { readonly arn: string } | { readonly file: string };
+  /** The ARN of the secret of CloudFront's header; absent when the service is not behind it. */
+  readonly edgeSecret?: string;
   /** Absent when the service does not seal its audit trail. */
   readonly sealedTrail?: SealedTrail;
   close(): Promise<void>;

@@ -16,6 +16,7 @@ import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
 import { senderIn } from '../../lib/settings.ts';
 import type { FunctionDefinition, Use } from '../uses.ts';
+import { edgeVariables, readingEdgeSecret } from './edge.ts';
 import { type ServiceWithKey, usingKey } from './encryption.ts';
 import type { Tables } from './table.ts';
 
@@ -27,6 +28,8 @@ export interface SharedFunctionProps {
   readonly codeOf: (definition: FunctionDefinition) => Code;
   readonly tables: Tables;
   readonly signingSecret: Secret;
+  /** Of the header that CloudFront adds, where the service is behind it. */
+  readonly edgeSecret: Secret | undefined;
   /** The key of second factors, where users can have one. */
   readonly factorKey: IKey | undefined;
   readonly variables: Readonly<Record<string, string>>;
@@ -95,6 +98,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
     // Lambda runs a function in the folder of its code.
     ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
     ...factorVariables(props),
+    ...edgeVariables(definition, props.edgeSecret),
     ...props.scheduled?.environment,
     ...(definition.uses.has('mail') && mail ? { MAIL_FUNCTION_URL: invocationUrl(mail) } : {}),
   };
@@ -135,16 +139,19 @@ const sendingMail = (stack: Stack, mailFrom: string) => {
 };
 
 /** The services through which a function uses what the key of all data encrypts. */
-const servicesWithKey = ({ permissions, uses }: FunctionDefinition): readonly ServiceWithKey[] => [
+const servicesWithKey = ({
+  definition: { permissions, uses, routes },
+  edgeSecret,
+}: ServiceFunctionProps): readonly ServiceWithKey[] => [
   ...(permissions.length > 0 ? (['dynamodb'] as const) : []),
-  ...(uses.has('secret') ? (['secretsmanager'] as const) : []),
+  ...(uses.has('secret') || (edgeSecret && routes.length > 0) ? (['secretsmanager'] as const) : []),
   ...(uses.has('mail.send') || uses.has('audit.publish') ? (['sqs'] as const) : []),
 ];
 
 /** The permissions of a definition: named actions on the ARNs of the resources that it uses. */
 const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatement[] => {
-  const { definition, variables, mail, factorKey, dataKey } = props;
-  const services = servicesWithKey(definition);
+  const { definition, variables, mail, factorKey, edgeSecret, dataKey } = props;
+  const services = servicesWithKey(props);
   return [
     ...ofTables(props),
     ...(definition.uses.has('secret') ? [readingSecret(props)] : []),
@@ -155,6 +162,7 @@ const statementsOf = (stack: Stack, props: ServiceFunctionProps): PolicyStatemen
         )
       : []),
     ...(definition.uses.has('mail.send') ? [sendingMail(stack, variables.MAIL_FROM ?? '')] : []),
+    ...readingEdgeSecret(definition, edgeSecret),
     ...(dataKey && services.length > 0 ? [usingKey(dataKey, services)] : []),
   ];
 };

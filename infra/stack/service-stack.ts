@@ -13,6 +13,7 @@ import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce 
 import { createAuditEvents } from './audit-events.ts';
 import { createAuditSeal } from './audit-seal.ts';
 import { bundleFunctions } from './bundling/bundle.ts';
+import { createEdgeSecret } from './edge.ts';
 import { dataKeyOf, factorKeyOf } from './encryption.ts';
 import { ServiceFunction, type SharedFunctionProps } from './function.ts';
 import { createHttpApi } from './http-api.ts';
@@ -55,7 +56,7 @@ const bundlesOf = (stack: Stack, settings: DeploymentSettings): SharedFunctionPr
     ...(settings.auditSeal === 'off' ? [] : [auditSealer]),
     ...(settings.events === 'off' ? [] : [auditPublisher]),
   ];
-  bundleFunctions(definitions, folder);
+  bundleFunctions(definitions, folder, settings.edge === 'none' ? 'lean' : 'behindEdge');
   return ({ name }) => Code.fromAsset(join(folder, name));
 };
 
@@ -115,6 +116,25 @@ const logsOf = (
   ...(dataKey ? { encryptionKey: dataKey } : {}),
 });
 
+/** What functions share: tables, secrets, keys, logs and settings. */
+const sharedBy = (
+  stack: Stack,
+  settings: DeploymentSettings,
+  { keep }: { keep: boolean },
+): SharedFunctionProps => {
+  const dataKey = dataKeyOf(stack, settings, { keep });
+  return {
+    dataKey,
+    logs: logsOf(settings, { keep, dataKey }),
+    tables: tablesOf(stack, settings, { keep, dataKey }),
+    signingSecret: createSigningSecret(stack, { keep, dataKey }),
+    edgeSecret: createEdgeSecret(stack, settings, dataKey),
+    factorKey: factorKeyOf(stack, settings, { keep }),
+    variables: functionVariables(settings),
+    codeOf: bundlesOf(stack, settings),
+  };
+};
+
 /** The queue of messages on which the mail function has failed. */
 const unsentMailsOf = (functions: readonly ServiceFunction[]): Readonly<Record<string, string>> => {
   const queue = functions.find(({ unsent }) => unsent)?.unsent;
@@ -131,14 +151,8 @@ export class ServiceStack extends Stack {
     });
     const tags = Object.entries(tagsIn(settings.tags) ?? {});
     for (const [key, value] of tags) Tags.of(this).add(key, value);
-    const dataKey = dataKeyOf(this, settings, { keep });
-    const logs = logsOf(settings, { keep, dataKey });
-    const tables = tablesOf(this, settings, { keep, dataKey });
-    const signingSecret = createSigningSecret(this, { keep, dataKey });
-    const factorKey = factorKeyOf(this, settings, { keep });
-    const variables = functionVariables(settings);
-    const codeOf = bundlesOf(this, settings);
-    const shared = { codeOf, tables, signingSecret, variables, logs, factorKey, dataKey };
+    const shared = sharedBy(this, settings, { keep });
+    const { tables, logs, dataKey, edgeSecret, factorKey } = shared;
     const functions = createFunctions(this, settings, shared);
     const seal = createAuditSeal(this, settings, { shared, functions, keep });
     const events = createAuditEvents(this, settings, shared);
@@ -156,7 +170,8 @@ export class ServiceStack extends Stack {
       ...outputs,
       UsersTableName: tables.users.tableName,
       AuditTableName: tables.audit.tableName,
-      SigningSecretArn: signingSecret.secretArn,
+      SigningSecretArn: shared.signingSecret.secretArn,
+      ...(edgeSecret ? { EdgeSecretArn: edgeSecret.secretArn } : {}),
       AccessLogGroupName: accessLogs.logGroupName,
       DashboardName: dashboard.dashboardName,
       ...(factorKey ? { SecondFactorKeyArn: factorKey.keyArn } : {}),
@@ -164,7 +179,7 @@ export class ServiceStack extends Stack {
       ...seal?.outputs,
       ...events?.outputs,
       ...unsentMailsOf(functions),
-      Settings: JSON.stringify(variables),
+      Settings: JSON.stringify(shared.variables),
     });
   }
 

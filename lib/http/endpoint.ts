@@ -6,6 +6,7 @@ import { DomainError, type FieldFault, invalidParameter } from '../errors.ts';
 import { parseUserId } from '../users/user.ts';
 import { type Fields, parseBody, validate } from '../validation.ts';
 import { readBody } from './body.ts';
+import { fromEdge } from './edge.ts';
 import type { ApiResponse, Handler, IncomingEvent, Middleware, RequestTo } from './request.ts';
 import { mapErrors, render } from './response.ts';
 
@@ -76,7 +77,7 @@ const checkInput = (contract: Contract): Middleware => {
 };
 
 /**
- * The one middleware stack, around one endpoint's work. `before` runs down the list: token (401),
+ * The one middleware stack, around one endpoint's work. `before` runs down the list: CloudFront (403), token (401),
  * role (403), body and query (400), id (404). `onError` runs up it: map, handle, render.
  * @param checks let only those pass who may call
  */
@@ -89,7 +90,7 @@ export const endpoint = <const C extends Contract>(
     .use(render())
     .use(httpErrorHandler({ logger: false }))
     .use(mapErrors(contract))
-    .use([...checks, checkInput(contract)]);
+    .use([fromEdge(), ...checks, checkInput(contract)]);
   return stack.handler((event) => handle(event as RequestTo<C>)) as unknown as Handler;
 };
 

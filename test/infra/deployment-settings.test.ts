@@ -20,6 +20,7 @@ describe('readDeploymentSettings', () => {
       encryptionKeyArn: undefined,
       domainName: undefined,
       certificateArn: undefined,
+      edge: 'none',
       auditSeal: 'off',
       abandonAuditSeal: 'no',
       auditLockDays: 365,
@@ -134,6 +135,7 @@ describe('readDeploymentSettings', () => {
     ['events', 'yes', 'must be one of off, on'],
     ['alarmTopicArn', 'arn:aws:sns:eu-west-1:1:alarms', 'must be the ARN of a topic in Amazon SNS'],
     ['encryption', 'kms', 'must be one of aws, customer'],
+    ['edge', 'cloudfront', 'requires domainName and certificateArn'],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);

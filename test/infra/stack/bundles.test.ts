@@ -19,6 +19,7 @@ import { startAwsArchive } from '../../support/aws-archive.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { startEventBus } from '../../support/event-bus.ts';
 import { everySetting } from '../../support/every-setting.ts';
+import { startLoopback } from '../../support/loopback.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { functionsOf } from './template.ts';
 
@@ -175,6 +176,34 @@ describe('the bundle of the events, in a process like those of Lambda', () => {
     expect(bus.events).toMatchObject([{ type: 'users.DELETE', detail: texts }]);
     expect(unused(moduleLoadList)).toEqual([]);
     expect(publisher.bytes / 1000).toBeLessThanOrEqual(290);
+  });
+});
+
+describe('a bundle of a stack behind CloudFront, in a process like those of Lambda', () => {
+  it('asks for the header of CloudFront, of which other bundles have nothing', async () => {
+    const own = mkdtempSync(join(folder, 'edge-'));
+    const definition = find(functions, 'v1-users');
+    const [bundle] = bundlesIn(own, [definition], bundleFunctions([definition], own, 'behindEdge'));
+    const secrets = await startLoopback((_request, _body, response) =>
+      response.end(JSON.stringify({ SecretString: 'value' })),
+    );
+    onTestFinished(secrets.stop);
+    const environment = { EDGE_SECRET_ID: 'edge', SECRETS_URL: secrets.url };
+    const request = (headers: Readonly<Record<string, string>>) =>
+      coldStart(
+        bundle?.file ?? '',
+        gatewayEvent({ method: 'GET', path: '/api/v1/users', headers }),
+        environment,
+      );
+    const viewer = { 'cloudfront-viewer-address': '203.0.113.7:443' };
+
+    const calls = [await request(viewer), await request({ ...viewer, 'x-origin-verify': 'value' })];
+
+    expect(calls.map(({ answer }) => answer.statusCode)).toEqual([403, 200]);
+    expect(calls.flatMap(({ moduleLoadList }) => unused(moduleLoadList))).toEqual([]);
+    for (const { name, file } of bundles.filter(({ name }) => name !== auditSealer.name)) {
+      expect(readFileSync(file, 'utf8'), name).not.toContain('x-origin-verify');
+    }
   });
 });
 

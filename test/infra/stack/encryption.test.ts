@@ -71,9 +71,9 @@ describe('The key of all data', () => {
     expect(JSON.stringify(alarms.Condition)).toMatch(/ArnLike.*aws:SourceArn.*:alarm:accounts-\*/);
   });
 
-  const services = ({ permissions, uses }: FunctionDefinition) => [
+  const services = ({ permissions, uses, routes }: FunctionDefinition) => [
     ...(permissions.length > 0 ? ['dynamodb'] : []),
-    ...(uses.has('secret') ? ['secretsmanager'] : []),
+    ...(uses.has('secret') || routes.length > 0 ? ['secretsmanager'] : []),
     ...(uses.has('mail.send') ? ['sqs'] : []),
   ];
 

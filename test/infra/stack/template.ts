@@ -26,6 +26,7 @@ export const everything = {
   tags: { team: 'identity' },
   alarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:on-call',
   encryption: 'customer',
+  edge: 'cloudfront',
   v1Users: 'on',
   docs: 'on',
   events: 'on',

@@ -1,0 +1,23 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { recordIntention } from '../audit.ts';
+import type { Command, Run } from '../command.ts';
+import { Failure } from '../failure.ts';
+
+const run: Run = async ({ operator, target: { edgeSecret } }) => {
+  if (!edgeSecret) {
+    throw new Failure('This service is not behind CloudFront: that is the setting edge.');
+  }
+  await recordIntention({ operator, action: 'READ', resource: 'edge-header' });
+  const client = new SecretsManagerClient({ maxAttempts: 2 });
+  const command = new GetSecretValueCommand({ SecretId: edgeSecret });
+  const { SecretString = '' } = await client.send(command).finally(() => client.destroy());
+  console.log(SecretString.trim().split(/\s+/)[0]);
+};
+
+export const edgeHeader: Command = {
+  summary: 'print the value of the header that CloudFront adds',
+  help: `For the distribution in front of a deployed service (edge=cloudfront), which adds the header
+x-origin-verify with this value to each request. Functions refuse all others. Whoever knows the value can
+claim any address: keep it as you keep a password.`,
+  run,
+};

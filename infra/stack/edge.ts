@@ -1,0 +1,60 @@
+import { RemovalPolicy, type Stack, Validations } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { DeploymentSettings } from '../deployment-settings.ts';
+import type { FunctionDefinition } from '../uses.ts';
+
+/**
+ * Creates the secret with the value of the header by which functions know that a request has come
+ * through CloudFront, where the settings say so (lib/http/edge.ts). It is not the signing secret, because
+ * functions that neither sign nor verify read it too.
+ */
+export const createEdgeSecret = (
+  stack: Stack,
+  { edge }: DeploymentSettings,
+  dataKey: IKey | undefined,
+): Secret | undefined => {
+  if (edge === 'none') return undefined;
+  const secret = new Secret(stack, 'EdgeSecret', {
+    description: 'The value of the header x-origin-verify, which CloudFront adds to requests',
+    generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    removalPolicy: RemovalPolicy.DESTROY,
+    ...(dataKey ? { encryptionKey: dataKey } : {}),
+  });
+  Validations.of(secret).acknowledge({
+    id: 'AwsSolutions-SMG4',
+    reason:
+      'Whoever replaces the value also replaces it in the distribution, which is not of this stack.',
+  });
+  return secret;
+};
+
+/** Whether clients call a function, through the gateway. */
+const hasRoutes = ({ routes }: FunctionDefinition) => routes.length > 0;
+
+/** Where a function finds that secret. */
+export const edgeVariables = (
+  definition: FunctionDefinition,
+  secret: Secret | undefined,
+): Readonly<Record<string, string>> => {
+  if (!secret || !hasRoutes(definition)) return {};
+  const { region, urlSuffix } = secret.stack;
+  return {
+    EDGE_SECRET_ID: secret.secretArn,
+    SECRETS_URL: `https://secretsmanager.${region}.${urlSuffix}/`,
+  };
+};
+
+export const readingEdgeSecret = (
+  definition: FunctionDefinition,
+  secret: Secret | undefined,
+): PolicyStatement[] =>
+  secret && hasRoutes(definition)
+    ? [
+        new PolicyStatement({
+          actions: ['secretsmanager:GetSecretValue'],
+          resources: [secret.secretArn],
+        }),
+      ]
+    : [];

@@ -1,0 +1,78 @@
+/**
+ * Requests that have come through CloudFront (infra/runbooks.md, CloudFront): it alone knows the value of
+ * the origin header, and then says who the viewer is.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+import { DomainError, namedError } from '../errors.ts';
+import { describeFault, logError } from '../log.ts';
+import { readSecretText } from '../signed-request.ts';
+import type { IncomingEvent, Middleware } from './request.ts';
+
+const originHeader = 'x-origin-verify';
+
+/** Milliseconds after which the secret is read again, so that a new value is known by then. */
+const refreshInterval = 300_000;
+
+/** Of equal length, as a comparison in constant time needs it. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+interface Known {
+  /** The digests of the values that count: while one takes the place of another, both. */
+  readonly values: readonly Buffer[];
+  readonly readAt: number;
+}
+
+let known: Known | undefined;
+
+/**
+ * The values that count. When they cannot be read again, the last ones stay in use.
+ * @throws what the first reading throws
+ */
+const valuesInForce = async (): Promise<readonly Buffer[]> => {
+  const { EDGE_SECRET_ID = '', SECRETS_URL = '' } = process.env;
+  const now = Date.now();
+  if (known && now - known.readAt < refreshInterval) return known.values;
+  try {
+    const text = await readSecretText(SECRETS_URL, EDGE_SECRET_ID);
+    known = { values: text.split(/\s+/).filter(Boolean).map(digest), readAt: now };
+  } catch (error) {
+    if (!known) throw error;
+    logError('edge-secret-not-read', describeFault(error));
+    known = { ...known, readAt: now };
+  }
+  return known.values;
+};
+
+/**
+ * The address in CloudFront-Viewer-Address, which is followed by a port: `192.0.2.1:443`,
+ * `2001:db8:0:0:0:0:0:1:443`. @returns undefined for anything else
+ */
+export const viewerAddress = (header = ''): string | undefined => {
+  const [, bracketed, plain = ''] =
+    /^(?:\[([\da-f:.]+)\]|([\da-f:.]+)):\d{1,5}$/i.exec(header) ?? [];
+  const address = bracketed ?? plain;
+  return isIP(address) ? address : undefined;
+};
+
+const believeCloudFront = async (event: IncomingEvent): Promise<void> => {
+  const { [originHeader]: given = '', 'cloudfront-viewer-address': viewer } = event.headers;
+  const values = await valuesInForce();
+  const hashed = digest(given);
+  if (!values.some((value) => timingSafeEqual(value, hashed))) throw new DomainError('FORBIDDEN');
+  const address = viewerAddress(viewer);
+  if (!address) throw namedError('NoViewerAddress');
+  event.requestContext.http.sourceIp = address;
+};
+
+/**
+ * Where the service is behind CloudFront, rejects with FORBIDDEN what has not come through it, and makes
+ * the viewer's address the source of the request. Bundles for other stacks leave all of it out.
+ */
+export const fromEdge = (): Middleware => {
+  const fromEdgeBefore: NonNullable<Middleware['before']> = async ({ event }) => {
+    if (process.env.EDGE_SECRET_ID) await believeCloudFront(event);
+  };
+
+  return { before: fromEdgeBefore };
+};

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { operate, operatedServiceForThisTest, operatorEntry } from '../../support/operator.ts';
+import { arn, awsForThisTest } from './aws.ts';
+
+describe('edge-header', () => {
+  it('prints the value alone that counts longest, and leaves an entry', async () => {
+    const service = await operatedServiceForThisTest();
+    const { environment } = await awsForThisTest(service, { EdgeSecretArn: 'arn:edge' });
+
+    const { status, stdout } = await operate(['edge-header', '--stack', 'a'], { environment });
+
+    expect([status, stdout]).toEqual([0, `${'f'.repeat(64)}\n`]);
+    expect(await service.entries()).toMatchObject([
+      operatorEntry('edge-header', {
+        action: 'READ',
+        resource: 'edge-header',
+        resource_id: null,
+        details: { operator: arn },
+      }),
+    ]);
+  });
+
+  it('says so where a service is not behind CloudFront', async () => {
+    const service = await operatedServiceForThisTest();
+
+    const { status, stderr } = await service.operate(['edge-header']);
+
+    expect([status, stderr]).toEqual([
+      1,
+      'This service is not behind CloudFront: that is the setting edge.\n',
+    ]);
+  });
+});

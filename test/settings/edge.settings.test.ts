@@ -1,0 +1,67 @@
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { register } from '../support/client.ts';
+import { startLoopback } from '../support/loopback.ts';
+import { startTestService } from '../support/service.ts';
+import { scanAudit } from '../support/stored-items.ts';
+
+const value = 'v'.repeat(64);
+
+/** A service behind CloudFront, and what it answers to a registration by a viewer. */
+const startBehindCloudFront = async () => {
+  const secrets = await startLoopback((_request, _body, response) =>
+    response.end(JSON.stringify({ SecretString: value })),
+  );
+  const service = await startTestService(
+    { EDGE_SECRET_ID: 'edge', SECRETS_URL: secrets.url, REGISTRATIONS_PER_ADDRESS: '1' },
+    {},
+  );
+  onTestFinished(async () => {
+    await service.stop();
+    await secrets.stop();
+  });
+  return service;
+};
+
+describe('Behind CloudFront', () => {
+  it('limits and trail have the address of the viewer', async () => {
+    const { api, environment } = await startBehindCloudFront();
+    const by = (address: string) => ({
+      'X-Origin-Verify': value,
+      'CloudFront-Viewer-Address': `${address}:443`,
+    });
+    const registering = (address: string) =>
+      register((method, path, options) => api(method, path, { ...options, headers: by(address) }));
+
+    await registering('203.0.113.1');
+    await registering('2001:db8::2');
+
+    await expect(registering('203.0.113.1')).rejects.toThrow('429');
+    const entries = await scanAudit(inject('engine'), environment.AUDIT_TABLE ?? '');
+    expect(
+      entries
+        .map(({ ip_address }) => ip_address)
+        .filter(Boolean)
+        .sort(),
+    ).toEqual(['2001:db8::2', '203.0.113.1']);
+  });
+
+  it.each([
+    ['POST', '/api/auth/register'],
+    ['GET', '/api/profile'],
+    ['GET', '/api/v1/users'],
+    ['GET', '/openapi.json'],
+    ['GET', '/console'],
+  ])('what has not come through it is refused: %s %s', async (method, path) => {
+    const { url } = await startBehindCloudFront();
+    const headers = new Headers({ 'cloudfront-viewer-address': '203.0.113.1:443' });
+
+    const plain = await fetch(url + path, { method, headers });
+    headers.append('x-origin-verify', value);
+    headers.append('x-origin-verify', value);
+    const doubled = await fetch(url + path, { method, headers });
+
+    for (const answer of [plain, doubled]) {
+      expect([answer.status, await answer.json()]).toEqual([403, { message: 'Forbidden' }]);
+    }
+  });
+});
