@@ -57,6 +57,26 @@ describe('Sessions in the console', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('end when their user is suspended, who can sign in when the suspension is lifted', async () => {
+    const user = await register(api);
+    const { page, complaints } = await openConsole(browser, service, `#/users/${user.id}`);
+
+    await button(page, 'Suspend').click();
+    expect(await violationsIn(page)).toEqual([]);
+    await button(page, 'Suspend the user').click();
+    await page.getByText('Suspended', { exact: true }).waitFor();
+    expect(await profile(user.token)).toBe(401);
+    await page.goto(`${url}/console#/users?q=${user.email}`);
+    await page.getByText('Suspended', { exact: true }).waitFor();
+    await page.goto(`${url}/console#/users/${user.id}`);
+    await button(page, 'Lift').click();
+    await button(page, 'Lift the suspension').click();
+    await button(page, 'Suspend').waitFor();
+
+    await logIn(api, user);
+    expect(complaints).toEqual([]);
+  });
+
   it('end at sign-out', async () => {
     const admin = await registerAdmin();
     const { page } = await openConsole(browser, { url, admin });

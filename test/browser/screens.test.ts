@@ -46,7 +46,9 @@ const users: readonly User[] = [
     email_verified: false,
     pending_email: 'grace.hopper@another.example.com',
   }),
-  user(3, 'Hubert Blaine Wolfeschlegelsteinhausenbergerdorff and a long line of others', 'h@b.co'),
+  user(3, 'Hubert Blaine Wolfeschlegelsteinhausenbergerdorff and a long line of others', 'h@b.co', {
+    suspended_at: timeBefore(3),
+  }),
   user(4, 'N'.repeat(100), 'somebody@accounts.example.com', { role: 'admin' }),
   user(5, 'Bartholomew', `${'long.address.'.repeat(13)}@accounts.example.com`),
 ];
@@ -163,10 +165,29 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'sign-in': ['/console', press('Sign out')],
   users: ['/console#/users'],
   'users-none': ['/console#/users?q=nobody'],
+  'users-selected': ['/console#/users', press('Select all shown')],
+  'users-delete': [
+    '/console#/users',
+    async (page) => {
+      for (const name of ['Select all shown', 'Delete', 'Delete 4 users']) await press(name)(page);
+      await page.getByText('Who they are').click();
+    },
+  ],
+  'users-deleted': [
+    '/console#/users',
+    async (page) => {
+      await page.route('**/api/users/*', (route) => route.abort());
+      for (const name of ['Select all shown', 'Delete']) await press(name)(page);
+      await page.getByLabel('Type 4 to confirm').fill('4');
+      await press('Delete 4 users')(page);
+      await page.getByText('0 of 4').waitFor();
+    },
+  ],
   'user-new': ['/console#/users', press('Create a user')],
   user: ['/console#/users/2'],
   'user-long': ['/console#/users/4'],
   'user-gone': ['/console#/users/404'],
+  'user-suspended': ['/console#/users/3', press('Lift')],
   'user-role': ['/console#/users/2', press('Make an admin')],
   'user-factor': ['/console#/users/2', press('Look and remove')],
   'user-delete': ['/console#/users/2', press('Delete')],

@@ -87,7 +87,6 @@ describe('The screen of all users', () => {
     await title(page, 'Users').waitFor();
     await page.keyboard.press('/');
     await page.keyboard.type(email.toUpperCase());
-    await page.keyboard.press('Enter');
     await page.getByText('1 user shown.').waitFor();
 
     const row = await page.locator('tbody tr').innerText();
@@ -106,8 +105,7 @@ describe('The screen of all users', () => {
     await expect.poll(() => page.locator('tbody tr').first().innerText()).toContain(admin.email);
     await page.getByLabel('Show').selectOption('Admins');
     await expect.poll(() => page.locator('tbody').innerText()).not.toContain('The newest');
-    await page.getByLabel('Find a user').fill(String(id));
-    await button(page, 'Find').click();
+    await page.getByLabel('Find users').fill(String(id));
     await page.getByText('1 user shown.').waitFor();
 
     expect(new URL(page.url()).hash).toBe(`#/users?role=admin&q=${id}`);
@@ -148,16 +146,85 @@ describe('The screen of all users', () => {
     expect(await rows.filter({ hasText: target.email }).count()).toBe(0);
   });
 
-  it('says what to do where nobody is found', async () => {
-    const { page } = await open('#/users?q=nobody@example.org');
-    await page.getByText('No user has the address nobody@example.org.').waitFor();
+  it('finds users by a part of the name while one types, and says how far it has read', async () => {
+    for (const name of ['Jürgen Groß', 'Anna GROSSMANN']) await register(api, { name });
+    const { page } = await open('#/users');
+    const rows = page.locator('tbody tr');
+    // One user a page, and an empty page first.
+    await page.route('**/api/users?*search=*', (route) => {
+      const url = new URL(route.request().url());
+      if (url.searchParams.has('cursor')) return route.continue();
+      const link = `<${url.pathname}${url.search}&cursor=>; rel="next"`;
+      return route.fulfill({ json: [], headers: { Link: link } });
+    });
+    await page.route('**/api/users?*cursor=', (route) =>
+      route.continue({ url: route.request().url().replace('&cursor=', '').replace('100', '1') }),
+    );
 
+    await page.getByLabel('Find users').pressSequentially('gross', { delay: 20 });
+    await expect.poll(() => rows.count()).toBe(2);
+    await page.getByText('2 users shown.').waitFor();
+    await page.getByLabel('Find users').fill('nobody at all');
+    await page.getByText('nobody at all in the name or the address').waitFor();
     await page.getByRole('link', { name: 'Show all users' }).click();
-    await page.locator('tbody tr').first().waitFor();
-    await page.getByLabel('Find a user').fill('nobody');
-    await button(page, 'Find').click();
+    await expect.poll(() => rows.count()).toBeGreaterThan(2);
 
-    await page.getByText('Users are found by their whole address, or by their id.').waitFor();
+    expect(await page.getByLabel('Find users').inputValue()).toBe('');
+  });
+
+  it('deletes a selection user by user, says what failed and why, and stays where it was', async () => {
+    const name = `Spam ${Date.now()}`;
+    const users: Account[] = [];
+    for (let made = 0; made < 4; made += 1) users.push(await register(api, { name }));
+    const { page } = await open('#/users');
+    await page.getByLabel('Find users').fill(name);
+    await page.getByText('4 users shown.').waitFor();
+    await page.route(`**/api/users/${users[1]?.id}`, (route) =>
+      route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+    );
+
+    await button(page, 'Select all shown').click();
+    await page.getByRole('checkbox').first().uncheck();
+    await page.getByText('3 users selected').waitFor();
+    await button(page, 'Delete').click();
+    await button(page, 'Delete 3 users').click();
+    await page.getByText('Type 3 to confirm.').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByLabel('Type 3 to confirm').fill('3');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 of 3 users deleted.').waitFor();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('listitem').allInnerTexts()).toEqual([
+      `${name} (${users[1]?.email}): No response came from the service.`,
+    ]);
+    expect(await violationsIn(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+
+    const left = await page.locator('tbody tr').allInnerTexts();
+    expect(left.map((row) => users.findIndex(({ email }) => row.includes(email)))).toEqual([0, 1]);
+    await page.getByText('1 user selected').waitFor();
+    expect((await api('GET', `/api/users?search=${name}`, { token })).body).toHaveLength(2);
+  });
+
+  it('stops when it is asked to, after the user whose turn it is', async () => {
+    const name = `Stopped ${Date.now()}`;
+    for (let made = 0; made < 3; made += 1) await register(api, { name });
+    const { page } = await open(`#/users?q=${encodeURIComponent(name)}`);
+    await button(page, 'Select all shown').click();
+    await button(page, 'Delete').click();
+    const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/api/users/*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.getByLabel('Type 3 to confirm').fill('3');
+    await page.keyboard.press('Enter');
+
+    await button(page, 'Stop').click();
+    goOn();
+    await page.getByText('1 of 3 users deleted. The others were left as they are.').waitFor();
+
+    expect((await api('GET', `/api/users?search=${name}`, { token })).body).toHaveLength(2);
   });
 
   it('says at the field what is wrong with it, and keeps the rest', async () => {

@@ -10,7 +10,7 @@ import { forgetSession } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, Form, FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
-import { changeUser, isOwn, PasswordForm } from './profile.tsx';
+import { changeUser, deleteUser, isOwn, PasswordForm, setSuspended } from './profile.tsx';
 import { Card } from './screen.tsx';
 
 interface AccessProps {
@@ -25,6 +25,10 @@ interface DialogProps extends AccessProps {
 const roleEnds = settings.sessions
   ? 'All sessions of the user end now.'
   : 'A token that was given before keeps the role until it expires, within a day.';
+
+/** What a suspension does to a user. */
+export const suspension =
+  'cannot sign in until you lift the suspension, and is signed out everywhere now.';
 
 const ChangeRole = ({ user, changed, close }: DialogProps) => {
   const { name, email } = user;
@@ -110,12 +114,7 @@ const DeleteUser = ({ user, close }: DialogProps) => {
     if (typed.trim().toLowerCase() !== user.email.toLowerCase()) {
       throw new Failure(`Type ${user.email} to delete the user.`);
     }
-    try {
-      await send(api.DELETE('/api/users/{id}', { params: { path: { id: user.id } } }));
-    } catch (error) {
-      // An attempt whose response was lost may have deleted the user.
-      if (!(error instanceof Failure && error.code === 'USER_NOT_FOUND')) throw error;
-    }
+    await deleteUser(user);
     if (isOwn(user)) return forgetSession('Your account is deleted.');
     tell(`${user.name} is deleted.`);
     goBackTo('/users');
@@ -140,6 +139,30 @@ const DeleteUser = ({ user, close }: DialogProps) => {
         spellcheck={false}
         autocapitalize="off"
       />
+    </FormDialog>
+  );
+};
+
+const Suspend = ({ user, changed, close }: DialogProps) => {
+  const isSuspended = user.suspended_at !== undefined;
+  const title = isSuspended ? 'Lift the suspension' : 'Suspend the user';
+  const change = async () => {
+    changed(await setSuspended(user, !isSuspended));
+    tell(`${user.name} is ${isSuspended ? 'no longer suspended' : 'suspended'}.`);
+    close();
+  };
+  return (
+    <FormDialog
+      title={title}
+      act={change}
+      failed="Nothing was changed"
+      submit={title}
+      isDangerous
+      close={close}
+    >
+      <p>
+        {user.name} ({user.email}) {isSuspended ? 'can sign in again.' : suspension}
+      </p>
     </FormDialog>
   );
 };
@@ -216,6 +239,14 @@ const deedsFor = (user: User): readonly Deed[] => [
     button: 'Look and remove',
     Open: RemoveFactor,
     isOffered: settings.secondFactor !== 'off' && !isOwn(user),
+  },
+  {
+    title: 'Suspension',
+    ...(user.suspended_at
+      ? { text: 'The user cannot sign in.', button: 'Lift' }
+      : { text: 'For a user who must not sign in, but not vanish.', button: 'Suspend' }),
+    Open: Suspend,
+    isOffered: (settings.sessions || user.suspended_at !== undefined) && !isOwn(user),
   },
   { title: 'Deletion', text: 'It cannot be undone.', button: 'Delete', Open: DeleteUser },
 ];

@@ -1,7 +1,7 @@
 /** A user: what is known of it, and what users may change of themselves, and admins of everybody. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, send, settings } from '../api.ts';
+import { api, Failure, send, settings } from '../api.ts';
 import type { User, UserChanges } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
@@ -13,6 +13,25 @@ import { Badge, CopyButton, Time } from './text.tsx';
 /** @throws {Failure} */
 export const changeUser = (id: number, body: UserChanges): Promise<User> =>
   send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
+
+/** Deletes a user. @throws {Failure} */
+export const deleteUser = async ({ id }: Pick<User, 'id'>): Promise<void> => {
+  try {
+    await send(api.DELETE('/api/users/{id}', { params: { path: { id } } }));
+  } catch (error) {
+    // An attempt whose response was lost may have deleted the user.
+    if (!(error instanceof Failure && error.code === 'USER_NOT_FOUND')) throw error;
+  }
+};
+
+/** Suspends a user, or lifts the suspension. @returns the user as it is then @throws {Failure} */
+export const setSuspended = async (user: User, isSuspended: boolean): Promise<User> => {
+  const params = { path: { id: user.id } };
+  const path = '/api/users/{id}/suspension';
+  await send(isSuspended ? api.PUT(path, { params }) : api.DELETE(path, { params }));
+  const { suspended_at: _, ...active } = user;
+  return isSuspended ? { ...active, suspended_at: new Date().toISOString() } : active;
+};
 
 export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;
 
@@ -41,8 +60,13 @@ export const Address = ({ email, email_verified: isVerified }: User) => (
   </span>
 );
 
-export const RoleBadge = ({ role }: User) =>
-  role === 'admin' ? <Badge kind="strong">Admin</Badge> : <Badge>User</Badge>;
+/** The role, and that the user is suspended. */
+export const RoleBadge = ({ role, suspended_at: suspendedAt }: User) => (
+  <span>
+    {role === 'admin' ? <Badge kind="strong">Admin</Badge> : <Badge>User</Badge>}{' '}
+    {suspendedAt && <Badge kind="bad">Suspended</Badge>}
+  </span>
+);
 
 interface UserProps {
   readonly user: User;
@@ -60,6 +84,11 @@ export const UserFacts = ({ user }: UserProps) => (
     <span>
       Created <Time at={user.created_at} />
     </span>
+    {user.suspended_at && (
+      <span>
+        Suspended <Time at={user.suspended_at} />
+      </span>
+    )}
   </p>
 );
 

@@ -1,13 +1,23 @@
-import { useLayoutEffect, useState } from 'preact/hooks';
-import { api, Failure, type Page, send, sendForPage } from '../api.ts';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { api, Failure, type Page, send, sendForPage, settings } from '../api.ts';
+import { suspension } from '../components/access.tsx';
 import { Field, FormDialog, PasswordField, Select } from '../components/form.tsx';
+import { Many, type ManyDeed, mostSelected } from '../components/many.tsx';
 import { tell } from '../components/notice.tsx';
-import { Address, passwordRule, RoleBadge } from '../components/profile.tsx';
+import {
+  Address,
+  deleteUser,
+  isOwn,
+  passwordRule,
+  RoleBadge,
+  setSuspended,
+} from '../components/profile.tsx';
 import { Screen } from '../components/screen.tsx';
 import { type Column, PagesTable } from '../components/table.tsx';
 import { Time } from '../components/text.tsx';
 import type { NewUserWithRole, User } from '../contract.d.ts';
-import { usePages } from '../loading.ts';
+import { counted } from '../format.ts';
+import { type Pages, usePages } from '../loading.ts';
 import { changeQuery, go, href, place } from '../router.ts';
 
 const limit = 100;
@@ -23,13 +33,27 @@ const leave = ({ currentTarget }: { currentTarget: Element }): void => {
   history.replaceState({ rows, top: scrollY } satisfies Left, '');
 };
 
-const columns: readonly Column<User>[] = [
+interface Selection {
+  readonly selected: readonly User[];
+  readonly toggle: (user: User) => void;
+}
+
+const columnsFor = ({ selected, toggle }: Selection): readonly Column<User>[] => [
   {
     title: 'Name',
-    cell: ({ id, name }) => (
-      <a href={href(`/users/${id}`)} onClick={leave}>
-        {name}
-      </a>
+    cell: (user) => (
+      <>
+        <input
+          type="checkbox"
+          aria-label={`Select ${user.name}`}
+          checked={selected.some(({ id }) => id === user.id)}
+          disabled={isOwn(user)}
+          onChange={() => toggle(user)}
+        />{' '}
+        <a href={href(`/users/${user.id}`)} onClick={leave}>
+          {user.name}
+        </a>
+      </>
     ),
     class: 'name',
   },
@@ -38,6 +62,74 @@ const columns: readonly Column<User>[] = [
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} isDay /> },
   { title: 'Id', cell: ({ id }) => id, class: 'number' },
 ];
+
+const suspend: ManyDeed = {
+  title: 'Suspend',
+  done: 'suspended',
+  consequence: `Each of them ${suspension}`,
+  asksNumber: false,
+  act: (user) => setSuspended(user, true),
+};
+
+/** What can be done to a selection. */
+const deeds: readonly ManyDeed[] = [
+  {
+    title: 'Delete',
+    done: 'deleted',
+    consequence: 'They are deleted for good, and their addresses are free for others.',
+    asksNumber: true,
+    act: (user) => deleteUser(user).then(() => undefined),
+  },
+  ...(settings.sessions ? [suspend] : []),
+];
+
+interface ChosenProps extends Selection {
+  readonly pages: Pages<User>;
+  readonly select: (users: readonly User[]) => void;
+}
+
+/** How many users are selected, and what can be done to them. */
+const Chosen = ({ selected, toggle, select, pages }: ChosenProps) => {
+  const [deed, setDeed] = useState<ManyDeed>();
+  const { rows = [] } = pages;
+  const onDone = (user: User, left: User | undefined) => {
+    toggle(user);
+    pages.update(({ data, ...page }) => ({
+      ...page,
+      data: data.flatMap((each) => (each.id === user.id ? (left ?? []) : each)),
+    }));
+  };
+  return (
+    <div class="row">
+      <button
+        type="button"
+        class="small"
+        onClick={() => select(rows.filter((user) => !isOwn(user)).slice(0, mostSelected))}
+      >
+        Select all shown
+      </button>
+      {selected.length > 0 && (
+        <>
+          <span role="status">{counted(selected.length, 'user')} selected</span>
+          {deeds.map((each) => (
+            <button
+              key={each.title}
+              type="button"
+              class="danger small"
+              onClick={() => setDeed(each)}
+            >
+              {each.title}
+            </button>
+          ))}
+          <button type="button" class="quiet small" onClick={() => select([])}>
+            Select none
+          </button>
+        </>
+      )}
+      {deed && <Many {...deed} users={selected} onDone={onDone} close={() => setDeed(undefined)} />}
+    </div>
+  );
+};
 
 const findById = async (id: number): Promise<Page<User[]>> => {
   try {
@@ -53,23 +145,23 @@ interface Query {
   readonly order?: 'asc' | 'desc';
   readonly role?: 'admin';
   readonly email?: string;
+  readonly search?: string;
 }
 
 const list = (query: Query) => sendForPage(api.GET('/api/users', { params: { query } }));
 
-const isId = (text: string) => /^\d{1,16}$/.test(text);
-const isAddress = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text);
-
-/** The users who are found: there is an index of ids, and one of whole addresses. */
-const find = async (sought: string): Promise<Page<User[]>> => {
-  if (isId(sought)) return findById(Number(sought));
-  return isAddress(sought) ? list({ email: sought }) : { data: [] };
+/** The user with an id or a whole address, which an index finds; else all with this part. */
+const find = async (sought: string, query: Query): Promise<Page<User[]>> => {
+  const isAddress = /^[^\s@]+@[^\s@]+$/.test(sought);
+  if (/^\d{1,16}$/.test(sought)) {
+    const found = await findById(Number(sought));
+    if (found.data.length > 0) return found;
+  } else if (isAddress) {
+    const found = await list({ email: sought });
+    if (found.data.length > 0) return found;
+  }
+  return sought.length > 100 ? { data: [] } : list({ ...query, search: sought });
 };
-
-const notFound = (sought: string) =>
-  isId(sought) || isAddress(sought)
-    ? `No user has the ${isId(sought) ? 'id' : 'address'} ${sought}.`
-    : 'Users are found by their whole address, or by their id.';
 
 const roles = { '': 'All users', admin: 'Admins' } as const;
 const orders = { '': 'Oldest first', desc: 'Newest first' } as const;
@@ -87,43 +179,61 @@ const shownBy = ({ q = '', role, order }: Readonly<Record<string, string>>): Sho
   order: order === 'desc' ? order : '',
 });
 
-const Search = ({ q, role, order }: Shown) => (
-  <search>
-    <form
-      class="row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const sought = String(new FormData(event.currentTarget).get('q'));
-        changeQuery({ q: sought.trim() });
-      }}
-    >
-      <Field
-        label="Find a user"
-        name="q"
-        type="search"
-        defaultValue={q}
-        placeholder="Whole address or id"
-        aria-keyshortcuts="/"
-        onInput={({ currentTarget }) => currentTarget.value === '' && changeQuery({ q: '' })}
-      />
-      <button type="submit">Find</button>
-      <Select
-        label="Show"
-        name="role"
-        defaultValue={role}
-        onChange={({ currentTarget }) => changeQuery({ role: currentTarget.value })}
-        options={roles}
-      />
-      <Select
-        label="Order"
-        name="order"
-        defaultValue={order}
-        onChange={({ currentTarget }) => changeQuery({ order: currentTarget.value })}
-        options={orders}
-      />
-    </form>
-  </search>
-);
+/** Milliseconds without a key after which what was typed is looked for. */
+const pause = 300;
+
+const Search = ({ q, role, order }: Shown) => {
+  const form = useRef<HTMLFormElement>(null);
+  const timer = useRef(0);
+  const look = (delay: number) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      const sought = new FormData(form.current ?? undefined).get('q');
+      changeQuery({ q: String(sought).trim() });
+    }, delay);
+  };
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useLayoutEffect(() => {
+    const input = form.current?.querySelector('input');
+    if (input && input !== document.activeElement) input.value = q;
+  }, [q]);
+  return (
+    <search>
+      <form
+        ref={form}
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          look(0);
+        }}
+      >
+        <Field
+          label="Find users"
+          name="q"
+          type="search"
+          defaultValue={q}
+          placeholder="Name, address or id"
+          aria-keyshortcuts="/"
+          onInput={() => look(pause)}
+        />
+        <Select
+          label="Show"
+          name="role"
+          defaultValue={role}
+          onChange={({ currentTarget }) => changeQuery({ role: currentTarget.value })}
+          options={roles}
+        />
+        <Select
+          label="Order"
+          name="order"
+          defaultValue={order}
+          onChange={({ currentTarget }) => changeQuery({ order: currentTarget.value })}
+          options={orders}
+        />
+      </form>
+    </search>
+  );
+};
 
 const required = { required: true, autoComplete: 'off' } as const;
 
@@ -158,21 +268,37 @@ const CreateUser = ({ close }: { close: () => void }) => {
   );
 };
 
-/** All users, the admins, or the one with an address or an id. */
+/** All users, the admins, or those who are found. */
 export const Users = () => {
   const shown = shownBy(place.use().query);
   const { q, role, order } = shown;
   const [isCreating, setCreating] = useState(false);
+  const [selected, select] = useState<readonly User[]>([]);
   const left: Left | null = history.state;
+  const parts = useRef(0);
   const load = (path?: string): Promise<Page<User[]>> => {
+    parts.current = path ? parts.current + 1 : 1;
     if (path) return sendForPage(api.GET(path as '/api/users'));
-    return q ? find(q) : list({ limit, ...(role && { role }), ...(order && { order }) });
+    const query = { limit, ...(role && { role }), ...(order && { order }) };
+    return q ? find(q, query) : list(query);
   };
-  const pages = usePages<User>(JSON.stringify(shown), load, left?.rows);
+  const key = JSON.stringify(shown);
+  const pages = usePages<User>(key, load, left?.rows);
+  const { rows = [], more } = pages;
   const isLoaded = pages.rows !== undefined;
   useLayoutEffect(() => {
     if (isLoaded && left) scrollTo(0, left.top);
   }, [isLoaded]);
+  useLayoutEffect(() => select([]), [key]);
+  const selection: Selection = {
+    selected,
+    toggle: (user) =>
+      select((before) => {
+        const others = before.filter(({ id }) => id !== user.id);
+        return others.length < before.length ? others : [...others, user].slice(0, mostSelected);
+      }),
+  };
+  const isFull = q !== '' && rows.length >= limit;
   const create = (
     <button type="button" class="primary" onClick={() => setCreating(true)}>
       Create a user
@@ -180,23 +306,34 @@ export const Users = () => {
   );
   return (
     <Screen title="Users" actions={create}>
-      <Search key={q} {...shown} />
+      <Search {...shown} />
+      {rows.length > 0 && <Chosen {...selection} select={select} pages={pages} />}
       <PagesTable
-        pages={pages}
+        pages={{ ...pages, more: isFull ? undefined : more }}
         things={['user', 'users']}
         caption="Users"
-        columns={columns}
+        columns={columnsFor(selection)}
         keyOf={({ id }) => id}
         empty={
-          q ? (
+          q && more ? (
+            'Nobody so far.'
+          ) : q ? (
             <p>
-              {notFound(q)} <a href={href('/users')}>Show all users</a>
+              Nobody has the id {q}, or {q} in the name or the address.{' '}
+              <a href={href('/users')}>Show all users</a>
             </p>
           ) : (
             'There are no users yet. Create the first one.'
           )
         }
       />
+      {q && more && (
+        <p class="muted" role="status">
+          {isFull
+            ? `${counted(limit, 'user')} are shown at most: type more of the name or the address.`
+            : `${counted(parts.current, 'part')} of the list read so far, with ${counted(rows.length, 'user')} found.`}
+        </p>
+      )}
       {isCreating && <CreateUser close={() => setCreating(false)} />}
     </Screen>
   );
