@@ -8,7 +8,7 @@ import {
 } from '../../lib/contract/contract.ts';
 import { cursor, instant, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
 import { timestamp } from '../../lib/contract/schemas.ts';
-import { preferredType } from '../../lib/http/accept.ts';
+import { preferredType } from '../../lib/http/request.ts';
 import { atLeast, atMost, oneOf, text } from '../../lib/validation.ts';
 
 const integerRule = 'must be an integer';

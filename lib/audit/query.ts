@@ -4,7 +4,7 @@ import { type Page, type PageRequest, readPage } from '../dynamodb/page.ts';
 import { auditIndexes, type IndexDefinition } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
 import type { Action, AuditEntry } from './entry.ts';
-import { shards } from './store.ts';
+import { shards } from './record.ts';
 
 /** A number of any size: as a number if a double holds it exactly, otherwise as text. */
 const numberOf = (text: string): number | string => {

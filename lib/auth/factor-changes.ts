@@ -4,14 +4,17 @@ import { audited } from '../audit/record.ts';
 import { DomainError, missingField } from '../errors.ts';
 import { notifyOfFactor } from '../mail/hand-over.ts';
 import {
+  checkCode,
   enrolmentUri,
+  factorRemoved,
   makeRecoveryCodes,
   makeSecret,
   readCode,
   recoveryHashes,
   stepOf,
-} from '../second-factor/codes.ts';
-import { checkCode, factorRemoved, useCode, withoutFactor } from '../second-factor/factor.ts';
+  useCode,
+  withoutFactor,
+} from '../second-factor/factor.ts';
 import { decryptSecret, encryptSecret } from '../second-factor/key.ts';
 import { config } from '../settings.ts';
 import type { Source } from '../source.ts';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
-import { accepts } from './accept.ts';
-import type { ApiRequest, ApiResponse } from './request.ts';
+import { type ApiRequest, type ApiResponse, accepts } from './request.ts';
 
 /**
  * Whether `If-None-Match` names an entity tag (RFC 9110, section 13.1.2), by the weak comparison.

@@ -9,8 +9,7 @@ import {
   type StorageFault,
 } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
-import { accepts } from './accept.ts';
-import type { ApiResponse, Middleware } from './request.ts';
+import { type ApiResponse, accepts, type Middleware } from './request.ts';
 
 /**
  * Headers of every response: no cache keeps it, and browsers treat it as mere data (ASVS 5.0,

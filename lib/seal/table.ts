@@ -5,7 +5,7 @@ import {
   type ScanCommandInput,
   type ScanCommandOutput,
 } from '@aws-sdk/client-dynamodb';
-import { shards } from '../audit/store.ts';
+import { shards } from '../audit/record.ts';
 import { readItems, type StoredItem, send } from '../dynamodb/client.ts';
 import { auditIndexes } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';

@@ -1,8 +1,95 @@
-/** The second factor of a user, stored with the user: how a code is checked, and used up. */
+/**
+ * The second factor of a user, stored with the user (functions/README.md, Second factor): the codes of an
+ * authenticator app (TOTP, RFC 6238) and recovery codes, how one is checked, and used up.
+ */
+
+import { createHash, randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
 import type { StoredUser } from '../users/items.ts';
 import { rewriteUser, writeUser } from '../users/write.ts';
-import { readCode, recoveryHash, stepOf } from './codes.ts';
 import { decryptSecret } from './key.ts';
+
+/** Seconds for which an app shows a code. */
+const period = 30;
+
+/** Steps by which the clocks of app and service may differ, either way. */
+const window = 1;
+
+/** Bytes: as many as the output of SHA-1 has (RFC 4226, section 4). */
+const secretSize = 20;
+
+/** A new secret, in base32 (RFC 4648). */
+export const makeSecret = (): string => new Secret({ size: secretSize }).base32;
+
+const totp = (secret: string, { issuer, label }: { issuer?: string; label?: string } = {}) =>
+  new TOTP({
+    secret: Secret.fromBase32(secret),
+    algorithm: 'SHA1',
+    digits: 6,
+    period,
+    ...(issuer === undefined || label === undefined ? {} : { issuer, label }),
+  });
+
+/** The URI that an app reads from a QR code. @param issuer the service, as the app shows it */
+export const enrolmentUri = (secret: string, names: { issuer: string; label: string }): string =>
+  totp(secret, names).toString();
+
+/** A code that a user sent. */
+export type Code =
+  | { readonly kind: 'app'; readonly digits: string }
+  | { readonly kind: 'recovery'; readonly letters: string }
+  | { readonly kind: 'neither' };
+
+/** Crockford's base32 has no letters that look like digits. */
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** 16 characters of 5 bits each: 80 bits. */
+const recoveryLength = 16;
+const appForm = /^\d{6}$/;
+const recoveryForm = new RegExp(`^[${alphabet}]{${recoveryLength}}$`);
+
+/** Characters of a text that may be a code, with all that people put in between. */
+const maxLength = 64;
+
+/**
+ * Reads a code. Spaces, hyphens and letter case do not count, and letters that are not in the alphabet
+ * count as the digits that they look like.
+ */
+export const readCode = (value: string): Code => {
+  const plain = value.length > maxLength ? '' : value.replaceAll(/[ -]/g, '').toUpperCase();
+  if (appForm.test(plain)) return { kind: 'app', digits: plain };
+  const letters = plain.replaceAll('O', '0').replaceAll(/[IL]/g, '1');
+  return recoveryForm.test(letters) ? { kind: 'recovery', letters } : { kind: 'neither' };
+};
+
+/**
+ * The step of time for which an app shows a code, at most one before or after the present one.
+ * @returns undefined for a code of no such step
+ */
+export const stepOf = (secret: string, digits: string, now: Date): number | undefined => {
+  const timestamp = now.getTime();
+  const delta = totp(secret).validate({ token: digits, timestamp, window });
+  return delta === null ? undefined : TOTP.counter({ period, timestamp }) + delta;
+};
+
+/** What is stored of a recovery code: 80 random bits need no slow hash. */
+export const recoveryHash = (userId: number, letters: string): string =>
+  createHash('sha256').update(`recovery.v1:${userId}:${letters}`).digest('base64url');
+
+const recoveryCodes = 10;
+
+const makeRecoveryCode = (): string => {
+  // 256 is a multiple of 32, so that each character is as likely as any other.
+  const letters = [...randomBytes(recoveryLength)].map((byte) => alphabet.charAt(byte % 32));
+  return letters.join('').replaceAll(/(.{4})(?=.)/g, '$1-');
+};
+
+/** New recovery codes, in groups that can be read aloud. */
+export const makeRecoveryCodes = (): string[] =>
+  Array.from({ length: recoveryCodes }, makeRecoveryCode);
+
+/** The hashes of recovery codes as they are shown. */
+export const recoveryHashes = (userId: number, codes: readonly string[]): Set<string> =>
+  new Set(codes.map((code) => recoveryHash(userId, code.replaceAll('-', ''))));
 
 /** A right code. It is right for one secret, and only until a write uses it up. */
 export type Proof = { readonly secret: string } & (

@@ -56,7 +56,7 @@ Object.assign(process.env, {
 // Only now: what they import reads the environment.
 const { makeEntry } = await import('../../lib/audit/entry.ts');
 const { listEntries } = await import('../../lib/audit/query.ts');
-const { toItem } = await import('../../lib/audit/store.ts');
+const { toItem } = await import('../../lib/audit/record.ts');
 const { writeEntry } = await import('../../lib/audit/record.ts');
 
 const itemOf = (i: number) => {

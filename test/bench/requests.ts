@@ -98,7 +98,7 @@ const load = (folder: string, { environmentOf }: Deployment) => {
 const fill = async (endpoint: string): Promise<void> => {
   // Only now: what they import reads the environment.
   const { makeEntry } = await import('../../lib/audit/entry.ts');
-  const { toItem } = await import('../../lib/audit/store.ts');
+  const { toItem } = await import('../../lib/audit/record.ts');
   const { userItem } = await import('../../lib/users/store.ts');
   const items = Array.from({ length: entries }, (_, i) => {
     const action = {

@@ -50,7 +50,7 @@ const environment = {
 Object.assign(process.env, environment, { AUDIT_TABLE: 'audit' });
 // Only now: what it imports reads the environment.
 const { makeEntry } = await import('../../lib/audit/entry.ts');
-const { toItem } = await import('../../lib/audit/store.ts');
+const { toItem } = await import('../../lib/audit/record.ts');
 
 const start = Date.UTC(2026, 0, 1);
 

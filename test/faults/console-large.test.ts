@@ -2,7 +2,7 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
-import { toItem } from '../../lib/audit/store.ts';
+import { toItem } from '../../lib/audit/record.ts';
 import { browserForThisFile } from '../browser/browser.ts';
 import { openConsole } from '../browser/console.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
-import { toItem } from '../../lib/audit/store.ts';
+import { toItem } from '../../lib/audit/record.ts';
 import { makeKey } from '../../lib/seal/folder.ts';
 import { numberOf } from '../../lib/seal/header.ts';
 import { folderForThisFile } from '../support/folder.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, expect, inject, it } from 'vitest';
 import { type AuditEntry, actions, makeEntry, results } from '../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries } from '../../lib/audit/query.ts';
-import { toItem } from '../../lib/audit/store.ts';
+import { toItem } from '../../lib/audit/record.ts';
 import { useOwnTables } from '../support/own-tables.ts';
 import { counted, holds } from '../support/runs.ts';
 import { writeBatches } from '../support/write-batches.ts';

@@ -1,6 +1,6 @@
 /** Has the trail sealed of a service that ran for long without a seal, and tampers with it. */
 import { makeEntry } from '../../lib/audit/entry.ts';
-import { toItem } from '../../lib/audit/store.ts';
+import { toItem } from '../../lib/audit/record.ts';
 import { startBrowser } from '../browser/chromium.ts';
 import { openConsole } from '../browser/console.ts';
 import { logIn } from '../support/client.ts';

@@ -1,6 +1,6 @@
 /** A trail in memory: a table of entries, an archive, a sealer of them; and what goes wrong. */
 import { type AuditEntry, type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
-import { timeToLive, toItem } from '../../lib/audit/store.ts';
+import { timeToLive, toItem } from '../../lib/audit/record.ts';
 import type { Archive } from '../../lib/seal/archive.ts';
 import type { Finding, Verified } from '../../lib/seal/finding.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder.ts';

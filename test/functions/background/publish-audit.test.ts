@@ -4,7 +4,7 @@ import { handler } from '../../../functions/background/publish-audit.ts';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import type { Change } from '../../../lib/audit/events.ts';
 import { listEntries } from '../../../lib/audit/query.ts';
-import { toItem } from '../../../lib/audit/store.ts';
+import { toItem } from '../../../lib/audit/record.ts';
 import { day, seconds } from '../../../lib/time.ts';
 import { startEventBus } from '../../support/event-bus.ts';
 import { useOwnTables } from '../../support/own-tables.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../../infra/local/folder.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { type AuditedAction, makeEntry } from '../../../lib/audit/entry.ts';
-import { toItem } from '../../../lib/audit/store.ts';
+import { toItem } from '../../../lib/audit/record.ts';
 import { bucketArchive, kmsSigner } from '../../../lib/seal/aws.ts';
 import { folderArchive, localSigner, makeKey } from '../../../lib/seal/folder.ts';
 import { type Sealing, seal } from '../../../lib/seal/sealer.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries } from '../../../lib/audit/query.ts';
-import { toItem } from '../../../lib/audit/store.ts';
+import { toItem } from '../../../lib/audit/record.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { startProxy } from '../../support/proxy.ts';
 import { writeBatches } from '../../support/write-batches.ts';

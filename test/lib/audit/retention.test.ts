@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { timeToLive } from '../../../lib/audit/record.ts';
 import { hasExpired } from '../../../lib/audit/retention.ts';
-import { timeToLive } from '../../../lib/audit/store.ts';
 
 const created_at = '2026-11-21T09:05:00.500Z';
 const created = Date.parse(created_at);

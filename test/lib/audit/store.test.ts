@@ -3,8 +3,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Action, type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { type AuditFilter, listEntries, shown } from '../../../lib/audit/query.ts';
-import { writeEntry } from '../../../lib/audit/record.ts';
-import { insertEntry, timeToLive, toItem } from '../../../lib/audit/store.ts';
+import { insertEntry, timeToLive, toItem, writeEntry } from '../../../lib/audit/record.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { scanAudit } from '../../support/stored-items.ts';
 

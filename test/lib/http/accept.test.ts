@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { accepts, preferredLanguage, preferredType } from '../../../lib/http/accept.ts';
+import { accepts, preferredLanguage, preferredType } from '../../../lib/http/request.ts';
 
 describe('accepts', () => {
   const asksForProblemDetails = (header?: string) => accepts(header, 'application/problem+json');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBody } from '../../../lib/http/body.ts';
+import { readBody } from '../../../lib/http/endpoint.ts';
 import { gatewayEvent } from '../../support/event.ts';
 import { testEndpoint } from '../../support/operation.ts';
 

@@ -7,7 +7,7 @@ import {
   recoveryHash,
   recoveryHashes,
   stepOf,
-} from '../../../lib/second-factor/codes.ts';
+} from '../../../lib/second-factor/factor.ts';
 
 /** `12345678901234567890`, the secret of the RFCs' examples. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
