@@ -102,6 +102,16 @@ describe('the stack', () => {
     ]);
   });
 
+  it('gives all roles the permissions boundary of cdk.json', () => {
+    const context = { '@aws-cdk/core:permissionsBoundary': { name: 'BOUNDARY' } };
+    const roles = [...resourcesOf(synthesise(context), 'AWS::IAM::Role').values()];
+
+    for (const { Properties } of roles) {
+      expect(target(Properties.PermissionsBoundary)).toMatch(/:policy\/BOUNDARY$/);
+    }
+    expect(roles).not.toEqual([]);
+  });
+
   it('has no custom resources and no functions of the CDK', () => {
     const resources = Object.values(synthesise(production).toJSON().Resources) as {
       Type: string;
