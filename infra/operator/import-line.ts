@@ -21,6 +21,9 @@ const isPast = (time: string | undefined): boolean =>
 const timeRule =
   'must be a time between 1970 and now, with its offset from UTC, such as 2026-01-31T09:05:00Z';
 
+const time = () =>
+  v.nullish(v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)));
+
 const hashRule = 'must be a bcrypt hash: $2a$, $2b$ or $2y$, a cost from 04 to 16, 60 characters';
 
 /** A hash of a higher cost would make refused logins of its user slower than those of others. */
@@ -37,9 +40,8 @@ const importedUser = v.object({
   name,
   email,
   role: v.nullish(oneOf(roles), 'user'),
-  created_at: v.nullish(
-    v.pipe(v.string(timeRule), v.transform(toInstant), v.check(isPast, timeRule)),
-  ),
+  created_at: time(),
+  suspended_at: time(),
   // Null: the user sets a password by a reset.
   password_hash: v.nullable(
     v.pipe(
@@ -82,9 +84,18 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
   if ('faults' in parsed) {
     return { fault: parsed.faults.map(({ field, rule }) => `${field} ${rule}`).join('; ') };
   }
-  const { id: oldId, email_verified, password_hash, created_at, role, ...rest } = parsed.output;
+  const {
+    id: oldId,
+    email_verified,
+    password_hash,
+    created_at,
+    suspended_at,
+    role,
+    ...rest
+  } = parsed.output;
   const user = {
     ...rest,
+    ...(suspended_at ? { suspended_at } : {}),
     role: role ?? 'user',
     created_at: created_at ?? new Date().toISOString(),
     // Logins take the same time for users without a hash.

@@ -37,8 +37,9 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
 
 const lineOf = (stored: StoredUser): string => {
   const { email_verified, ...user } = toUser(stored);
+  const { suspended_at } = stored;
   const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
-  return `${JSON.stringify({ ...user, password_hash, email_verified })}\n`;
+  return `${JSON.stringify({ ...user, password_hash, email_verified, suspended_at })}\n`;
 };
 
 /** @returns how many users were written */

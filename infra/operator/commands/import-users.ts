@@ -130,7 +130,8 @@ export const importUsers: Command = {
   operands: ['file'],
   options: { '--ids <new file>': 'write old id, new id and email to this file' },
   help: `Each line is a JSON object with name, email, password_hash and, if known, role (user or
-admin), created_at, in ISO 8601 or as PostgreSQL prints it, with an offset from UTC, and
+admin), created_at and, of a user who may not log in, suspended_at, in ISO 8601 or as PostgreSQL
+prints it, with an offset from UTC, and
 email_verified (default: true, where the service verifies addresses). Other fields are ignored; users
 get new ids. Hashes are bcrypt hashes ($2a$, $2b$, $2y$, of a cost up to the
 service's BCRYPT_COST) or hashes from export-users of this service. A user without such a hash has

@@ -13,7 +13,10 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
     );
   }
   const user = await requireUser(email);
-  const { id } = user;
+  const { id, suspended_at } = user;
+  if (suspended_at) {
+    throw new Failure(`User ${id} is suspended: an admin must lift that first.`);
+  }
   await recordChange(
     {
       operator,

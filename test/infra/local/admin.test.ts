@@ -90,8 +90,10 @@ describe('The admin of a start', () => {
 
   it('leaves an entry that names what was changed to make a user the admin', async () => {
     const { start, entries } = onOwnTables();
-    const service = await start();
+    const service = await start({ SESSION_DAYS: '30' });
     const user = await register(service.api);
+    const token = await logIn(service.api, service.admin);
+    await service.api('PUT', `/api/users/${user.id}/suspension`, { token });
     await service.stop();
 
     const promoting = { ADMIN_EMAIL: user.email, ADMIN_PASSWORD: user.password };
@@ -104,6 +106,7 @@ describe('The admin of a start', () => {
       startEntry('UPDATE', user.id, {
         fields: ['password', 'role'],
         role: { from: 'user', to: 'admin' },
+        suspended: false,
       }),
       startEntry('UPDATE', user.id, { fields: ['password'] }),
     ]);

@@ -43,8 +43,10 @@ describe('create-admin', () => {
     );
   });
 
-  it('makes a user with this address an admin, without a second factor or a session', async () => {
+  it('makes a user with this address an admin, without a second factor, a session or a suspension', async () => {
     const user = await registerWithFactor(api);
+    const { adminToken: admin } = service;
+    await api('PUT', `/api/users/${user.id}/suspension`, { token: admin });
     const password = 'another password';
 
     const { status, stdout } = await operate(['create-admin', user.email.toUpperCase()], password);
@@ -65,6 +67,7 @@ describe('create-admin', () => {
           fields: ['password', 'role', 'second_factor'],
           role: { from: 'user', to: 'admin' },
           second_factor: 'removed',
+          suspended: false,
         },
       }),
     );

@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { outcome, refusal } from '../../support/acceptance.ts';
 import { logIn, register, uniqueEmail } from '../../support/client.ts';
 import {
   operatedServiceForThisFile,
@@ -24,6 +25,10 @@ describe('export-users', () => {
       await register(api, { name: 'Ünïcode "quoted"\n' }),
       await register(api, { password: 'long'.repeat(30) }),
     ];
+    const suspended = { email: uniqueEmail(), suspended_at: '2026-01-31T09:05:00.000Z' };
+    const [{ password_hash }] = (await service.users()) as [{ password_hash: string }];
+    await writeFile(out('one.ndjson'), JSON.stringify({ name: 'S', password_hash, ...suspended }));
+    await operate(['import-users', out('one.ndjson')]);
     const file = out('all.ndjson');
     const other = await operatedServiceForThisTest({ ADMIN_EMAIL: 'other@example.org' });
 
@@ -32,7 +37,7 @@ describe('export-users', () => {
     const imported = await other.operate(['import-users', file]);
 
     expect([exported.status, exported.stdout]).toEqual([0, '']);
-    expect(exported.stderr).toBe('Exported 3 users.\n');
+    expect(exported.stderr).toBe('Exported 4 users.\n');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(entry).toMatchObject(operatorEntry('export-users', { action: 'EXPORT' }));
     expect([imported.status, imported.stderr]).toEqual([0, '']);
@@ -43,6 +48,11 @@ describe('export-users', () => {
     }
     const [admin] = (await other.users()).filter(({ email }) => email === service.admin.email);
     expect(admin).toMatchObject({ role: 'admin' });
+    expect(await other.users()).toContainEqual(expect.objectContaining(suspended));
+    const json = { email: suspended.email, password: service.admin.password };
+    expect(outcome(await other.api('POST', '/api/login', { json }))).toEqual(
+      refusal(403, 'Account suspended'),
+    );
     expect(admin?.created_at).toBe((await service.users())[0]?.created_at);
   });
 
@@ -74,13 +84,14 @@ describe('export-users', () => {
       Number(a.id) - Number(b.id);
     expect([status, stderr]).toEqual([0, `Exported ${users.length.toLocaleString('en')} users.\n`]);
     expect([...parse(stdout)].sort(byId)).toEqual(
-      users.map(({ id, name, email, role, created_at, password_hash }) => ({
+      users.map(({ id, name, email, role, created_at, password_hash, suspended_at }) => ({
         id,
         name,
         email,
         role,
         created_at,
         password_hash,
+        ...(suspended_at ? { suspended_at } : {}),
       })),
     );
   });

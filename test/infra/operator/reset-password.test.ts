@@ -45,6 +45,19 @@ describe('reset-password', () => {
     expect(JSON.stringify(entry)).not.toContain(stdout.trim().split('.').at(-1));
   });
 
+  it('refuses for a user who is suspended, whose link would be void', async () => {
+    const user = await register(api);
+    const token = service.adminToken;
+    await api('PUT', `/api/users/${user.id}/suspension`, { token });
+
+    const { status, stderr } = await operate(['reset-password', user.email]);
+
+    expect([status, stderr]).toEqual([
+      1,
+      `User ${user.id} is suspended: an admin must lift that first.\n`,
+    ]);
+  });
+
   it('refuses where the service sends no mails, and changes nothing', async () => {
     const without = await operatedServiceForThisTest();
     const user = await register(without.api);
