@@ -47,6 +47,7 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('reset' as const), link: fc.nat(5), password }),
   fc.record({ kind: fc.constant('move' as const), back: fc.boolean() }),
   fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'revoke', 'delete') }),
+  weighted(2, fc.record({ kind: fc.constantFrom('suspend', 'lift') })),
 );
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
 
@@ -79,6 +80,7 @@ interface State {
   readonly password: string;
   readonly role: string;
   readonly isThere: boolean;
+  readonly isSuspended: boolean;
   readonly sessions: readonly Session[];
   /** One for each response with tokens that was not lost. */
   readonly clients: readonly Client[];
@@ -155,7 +157,8 @@ const chosenLink = ({ links }: State, which: number) => chosen(links, which) ?? 
 
 const afterReset = (state: State, which: number, password: string): Expected => {
   const link = chosenLink(state, which);
-  if (!state.isThere || link !== state.goodLink) return [400, state];
+  const isGood = state.isThere && !state.isSuspended && link === state.goodLink;
+  if (!isGood) return [400, state];
   return [204, withPassword(state, password)];
 };
 
@@ -181,6 +184,10 @@ const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
       return [200, afterRole(state, 'user')];
     case 'revoke':
       return [204, changes(state, {})];
+    case 'suspend':
+      return [204, changes(state, { isSuspended: true })];
+    case 'lift':
+      return [204, { ...state, isSuspended: false }];
     case 'delete':
       return [204, { ...state, isThere: false }];
     default:
@@ -189,7 +196,8 @@ const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
 };
 
 const afterLogin = (state: State, password: string): Expected => {
-  const status = state.password === password ? 200 : 401;
+  const right = state.isSuspended ? 403 : 200;
+  const status = state.password === password ? right : 401;
   return [state.isThere ? status : 404, state];
 };
 
@@ -275,6 +283,10 @@ const requestOf = (
       return ['PUT', user, { ...options, json: { password: asked.password } }];
     case 'revoke':
       return ['POST', `${user}/revocations`, options];
+    case 'suspend':
+      return ['PUT', `${user}/suspension`, options];
+    case 'lift':
+      return ['DELETE', `${user}/suspension`, options];
     case 'delete':
       return ['DELETE', user, options];
     default:
@@ -358,7 +370,13 @@ describe('The sessions of a user, and the links that reset its password, behave 
       const account = await register(service.api, { password: 'one' });
       const { id, token, refreshToken = '' } = account;
       const nothing = { sessions: [], clients: [], links: [], emails: [account.email] };
-      const before = { ...nothing, password: 'one', role: 'user', isThere: true };
+      const before = {
+        ...nothing,
+        password: 'one',
+        role: 'user',
+        isThere: true,
+        isSuspended: false,
+      };
       let state = withLogin(before, { token, refreshToken });
       for (const asked of commands) state = await follow(state, id, asked);
       const clients = [...state.clients.keys()];

@@ -127,4 +127,28 @@ describe('Sessions that end while others begin', () => {
       expect(new Set(await Promise.all(all.map(profile)))).toEqual(new Set([401]));
     },
   );
+
+  it.each(rounds)(
+    'a suspended user has no session, whatever is done meanwhile, round %i',
+    async () => {
+      const user = await register(service.api);
+      const path = `/api/users/${user.id}`;
+      const json = { refreshToken: user.refreshToken };
+
+      const [logins, refreshed, suspended] = await Promise.all([
+        times(5, () => enter(user, user.password)),
+        service.api('POST', '/api/refresh', { json }),
+        service.api('PUT', `${path}/suspension`, { token: admin }),
+        change(user, user.token, user.password),
+        service.api('PUT', path, { token: admin, json: { role: 'admin' } }),
+      ]);
+
+      expect(suspended.status).toBe(204);
+      const all = [user.token, refreshed.body.token, ...tokensIn(logins)];
+      expect(await enter(user, user.password)).toBeUndefined();
+      await service.api('DELETE', `${path}/suspension`, { token: admin });
+      expect(new Set(await Promise.all(tokensIn(all).map(profile)))).toEqual(new Set([401]));
+      await service.api('DELETE', path, { token: admin });
+    },
+  );
 });

@@ -68,6 +68,17 @@ describe('The function that mails', () => {
     ]);
   });
 
+  it('mails no link to a user who is suspended, and records nothing', async () => {
+    const user = await newUser({ suspended_at: new Date().toISOString() });
+    const { id, email } = user;
+
+    await handler(asked(email));
+    await handler({ ...asked(email), kind: 'verification', user_id: id } as MailMessage);
+
+    expect(mailsTo(email)).toEqual([]);
+    expect(await entriesAbout(user)).toEqual([]);
+  });
+
   it('mails an account at most once a minute, and records nothing of the other requests', async () => {
     const user = await newUser();
 
