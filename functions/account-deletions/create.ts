@@ -3,8 +3,8 @@ import { confirm } from '../../lib/auth/factor-changes.ts';
 import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
-import { deletionDetails } from '../../lib/users/audit-details.ts';
 import { deleteUnlessLastAdmin } from '../../lib/users/deletion.ts';
+import { deletionDetails } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {

@@ -1,12 +1,12 @@
 import { audited } from '../../lib/audit/record.ts';
 import { countRegistration } from '../../lib/auth/counters.ts';
-import { prepareFirstSession } from '../../lib/auth/new-session.ts';
+import { prepareFirstSession } from '../../lib/auth/session-tokens.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { remindToVerify, tellHolder } from '../../lib/mail/hand-over.ts';
 import { config, hidesAccounts } from '../../lib/settings.ts';
-import { creationDetails } from '../../lib/users/audit-details.ts';
 import { insertIfFree, insertUser, prepareUser } from '../../lib/users/store.ts';
+import { creationDetails } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 /** @returns false if the address is taken and nobody may know it: the rest goes on as if it were free */

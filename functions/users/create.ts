@@ -2,10 +2,10 @@ import { audited } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { logAdminMade } from '../../lib/log.ts';
-import { requireAdmin } from '../../lib/users/admins.ts';
-import { creationDetails } from '../../lib/users/audit-details.ts';
 import { toUser } from '../../lib/users/items.ts';
 import { insertUser, prepareUser } from '../../lib/users/store.ts';
+import { creationDetails } from '../../lib/users/user.ts';
+import { requireAdmin } from '../../lib/users/write.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {

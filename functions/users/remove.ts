@@ -2,8 +2,8 @@ import { audited } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
-import { deletionDetails } from '../../lib/users/audit-details.ts';
 import { deleteUser } from '../../lib/users/deletion.ts';
+import { deletionDetails } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.remove, async (request) => {

@@ -4,8 +4,8 @@ import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { logAdminMade } from '../../lib/log.ts';
 import { mailPendingLink, notifyOfChange } from '../../lib/mail/hand-over.ts';
-import { changeDetails } from '../../lib/users/audit-details.ts';
 import { toUser } from '../../lib/users/items.ts';
+import { changeDetails } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.update, async (request) => {

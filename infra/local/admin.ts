@@ -6,12 +6,12 @@ import { DomainError } from '../../lib/errors.ts';
 import { withoutFactor } from '../../lib/second-factor/factor.ts';
 import { config } from '../../lib/settings.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
-import { creationDetails } from '../../lib/users/audit-details.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { endedSessions } from '../../lib/users/sessions.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
+import { creationDetails } from '../../lib/users/user.ts';
 import { rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { localAccount } from './folder.ts';
 

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '../../lib/errors.ts';
-import { creationDetails } from '../../lib/users/audit-details.ts';
 import {
   emailItemKey,
   getItems,
@@ -12,6 +11,7 @@ import {
 } from '../../lib/users/items.ts';
 import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
+import { creationDetails } from '../../lib/users/user.ts';
 import { mayHaveHappened, type Operator, recordChange } from './audit.ts';
 import type { Candidate } from './import-line.ts';
 

@@ -4,7 +4,6 @@
  */
 import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
-import { requireAdmin } from '../users/admins.ts';
 import type { Bearer } from '../users/bearer.ts';
 import type { UserChanges } from '../users/fields.ts';
 import {
@@ -17,7 +16,7 @@ import {
 import { hashPassword } from '../users/password.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { type Fields, rewriteUser, takeEmail, writeUser } from '../users/write.ts';
+import { type Fields, requireAdmin, rewriteUser, takeEmail, writeUser } from '../users/write.ts';
 import { type Confirmation, passwordCheck } from './confirmation.ts';
 import type { Claims } from './token.ts';
 
@@ -131,9 +130,9 @@ export const changeUser = (request: ChangeRequest): Promise<Changed> => {
     const steps = [...grantorCheck(user, request), ...takeEmail(user, fields.email)];
     const isNone = Object.keys(fields).length === 0;
     const after = isNone ? user : await writeUser(user, fields, { by: claims.id, steps });
-    const { email, ...atOnce } = changes;
+    const { email, ...others } = changes;
     const waits = fields.pending_email !== undefined;
-    return after && { before: user, after, made: waits ? atOnce : changes, waits };
+    return after && { before: user, after, made: waits ? others : changes, waits };
   };
   return rewriteUser(id, attempt, caller?.id === id ? caller : undefined);
 };

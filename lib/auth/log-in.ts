@@ -19,7 +19,7 @@ import {
   refusalByWait,
   withCounts,
 } from './counters.ts';
-import { beginSession, type Tokens } from './new-session.ts';
+import { beginSession, type Tokens } from './session-tokens.ts';
 
 /** What somebody sends to log in. */
 interface Login {

@@ -6,13 +6,14 @@ import { DomainError } from '../errors.ts';
 import { logWarning, refreshTokenReused } from '../log.ts';
 import type { Source } from '../source.ts';
 import { endSession, openSession, readSessions, writeSession } from '../users/sessions.ts';
-import { sessionEnd, type Tokens } from './new-session.ts';
 import {
   nextRefreshToken,
   type RefreshToken,
   readRefreshToken,
+  sessionEnd,
   standingOf,
-} from './refresh-token.ts';
+  type Tokens,
+} from './session-tokens.ts';
 import { issueToken } from './token.ts';
 
 /** Ends the session of a token that was used before: somebody else may have it. */

@@ -5,8 +5,8 @@ import { requirePassword } from '../auth/confirmation.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
-import { changeDetails } from '../users/audit-details.ts';
 import { endedSessions } from '../users/sessions.ts';
+import { changeDetails } from '../users/user.ts';
 import { takeEmail, writeUser } from '../users/write.ts';
 import { readLink, useLink } from './link.ts';
 

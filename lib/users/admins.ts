@@ -1,10 +1,9 @@
 /** Who counts as an admin: users who have the role and are not suspended. */
 import type { Step } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
-import { config } from '../settings.ts';
-import { userKey } from './items.ts';
 import { listUsers } from './list.ts';
 import type { User } from './user.ts';
+import { requireAdmin } from './write.ts';
 
 /**
  * All of them, oldest account first, from an index that may be a second behind.
@@ -20,20 +19,6 @@ export const listAdmins = async (): Promise<readonly User[]> => {
   } while (after !== undefined);
   return admins;
 };
-
-/** The condition that a user is one at that instant. */
-export const requireAdmin = (id: number, error: ErrorCode = 'FORBIDDEN'): Step => [
-  {
-    ConditionCheck: {
-      TableName: config.usersTable,
-      Key: userKey(id),
-      ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
-      ExpressionAttributeNames: { '#role': 'role' },
-      ExpressionAttributeValues: { ':admin': 'admin' },
-    },
-  },
-  error,
-];
 
 /**
  * Tries a write after which there must be another admin. The other admins are tried in turn, because

@@ -13,7 +13,7 @@ import { config, hasSessions } from '../settings.ts';
 import { day, seconds } from '../time.ts';
 import { getItem, getItems, newVersion, type StoredUser, userKey } from './items.ts';
 
-/** What a session keeps of its refresh tokens; see lib/auth/refresh-token.ts. */
+/** What a session keeps of its refresh tokens; see lib/auth/session-tokens.ts. */
 export interface RefreshState {
   /** The key of the tags of all its tokens. */
   readonly key: string;

@@ -1,9 +1,9 @@
 /** Users who may not log in until the suspension is lifted (functions/README.md, Suspension). */
 import type { Step } from '../dynamodb/client.ts';
-import { besideAnotherAdmin, requireAdmin } from './admins.ts';
+import { besideAnotherAdmin } from './admins.ts';
 import type { StoredUser } from './items.ts';
 import { endedSessions } from './sessions.ts';
-import { rewriteUser, writeUser } from './write.ts';
+import { requireAdmin, rewriteUser, writeUser } from './write.ts';
 
 /**
  * Suspends a user, and ends all sessions of the user, unless that is the last admin: when two admins

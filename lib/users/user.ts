@@ -1,4 +1,6 @@
+/** A user, its id and address, and what audit entries say of it (functions/README.md). */
 import { DomainError } from '../errors.ts';
+import { config } from '../settings.ts';
 
 export const roles = ['user', 'admin'] as const;
 export type Role = (typeof roles)[number];
@@ -53,3 +55,28 @@ export const uniqueness = 'Kept as it was given; unique without regard to letter
 
 /** The form under which addresses are unique and looked up (functions/README.md, Input). */
 export const emailKey = (email: string): string => foldCase(email.trim());
+
+/** Whether entries hold the values of fields, and not their names alone. */
+const isFull = () => config.auditDetail === 'full';
+
+type Recorded = Pick<User, 'name' | 'email' | 'role'>;
+
+/** The details of a deletion. */
+export const deletionDetails = ({ name, email, role }: Recorded): object | undefined =>
+  isFull() ? { name, email, role } : undefined;
+
+/**
+ * The details of a creation. They always hold the role of an admin, so that the trail says who was
+ * one when.
+ */
+export const creationDetails = (user: Recorded): object | undefined =>
+  deletionDetails(user) ?? (user.role === 'admin' ? { role: user.role } : undefined);
+
+/** The details of a change: the names of the fields, and the old and new role if it changed. */
+export const changeDetails = (before: Recorded, changes: Partial<Recorded>) => {
+  const recorded = isFull() ? (['name', 'email', 'role'] as const) : (['role'] as const);
+  const values = recorded
+    .map((field) => [field, { from: before[field], to: changes[field] ?? before[field] }] as const)
+    .filter(([, { from, to }]) => from !== to);
+  return { fields: Object.keys(changes), ...Object.fromEntries(values) };
+};

@@ -4,6 +4,7 @@
  * whose response was lost is recognised by the version that it has left.
  */
 import { type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
+import type { ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
 import {
   adminListing,
@@ -60,6 +61,20 @@ const updateOf = (user: StoredUser, fields: Readonly<Record<string, unknown>>) =
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
   } as const;
 };
+
+/** The condition that a user is an admin at that instant, and not suspended. */
+export const requireAdmin = (id: number, error: ErrorCode = 'FORBIDDEN'): Step => [
+  {
+    ConditionCheck: {
+      TableName: config.usersTable,
+      Key: userKey(id),
+      ConditionExpression: '#role = :admin AND attribute_not_exists(suspended_at)',
+      ExpressionAttributeNames: { '#role': 'role' },
+      ExpressionAttributeValues: { ':admin': 'admin' },
+    },
+  },
+  error,
+];
 
 /** Frees the address of a user, so that others can take it. */
 export const releaseEmail = ({ id, email }: StoredUser): Step => [

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
 import { type FunctionDefinition, functions } from '../../infra/uses.ts';
-import { beginSession } from '../../lib/auth/new-session.ts';
+import { beginSession } from '../../lib/auth/session-tokens.ts';
 import { belongingOf } from '../../lib/auth/token.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { makeLinkToken, resetLink } from '../../lib/links/link.ts';

@@ -6,7 +6,7 @@ import {
   readRefreshToken,
   type Standing,
   standingOf,
-} from '../../../lib/auth/refresh-token.ts';
+} from '../../../lib/auth/session-tokens.ts';
 import { makeSessionId, type RefreshState } from '../../../lib/users/sessions.ts';
 
 const sessionId = makeSessionId();
