@@ -7,6 +7,7 @@ import * as auth from './auth/contract.ts';
 import * as console from './console/contract.ts';
 import * as docs from './docs/contract.ts';
 import * as emailVerifications from './email-verifications/contract.ts';
+import * as identities from './identities/contract.ts';
 import * as passwordResets from './password-resets/contract.ts';
 import * as profile from './profile/contract.ts';
 import * as secondFactor from './second-factor/contract.ts';
@@ -21,6 +22,7 @@ const folders = {
   'account-deletions': accountDeletions,
   'password-resets': passwordResets,
   'email-verifications': emailVerifications,
+  identities,
   sessions,
   'second-factor': secondFactor,
   users,

@@ -3,6 +3,7 @@ import {
   type Allowed,
   settings as libSettings,
   parseSetting,
+  providersFile,
   ruleOf,
   type Setting,
   serviceNames,
@@ -165,7 +166,7 @@ export type Given = Readonly<Record<string, unknown>>;
 const textOf = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
-  if (name === 'tags') return JSON.stringify(value);
+  if (['tags', 'identityProviders'].includes(name)) return JSON.stringify(value);
   throw new SettingError(name, 'must be text or a number');
 };
 
@@ -264,6 +265,10 @@ export const readDeploymentSettings = (chosen: Given): DeploymentSettings => {
 export const functionVariables = (settings: DeploymentSettings): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...serviceNames, 'auditSeal' as const, 'auditRetentionDays' as const]
-      .map((name) => [variableOf(name), String(settings[name])])
+      // The list of providers is a file beside the code.
+      .map((name) => [
+        variableOf(name),
+        name === 'identityProviders' && settings[name] ? providersFile : String(settings[name]),
+      ])
       .filter(([, value]) => value !== ''),
   );

@@ -41,10 +41,19 @@ export const cors = {
 
 type Catalogue = Readonly<Record<string, Setting>>;
 
-/** A setting, and those that it requires, each through the one before. */
-const chainOf = (all: Catalogue, chain: readonly [string, ...string[]]): readonly string[] => {
-  const next = all[chain.at(-1) ?? '']?.requires;
-  return next && !chain.includes(next) ? chainOf(all, [...chain, next]) : chain;
+const requiredBy = (all: Catalogue, name: string): readonly string[] => {
+  const requires = all[name]?.requires ?? [];
+  return typeof requires === 'string' ? [requires] : requires;
+};
+
+/** A setting, and those that it requires, directly or through others. */
+const chainOf = (
+  all: Catalogue,
+  name: string,
+  known: readonly string[] = [],
+): readonly string[] => {
+  const join = (chain: readonly string[], next: string) => chainOf(all, next, chain);
+  return known.includes(name) ? known : requiredBy(all, name).reduce(join, [...known, name]);
 };
 
 /**
@@ -65,9 +74,10 @@ export const lackOf = (
     const value = String(settingOf(each) ?? '');
     return value === '' || value === all[each]?.default;
   };
-  const [, direct = '', ...others] = chainOf(all, [name]);
-  if (!direct || isAtDefault(name) || !isAtDefault(direct)) return undefined;
-  const lacking = [direct, ...others.filter(isAtDefault)].map((each) => {
+  const direct = requiredBy(all, name).filter(isAtDefault);
+  if (direct.length === 0 || isAtDefault(name)) return undefined;
+  const missing = new Set(direct.flatMap((each) => chainOf(all, each).filter(isAtDefault)));
+  const lacking = [...missing].map((each) => {
     const value = all[each]?.default;
     return value ? `that ${nameOf(each)} is not ${value}` : nameOf(each);
   });

@@ -20,8 +20,8 @@ export interface Setting {
   readonly allowed: Allowed;
   /** As text, which is always allowed. Absent: the setting has no default. */
   readonly default?: string;
-  /** The name of another setting that must not be at its default unless this one is. */
-  readonly requires?: string;
+  /** The names of other settings that must not be at their defaults unless this one is. */
+  readonly requires?: string | readonly string[];
 }
 
 type Catalogue = Readonly<Record<string, Setting>>;
@@ -64,6 +64,34 @@ const isPageUrl = (text: string): boolean => {
   const url = plainUrl.test(text) && !/[\\#]/.test(text) ? URL.parse(text) : null;
   if (!url || url.username || url.password) return false;
   return url.protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+};
+
+/** An OpenID Connect issuer whose ID tokens log users in, and for which apps they may be. */
+export interface IdentityProvider {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+}
+
+/** The file beside the code of a function that holds the list, which is no variable there. */
+export const providersFile = 'identity-providers.json';
+
+const isProvider = ({ issuer, audiences, ...others }: Partial<IdentityProvider>): boolean =>
+  typeof issuer === 'string' &&
+  isPageUrl(issuer) &&
+  issuer.length <= 255 &&
+  !issuer.includes('?') &&
+  Array.isArray(audiences) &&
+  audiences.length > 0 &&
+  audiences.every((each) => typeof each === 'string' && each !== '') &&
+  Object.keys(others).length === 0;
+
+const isProviderList = (text: string): boolean => {
+  try {
+    const list = JSON.parse(text);
+    return Array.isArray(list) && list.length > 0 && list.every((each) => each && isProvider(each));
+  } catch {
+    return false;
+  }
 };
 
 const pageUrl = {
@@ -130,6 +158,15 @@ export const serviceSettings = {
       isAllowed: (given) => given.length <= 60 && isName(given),
     },
     default: '',
+  },
+  /** The issuers by whose ID tokens users log in, as JSON (functions/README.md, Identities). */
+  identityProviders: {
+    allowed: {
+      rule: 'a JSON list of {"issuer": https URL, "audiences": list of text}',
+      isAllowed: (given) => given === providersFile || isProviderList(given),
+    },
+    default: '',
+    requires: ['sessionDays', 'mailFrom'],
   },
   /** Whether audit entries hold names and addresses, and queries of the trail leave entries. */
   auditDetail: { allowed: ['standard', 'full'], default: 'standard' },
@@ -210,6 +247,10 @@ export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom'
 
 /** Whether there are sessions (functions/README.md, Sessions). */
 export const hasSessions = ({ sessionDays }: Pick<ServiceValues, 'sessionDays'>) => sessionDays > 0;
+
+/** Whether users can log in by identities of other issuers. */
+export const hasIdentities = ({ identityProviders }: Pick<ServiceValues, 'identityProviders'>) =>
+  identityProviders !== '';
 
 /** Whether users can have a second factor. */
 export const hasSecondFactors = ({ secondFactor }: Pick<ServiceValues, 'secondFactor'>) =>

@@ -67,18 +67,21 @@ const signed = async ({ url, service, headers, body }: PostRequest): Promise<Htt
 };
 
 /**
- * Signs a request (AWS Signature Version 4) and sends it once.
+ * Sends a request once, and follows no redirection.
  * @returns the status and the text of the response
  * @throws the error of the network, or a TimeoutError after {@link attemptTime}
  */
-export const post = async (request: PostRequest): Promise<{ status: number; text: string }> => {
+export const exchange = async (request: HttpRequest): Promise<{ status: number; text: string }> => {
   http ??= openClient();
-  const { response } = await http.handle(await signed(request));
+  const { response } = await http.handle(request);
   // An unread body would keep the connection busy.
   const parts: Buffer[] = [];
   for await (const part of response.body) parts.push(part);
   return { status: response.statusCode, text: Buffer.concat(parts).toString() };
 };
+
+/** Signs a request (AWS Signature Version 4) and sends it once, as {@link exchange} does. */
+export const post = async (request: PostRequest) => exchange(await signed(request));
 
 /**
  * Calls an operation of AWS that changes nothing, a second time if the first request fails.

@@ -12,8 +12,7 @@ export const handler = protectedEndpoint(contract.create, async (request) => {
   const { id } = caller;
   const source = sourceOf(request);
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
-  const { currentPassword, code } = request.body;
-  const confirmation = { currentPassword, code, sourceIp: source.ip_address };
+  const confirmation = { ...request.body, sourceIp: source.ip_address };
   const deleted = await audited(deletion, async (entry) => {
     const confirmed = await confirm(caller, confirmation);
     const user = await deleteUnlessLastAdmin(confirmed.user, confirmed.check);

@@ -5,10 +5,10 @@ import { hasSessions, hidesAccounts, type ServiceValues } from '../../lib/settin
 import {
   credentials,
   email,
+  filledText,
   name,
   optionalCode,
   password,
-  refreshToken,
   textIfAny,
 } from '../../lib/users/fields.ts';
 
@@ -33,7 +33,7 @@ export const refresh = {
   route: 'POST /api/refresh',
   exists: hasSessions,
   caller: 'anyone',
-  body: () => named('RefreshRequest', v.object({ refreshToken: refreshToken() })),
+  body: () => named('RefreshRequest', v.object({ refreshToken: filledText() })),
   whenInvalid: 'REFRESH_TOKEN_REQUIRED',
   storageFault: ['Error refreshing token', 'err'],
 } as const satisfies Contract;
@@ -55,7 +55,7 @@ export const logout = {
 } as const satisfies Contract;
 
 /** Tokens under some settings: with a refresh token where there are sessions. */
-const tokensUnder = (settings: ServiceValues) => {
+export const tokensUnder = (settings: ServiceValues) => {
   const tokens = {
     message: v.string(),
     token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), valid for one day.')),
@@ -72,7 +72,7 @@ const tokensUnder = (settings: ServiceValues) => {
   );
 };
 
-const exampleTokens = (settings: ServiceValues) => ({
+export const exampleTokens = (settings: ServiceValues) => ({
   token: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJpZCI6MTd9.c2lnbmF0dXJl',
   ...(hasSessions(settings)
     ? { refreshToken: `17.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s${'T4g'.repeat(7)}t` }

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { message } from '../../lib/contract/schemas.ts';
-import { hasSessions, type ServiceValues } from '../../lib/settings.ts';
-import { linkToken } from '../../lib/users/fields.ts';
+import { confirmationErrors, idTokenUnder, message } from '../../lib/contract/schemas.ts';
+import { config, hasIdentities, hasSessions, type ServiceValues } from '../../lib/settings.ts';
+import { linkToken, textIfAny } from '../../lib/users/fields.ts';
 import { atLeast, atMost, text } from '../../lib/validation.ts';
 
 const exists = (settings: ServiceValues) => settings.emailVerification !== 'off';
@@ -19,23 +19,29 @@ export const confirm = {
   exists,
   caller: 'anyone',
   body: () =>
-    named(
-      'EmailVerification',
-      v.object({
-        token: linkToken(),
-        // It exists already, and follows no new rule.
-        password: v.pipe(
-          text,
-          atMost(255),
-          atLeast(() => 1),
-          v.description('The password of the account.'),
-          v.metadata({ format: 'password' }),
-        ),
-      }),
-    ),
+    v.object({
+      token: linkToken(),
+      ...passwordUnder(config),
+      idToken: textIfAny(),
+      nonce: textIfAny(),
+    }),
   whenMissing: 'TOKEN_AND_PASSWORD_REQUIRED',
   storageFault: ['Error verifying email', 'err'],
 } as const satisfies Contract;
+
+/** It exists already, and follows no new rule. */
+const ownPassword = () =>
+  v.pipe(
+    text,
+    atMost(255),
+    atLeast(() => 1),
+    v.description('The password of the account.'),
+    v.metadata({ format: 'password' }),
+  );
+
+const passwordUnder = (settings: Pick<ServiceValues, 'identityProviders'>) => ({
+  password: hasIdentities(settings) ? v.exactOptional(ownPassword()) : ownPassword(),
+});
 
 /** The same whether the address was verified before or not. */
 export const requested = 'Unless the address is verified, a mail is on its way';
@@ -64,6 +70,10 @@ export const descriptions: Descriptions = {
       (hasSessions(settings)
         ? ' A new address ends all sessions of the user but the one that asked for it.'
         : ''),
+    body: named(
+      'EmailVerification',
+      v.object({ token: linkToken(), ...passwordUnder(settings), ...idTokenUnder(settings) }),
+    ),
     bodyExample: {
       token: '17.Yk5HbUdmbWJ0ZkVvZ0xkWnN2Q3hRd2pKcE1hVXJ5VGs',
       password: 'a long password of her own',
@@ -75,6 +85,7 @@ export const descriptions: Descriptions = {
       'TOO_MANY_ATTEMPTS',
       'EMAIL_REGISTERED',
       'HASHING_FAULT',
+      ...confirmationErrors(settings),
     ],
   }),
 };

@@ -1,12 +1,15 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { factorStanding } from '../../lib/contract/schemas.ts';
+import {
+  confirmationErrors,
+  confirmationUnder,
+  factorStanding,
+} from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
-import { code, knownPassword } from '../../lib/users/fields.ts';
+import { code, confirmation } from '../../lib/users/fields.ts';
 
 const passwordAndCode = {
-  body: () =>
-    named('PasswordAndCode', v.object({ code: code(), currentPassword: knownPassword() })),
+  body: () => v.object({ code: code(), ...confirmation() }),
   whenInvalid: { code: 'CODE_REQUIRED', currentPassword: 'CURRENT_PASSWORD_REQUIRED' },
 } as const;
 
@@ -21,7 +24,7 @@ export const enrol = {
   route: 'POST /api/second-factor',
   exists: hasSecondFactors,
   caller: 'user',
-  body: () => named('PasswordConfirmation', v.object({ currentPassword: knownPassword() })),
+  body: () => v.object(confirmation()),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error enabling second factor', 'err'],
 } as const satisfies Contract;
@@ -50,6 +53,9 @@ export const remove = {
   ...passwordAndCode,
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;
+
+const passwordAndCodeUnder = (settings: ServiceValues) =>
+  named('PasswordAndCode', v.object({ code: code(), ...confirmationUnder(settings) }));
 
 const recoveryCodes = () => ({
   schema: named('RecoveryCodes', v.object({ recoveryCodes: v.array(v.string()) })),
@@ -83,6 +89,7 @@ export const descriptions: Descriptions = {
     id: 'enrolSecondFactor',
     summary: 'Begin to enrol a second factor',
     text: 'Makes a secret for an authenticator app. Logins do not ask for a code before one has confirmed it. The secret becomes void after ten minutes, or when a new one is made.',
+    body: named('PasswordConfirmation', v.object(confirmationUnder(settings))),
     bodyExample: { currentPassword: exampleConfirmation.currentPassword },
     success: {
       status: 201,
@@ -99,7 +106,12 @@ export const descriptions: Descriptions = {
         uri: 'otpauth://totp/api.example.com:ada%40example.org?issuer=api.example.com&secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30',
       },
     },
-    errors: [...passwordErrors, 'SECOND_FACTOR_ENABLED', ...unverifiedUnder(settings)],
+    errors: [
+      ...passwordErrors,
+      ...confirmationErrors(settings),
+      'SECOND_FACTOR_ENABLED',
+      ...unverifiedUnder(settings),
+    ],
   }),
 
   confirm: (settings) => ({
@@ -117,25 +129,27 @@ export const descriptions: Descriptions = {
     ],
   }),
 
-  renewRecoveryCodes: () => ({
+  renewRecoveryCodes: (settings) => ({
     id: 'makeRecoveryCodes',
     summary: 'Make new recovery codes',
     text: 'The earlier ones become void. All other sessions of the caller are ended.',
+    body: passwordAndCodeUnder(settings),
     bodyExample: exampleConfirmation,
     success: {
       status: 200,
       description: 'The codes, each good once, which are shown this once.',
       ...recoveryCodes(),
     },
-    errors: [...passwordErrors, ...codeErrors],
+    errors: [...passwordErrors, ...confirmationErrors(settings), ...codeErrors],
   }),
 
-  remove: () => ({
+  remove: (settings) => ({
     id: 'removeOwnSecondFactor',
     summary: 'Remove one’s own second factor',
     text: 'All other sessions of the caller are ended.',
+    body: passwordAndCodeUnder(settings),
     bodyExample: exampleConfirmation,
     success: { status: 204, description: 'The second factor is removed.' },
-    errors: [...passwordErrors, ...codeErrors],
+    errors: [...passwordErrors, ...confirmationErrors(settings), ...codeErrors],
   }),
 };

@@ -1,9 +1,23 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { cursor, limitUpTo } from '../../lib/contract/parameters.ts';
-import { factorStanding, id, timestamp } from '../../lib/contract/schemas.ts';
+import {
+  confirmationErrors,
+  confirmationUnder,
+  factorStanding,
+  id,
+  timestamp,
+} from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, hasSessions, type ServiceValues } from '../../lib/settings.ts';
-import { email, name, password, role, textIfAny, userChanges } from '../../lib/users/fields.ts';
+import {
+  confirmation,
+  email,
+  name,
+  password,
+  role,
+  textIfAny,
+  userChanges,
+} from '../../lib/users/fields.ts';
 import { type Role, roles } from '../../lib/users/user.ts';
 import { oneOf, rule } from '../../lib/validation.ts';
 
@@ -99,11 +113,12 @@ const changes = () => ({
 const ofSome = <Changes extends object>() =>
   rule<Changes>({
     code: 'NO_FIELDS_TO_UPDATE',
-    holds: (fields) => Object.keys(fields).some((name) => name !== 'currentPassword'),
+    holds: (fields) =>
+      Object.keys(fields).some((name) => !['currentPassword', 'idToken', 'nonce'].includes(name)),
     keywords: () => ({ minProperties: 1 }),
   });
 const changesByAdmins = () => {
-  const schema = v.object({ ...changes(), currentPassword: textIfAny() });
+  const schema = v.object({ ...changes(), ...confirmation(), currentPassword: textIfAny() });
   return v.pipe(schema, ofSome<v.InferOutput<typeof schema>>());
 };
 const changesByOthers = () =>
@@ -281,7 +296,9 @@ export const descriptions: Descriptions = {
       'UserChanges',
       v.pipe(
         v.object(
-          hasSessions(settings) ? { ...changes(), currentPassword: currentPassword() } : changes(),
+          hasSessions(settings)
+            ? { ...changes(), ...confirmationUnder(settings), currentPassword: currentPassword() }
+            : changes(),
         ),
         ofSome(),
       ),
@@ -300,6 +317,7 @@ export const descriptions: Descriptions = {
       ...(hasSessions(settings)
         ? (['CURRENT_PASSWORD_REQUIRED', 'CURRENT_PASSWORD_WRONG', 'TOO_MANY_ATTEMPTS'] as const)
         : []),
+      ...confirmationErrors(settings),
     ],
   }),
 

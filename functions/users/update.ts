@@ -10,9 +10,9 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.update, async (request) => {
   const { body, caller, claims, id } = request;
-  const { currentPassword, ...changes } = body;
+  const { currentPassword, idToken, nonce, ...changes } = body;
   const source = sourceOf(request);
-  const confirmation = { currentPassword, sourceIp: source.ip_address };
+  const confirmation = { currentPassword, idToken, nonce, sourceIp: source.ip_address };
   const change = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
   const { before, after, made, waits } = await audited(change, async (entry) => {
     const changed = await changeUser({ id, changes, claims, caller, confirmation });

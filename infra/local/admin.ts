@@ -7,6 +7,7 @@ import { withoutFactor } from '../../lib/second-factor/factor.ts';
 import { config } from '../../lib/settings.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
+import { unlinking, withoutIdentities } from '../../lib/users/identities.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
 import { endedSessions } from '../../lib/users/sessions.ts';
@@ -29,7 +30,8 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
     const admin = { role: 'admin', password_hash, email_verified: true } as const;
     const open = { ...withoutFactor, suspended_at: undefined, ...endedSessions(user) };
-    return writeUser(user, { ...admin, ...open });
+    const fields = { ...admin, ...open, ...withoutIdentities(user) };
+    return writeUser(user, fields, { steps: unlinking(user) });
   });
 
 const isUnverified = (user: StoredUser) =>
@@ -37,7 +39,8 @@ const isUnverified = (user: StoredUser) =>
 
 /**
  * The change that makes an admin of an account: a new user; or the one who has the address, who is
- * left with this password, a verified address, no second factor, no suspension and no session.
+ * left with this password, a verified address, no second factor, no identity, no suspension and no
+ * session.
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export const adminChange = async (
@@ -57,6 +60,7 @@ export const adminChange = async (
       ...(role === 'admin' ? [] : ['role']),
       ...(isUnverified(user) ? ['email_verified'] : []),
       ...(user.factor_secret ? ['second_factor'] : []),
+      ...Object.keys(withoutIdentities(user)),
     ],
     ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),

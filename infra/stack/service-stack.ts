@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CfnOutput, RemovalPolicy, Stack, Tags, Validations } from 'aws-cdk-lib';
@@ -8,6 +8,7 @@ import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
+import { providersFile } from '../../lib/settings.ts';
 import { type DeploymentSettings, functionVariables, tagsIn } from '../deployment-settings.ts';
 import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';
@@ -57,6 +58,9 @@ const bundlesOf = (stack: Stack, settings: DeploymentSettings): SharedFunctionPr
     ...(settings.events === 'off' ? [] : [auditPublisher]),
   ];
   bundleFunctions(definitions, folder, settings.edge === 'none' ? 'lean' : 'behindEdge');
+  for (const { name } of definitions.filter(({ uses }) => uses.has('identities'))) {
+    writeFileSync(join(folder, name, providersFile), settings.identityProviders);
+  }
   return ({ name }) => Code.fromAsset(join(folder, name));
 };
 

@@ -1,34 +1,45 @@
 /**
- * How users confirm what they ask for of themselves: by an open session and their current password
- * (functions/README.md, Current password).
+ * How users confirm what they ask for of themselves: by an open session and their current password or,
+ * who has none, an ID token (functions/README.md, Current password, Identities).
  */
 import { DomainError, missingField } from '../errors.ts';
+import { requireBoth, verifyIdToken } from '../identities/id-token.ts';
+import { useNonce } from '../identities/nonce.ts';
+import { config, hasIdentities } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
+import { identityOf } from '../users/identities.ts';
 import type { StoredUser } from '../users/items.ts';
-import { verifyPassword } from '../users/password.ts';
+import { isUnmatchable, verifyPassword } from '../users/password.ts';
 import { requireOpen } from '../users/sessions.ts';
-import { countAttempt, loginCounters, requireNoWait } from './counters.ts';
+import {
+  type Counter,
+  countAttempt,
+  loginCounters,
+  requireNoWait,
+  sourceCounters,
+} from './counters.ts';
 
 /** The fields of a body by which a user confirms, and where the request comes from. */
 export interface Confirmation {
   readonly currentPassword?: string | undefined;
   readonly code?: string | undefined;
+  readonly idToken?: string | undefined;
+  readonly nonce?: string | undefined;
   readonly sourceIp: string;
 }
 
 /**
- * Requires what a check finds. What is wrong counts as a failed login of the user.
+ * Requires what a check finds. What is wrong counts as a failed login.
+ * @param counters of the failure
  * @param use uses up what was found; returns undefined when another request has
  * @throws {DomainError} TOO_MANY_ATTEMPTS, the given error, and what the two functions throw
  */
 export const requireRight = async <Found, Used>(
-  user: StoredUser,
-  sourceIp: string,
-  error: 'CURRENT_PASSWORD_WRONG' | 'CODE_WRONG',
+  counters: readonly Counter[],
+  error: 'CURRENT_PASSWORD_WRONG' | 'CODE_WRONG' | 'IDENTITY_TOKEN_INVALID',
   check: () => Promise<Found | undefined>,
   use: (found: Found) => Promise<Used | undefined>,
 ): Promise<Used> => {
-  const counters = await loginCounters(user.email, sourceIp, user);
   const before = await requireNoWait(counters);
   const found = await check();
   const seen = found === undefined ? before : await requireNoWait(counters);
@@ -38,18 +49,47 @@ export const requireRight = async <Found, Used>(
   throw refusal ?? new DomainError(error);
 };
 
+/** Whether a user confirms by a password. */
+export const hasPassword = ({ password_hash }: StoredUser): boolean =>
+  !hasIdentities(config) || !isUnmatchable(password_hash);
+
+/** Requires a fresh ID token of an identity that is linked to a user, and uses its nonce up at last. */
+const requireIdentity = async (
+  user: StoredUser,
+  confirmation: Confirmation,
+  beforeUse: () => Promise<unknown>,
+): Promise<void> => {
+  const given = requireBoth(confirmation);
+  const check = async () => {
+    const vouched = await verifyIdToken(given);
+    return vouched && identityOf(user, vouched);
+  };
+  const use = async () => {
+    await beforeUse();
+    return (await useNonce(given.nonce)) || undefined;
+  };
+  await requireRight(sourceCounters(confirmation.sourceIp), 'IDENTITY_TOKEN_INVALID', check, use);
+};
+
 /**
- * Requires the current password of a user.
- * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS, CURRENT_PASSWORD_WRONG
+ * Requires the current password of a user, or an ID token of a user who has none.
+ * @param beforeUse what is required besides, once that was found right
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS, CURRENT_PASSWORD_WRONG;
+ *   ID_TOKEN_REQUIRED, IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT; and what the function throws
  */
 export const requirePassword = async (
   user: StoredUser,
-  { currentPassword, sourceIp }: Confirmation,
+  confirmation: Confirmation,
+  beforeUse: () => Promise<unknown> = async () => undefined,
 ): Promise<void> => {
+  if (!hasPassword(user)) return requireIdentity(user, confirmation, beforeUse);
+  const { currentPassword, sourceIp } = confirmation;
   if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
+  const counters = await loginCounters(user.email, sourceIp, user);
   const check = async () =>
     (await verifyPassword(currentPassword, user.password_hash)) || undefined;
-  await requireRight(user, sourceIp, 'CURRENT_PASSWORD_WRONG', check, async () => true);
+  await requireRight(counters, 'CURRENT_PASSWORD_WRONG', check, async () => true);
+  await beforeUse();
 };
 
 /**
@@ -58,10 +98,10 @@ export const requirePassword = async (
  */
 export const passwordCheck = (caller: Bearer, confirmation: Confirmation) => {
   let verifiedHash: string | undefined;
-  return async (user: StoredUser): Promise<void> => {
+  return async (user: StoredUser, beforeUse?: () => Promise<unknown>): Promise<void> => {
     requireOpen(user, caller.session);
     if (user.password_hash === verifiedHash) return;
-    await requirePassword(user, confirmation);
+    await requirePassword(user, confirmation, beforeUse);
     verifiedHash = user.password_hash;
   };
 };

@@ -64,6 +64,17 @@ const userCounter = ({ id }: StoredUser): Counter => ({
   ofAccount: true,
 });
 
+const isOn = ({ limit }: Counter): boolean => limit > 0;
+
+const addressCounter = (sourceIp: string): Counter => ({
+  pk: `attempts#login#address#${networkOf(sourceIp)}`,
+  limit: config.loginFailuresPerAddress,
+});
+
+/** The counter of failed logins that are of no account, if it is switched on. */
+export const sourceCounters = (sourceIp: string): Counter[] =>
+  [addressCounter(sourceIp)].filter(isOn);
+
 /**
  * The counters of a login that are switched on. Without the signing secret there is none of the account.
  * @param user whose password or code is checked, once known: one with a second factor is counted too
@@ -74,10 +85,8 @@ export const loginCounters = async (
   user?: StoredUser,
 ): Promise<Counter[]> => {
   const ofAccount = await failuresOf(email);
-  const pk = `attempts#login#address#${networkOf(sourceIp)}`;
-  const ofAddress = { pk, limit: config.loginFailuresPerAddress };
   const ofUser = user && hasFactor(user) ? [userCounter(user)] : [];
-  return [...(ofAccount ? [ofAccount] : []), ofAddress, ...ofUser].filter(({ limit }) => limit > 0);
+  return [...(ofAccount ? [ofAccount] : []), addressCounter(sourceIp), ...ofUser].filter(isOn);
 };
 
 /** Seconds that remain to wait; 0 when there is no wait. */

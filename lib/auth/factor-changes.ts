@@ -24,15 +24,15 @@ import { hasFactor, type StoredUser } from '../users/items.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, passwordCheck, requireRight } from './confirmation.ts';
+import { loginCounters } from './counters.ts';
 
 /** Seconds for which a secret waits for its first code. */
 const enrolmentTime = 10 * 60;
 
 /** Requires a right code of a user, and uses it up, whatever comes of the request. */
-const requireCode = (user: StoredUser, sourceIp: string, code: string): Promise<StoredUser> =>
+const requireCode = async (user: StoredUser, sourceIp: string, code: string): Promise<StoredUser> =>
   requireRight(
-    user,
-    sourceIp,
+    await loginCounters(user.email, sourceIp, user),
     'CODE_WRONG',
     () => checkCode(user, code),
     (proof) => useCode(user, proof),
@@ -48,13 +48,12 @@ const requireCode = (user: StoredUser, sourceIp: string, code: string): Promise<
 export const confirm = async (caller: Bearer, confirmation: Confirmation) => {
   const { code, sourceIp } = confirmation;
   const check = passwordCheck(caller, confirmation);
-  if (!hasFactor(caller)) {
-    await check(caller);
-    return { user: caller, check };
-  }
-  if (!code) throw missingField('CODE_REQUIRED', 'code');
-  await check(caller);
-  return { user: await requireCode(caller, sourceIp, code), check };
+  if (hasFactor(caller) && !code) throw missingField('CODE_REQUIRED', 'code');
+  let user: StoredUser = caller;
+  await check(caller, async () => {
+    if (hasFactor(caller) && code) user = await requireCode(caller, sourceIp, code);
+  });
+  return { user, check };
 };
 
 /** The user who asks, as authentication has read it, and where the request comes from. */
@@ -64,7 +63,7 @@ export interface FactorRequest {
   readonly body: Omit<Confirmation, 'sourceIp'>;
 }
 
-const confirmationOf = ({ source, body }: FactorRequest) => ({
+const confirmationOf = ({ source, body }: FactorRequest): Confirmation => ({
   ...body,
   sourceIp: source.ip_address,
 });
@@ -155,8 +154,8 @@ export const confirmEnrolment = (
     const factor_secret = pendingSecret(caller, seconds(now));
     const check = checkFirstCode(caller, factor_secret, body.code, now);
     const found = async (step: number) => step;
-    const ip = source.ip_address;
-    const factor_step = await requireRight(caller, ip, 'CODE_WRONG', check, found);
+    const counters = await loginCounters(caller.email, source.ip_address, caller);
+    const factor_step = await requireRight(counters, 'CODE_WRONG', check, found);
     const codes = makeRecoveryCodes();
     const recovery_codes = recoveryHashes(caller.id, codes);
     const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };

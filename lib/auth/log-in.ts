@@ -35,7 +35,7 @@ interface Found {
 }
 
 /** Why a login is refused whose password was checked. */
-interface Refusal {
+export interface Refusal {
   readonly error: unknown;
   /** The reason in its audit entry; absent: it leaves none. */
   readonly reason?: string;
@@ -90,11 +90,17 @@ const refusalOf = async (user: StoredUser, source: Source): Promise<Refusal | un
   return { reason: 'email_not_verified', error: new DomainError('EMAIL_NOT_VERIFIED') };
 };
 
-/** Decides a login: its password, the waits, its code, the address, and its session. */
-const decide = async (found: Found, login: Login, source: Source): Promise<Refusal | Success> => {
-  const { user, reason } = await checkPassword(found.user, login.password);
-  if (!user) return { reason, error: errorFor(reason), counters: found.counters };
-
+/**
+ * Decides the login of a user whose password or identity is right: the waits, the code, the address, and
+ * the session.
+ * @param last the last step before the session; returns why the login is refused, if it is
+ */
+export const admit = async (
+  user: StoredUser,
+  login: Pick<Login, 'email' | 'code'>,
+  source: Source,
+  last?: () => Promise<Refusal | undefined>,
+): Promise<Refusal | Success> => {
   const { code } = login;
   const proof = code && hasFactor(user) && (await checkCode(user, code));
   const counters = await readCounts(await loginCounters(login.email, source.ip_address, user));
@@ -105,13 +111,19 @@ const decide = async (found: Found, login: Login, source: Source): Promise<Refus
   if (hasFactor(user) && !(proof && (await useCode(user, proof)))) {
     return { reason: 'wrong_code', error: new DomainError('LOGIN_CODE_WRONG'), counters };
   }
-  const barred = await refusalOf(user, source);
+  const barred = (await refusalOf(user, source)) ?? (await last?.());
   if (barred) return barred;
   try {
     return { user, counters, tokens: await beginSession(user, source) };
   } catch (error) {
     return { reason: 'no_token', error };
   }
+};
+
+const decide = async (found: Found, login: Login, source: Source): Promise<Refusal | Success> => {
+  const { user, reason } = await checkPassword(found.user, login.password);
+  if (!user) return { reason, error: errorFor(reason), counters: found.counters };
+  return admit(user, login, source);
 };
 
 /**
@@ -130,14 +142,30 @@ const rehash = async (user: StoredUser, password: string): Promise<void> => {
   });
 };
 
-type Attempt = Omit<AuditedAction, 'resource' | 'result'>;
+type Attempt = Omit<AuditedAction, 'resource' | 'result' | 'details'> & { details?: object };
 
 /** Counts and records a refusal, and throws its error, or that of a wait that others have begun. */
-const refuse = async (attempt: Attempt, refusal: Refusal): Promise<never> => {
+export const refuse = async (attempt: Attempt, refusal: Refusal): Promise<never> => {
   const { reason, error, counters = [] } = refusal;
   const { refusal: wait, ...begun } = await countAttempt(counters);
-  if (reason) await record({ ...attempt, result: 'FAILURE', details: { reason, ...begun } });
+  const details = { ...attempt.details, reason, ...begun };
+  if (reason) await record({ ...attempt, result: 'FAILURE', details });
   throw wait ?? error;
+};
+
+/** Counts and records what a login came to, and tells whose address is not verified. */
+export const conclude = async (
+  attempt: Attempt,
+  outcome: Refusal | Success,
+  source: Source,
+): Promise<Tokens> => {
+  if ('error' in outcome) return refuse(attempt, outcome);
+  await Promise.all([
+    record({ ...attempt, result: 'SUCCESS' }),
+    remindToVerify(outcome.user, source),
+    forgetFailures(outcome.counters),
+  ]);
+  return outcome.tokens;
 };
 
 /**
@@ -155,12 +183,7 @@ export const logIn = async (login: Login, source: Source): Promise<Tokens> => {
   const outcome = await decide(found, login, source);
   const id = found.user?.id;
   const attempt = { ...source, action: 'LOGIN', user_id: id, resource_id: id } as const;
-  if ('error' in outcome) return refuse(attempt, outcome);
-  await Promise.all([
-    record({ ...attempt, result: 'SUCCESS' }),
-    remindToVerify(outcome.user, source),
-    forgetFailures(outcome.counters),
-    rehash(outcome.user, login.password),
-  ]);
-  return outcome.tokens;
+  const tokens = await conclude(attempt, outcome, source);
+  if (found.user) await rehash(found.user, login.password);
+  return tokens;
 };

@@ -107,7 +107,10 @@ const id = {
 };
 
 /** Not `session`: generators for Go would make one type of it and of the schema Session. */
-const sessionParameter = 'sessionId';
+const parameterNames: Readonly<Record<string, string>> = {
+  session: 'sessionId',
+  identity: 'identityId',
+};
 
 const session = {
   name: 'session',
@@ -115,6 +118,15 @@ const session = {
   required: true,
   description: 'A session’s id.',
   example: 'R0h2kQ9mT4yWcXbZ1nLp7A',
+  schema: { type: 'string' },
+};
+
+const identity = {
+  name: 'identity',
+  in: 'path',
+  required: true,
+  description: 'An identity’s id.',
+  example: 'R0h2kQ9mT4yWcXbZ',
   schema: { type: 'string' },
 };
 
@@ -128,8 +140,7 @@ const file = {
 };
 
 /** The reference to a parameter of a path. */
-export const pathParameter = (name: string) =>
-  ref('parameters', name === session.name ? sessionParameter : name);
+export const pathParameter = (name: string) => ref('parameters', parameterNames[name] ?? name);
 
 /** The responses of API Gateway itself, to any operation and to unknown paths. */
 const responses = {
@@ -167,7 +178,7 @@ export const components = ({
   schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
   examples: sharedExamples(endpoints, settings),
   headers,
-  parameters: { id, [sessionParameter]: session, file },
+  parameters: { id, sessionId: session, identityId: identity, file },
   responses,
   securitySchemes: {
     token: {

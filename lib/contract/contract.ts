@@ -77,6 +77,8 @@ export interface Success {
   readonly contentType?: string;
   /** Other forms of the JSON body. */
   readonly textForms?: readonly TextForm[];
+  /** The description of a 201 with such a body, where the request may create something. */
+  readonly created?: string;
   /** Names of headers in lib/contract/components.ts, beside those of every response. */
   readonly headers?: readonly string[];
 }

@@ -68,14 +68,16 @@ const contentOf = (
 };
 
 const successResponse = ({ success }: Description, bodySchema: BodySchemaOf): Json => {
-  const { status, description, schema, headers = [] } = success;
+  const { status, description, schema, created, headers = [] } = success;
   const own = Object.fromEntries(headers.map((name) => [name, ref('headers', name)]));
+  const response = {
+    description,
+    headers: { ...responseHeaders, ...own },
+    ...(schema ? { content: contentOf(success, bodySchema) } : {}),
+  };
   return {
-    [status]: {
-      description,
-      headers: { ...responseHeaders, ...own },
-      ...(schema ? { content: contentOf(success, bodySchema) } : {}),
-    },
+    [status]: response,
+    ...(created ? { 201: { ...response, description: created } } : {}),
     ...(headers.includes('ETag')
       ? {
           304: {

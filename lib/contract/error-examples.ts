@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   errorCodes,
   httpErrors,
+  missingField,
   problemOfField,
 } from '../errors.ts';
 import type { ServiceValues } from '../settings.ts';
@@ -84,7 +85,9 @@ const missingFields = (
       return refusalOf(() => parseBody(body as BodySchema, others, contract));
     });
   });
-  return new Map(refusals.map((refusal) => [refusal.code, refusal]));
+  // Where users may confirm by an ID token, no rule of a body requires it.
+  const password = missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
+  return new Map([password, ...refusals].map((refusal) => [refusal.code, refusal]));
 };
 
 const sharedExample = (code: ErrorCode, refusal: DomainError | undefined): Example => {

@@ -31,6 +31,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   PARAMETER_INVALID: 'A query parameter is unknown, repeated or breaks its rule.',
   RESET_TOKEN_INVALID:
     'The token of a password reset is unknown, altered, used or expired, or a newer one was mailed.',
+  ID_TOKEN_REQUIRED: 'An ID token or its nonce is missing or empty.',
+  TOO_MANY_IDENTITIES: 'Ten identities are linked to the user already.',
   VERIFICATION_TOKEN_INVALID:
     'The token of a mailed link is unknown, altered or expired, or a newer one was mailed.',
   CURRENT_PASSWORD_WRONG: 'The current password is wrong.',
@@ -42,20 +44,26 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   LOGIN_CODE_WRONG: 'The password is right, but the code is wrong or was used before.',
   REFRESH_TOKEN_INVALID:
     'The refresh token is unknown, or was used before, or its session has ended: log in again.',
+  IDENTITY_TOKEN_INVALID:
+    'The ID token or its nonce is not valid, or was used before, or belongs to another account.',
   INVALID_CREDENTIALS:
     'The password is wrong or, with private accounts, the address is unknown or not verified.',
   USER_NOT_REGISTERED: 'No user has this email address.',
   SESSION_NOT_FOUND: 'The user has no session of this id, or it has ended.',
+  IDENTITY_NOT_FOUND: 'The caller has no identity of this id.',
   USER_NOT_FOUND: 'No user has this id.',
   SECOND_FACTOR_NOT_FOUND: 'The user has no second factor, or none that waits for its first code.',
   FILE_NOT_FOUND: 'The page has no file of this name.',
   AUDIT_NOT_SEALED: 'This service keeps nothing, and so does not seal its audit trail.',
   EMAIL_REGISTERED: 'Another user has this email address.',
+  IDENTITY_LINKED: 'The identity is linked to an account already.',
+  LAST_LOGIN: 'Without this identity the caller could not log in: set a password first.',
   LAST_ADMIN: 'The caller is the only admin, without whom nobody could manage users.',
   LAST_ADMIN_SUSPENSION: 'Nobody else is an admin, without whom nobody could manage users.',
   SECOND_FACTOR_ENABLED: 'The caller has a second factor already: remove it first.',
   EMAIL_EXISTS: 'Another user of the in-memory variant has this email address.',
   TOO_MANY_ATTEMPTS: 'Too many attempts: wait as long as `retryAfter` says.',
+  IDENTITY_PROVIDER_FAULT: 'The keys of the issuer cannot be read: try again later.',
   MEMORY_FULL: 'The memory holds as many users as it can.',
   HASHING_FAULT: 'A password could not be hashed or compared.',
   TOKEN_FAULT: 'No token could be signed.',
@@ -91,6 +99,7 @@ const bodyErrors = [
 const pathErrors = {
   id: 'USER_NOT_FOUND',
   session: 'SESSION_NOT_FOUND',
+  identity: 'IDENTITY_NOT_FOUND',
   file: 'FILE_NOT_FOUND',
 } as const satisfies Readonly<Record<string, ErrorCode>>;
 
@@ -130,7 +139,6 @@ const reasons: Readonly<Record<number, string>> = {
   413: 'The body is larger than 64 KiB.',
   429: 'Too many attempts: wait for the seconds that `Retry-After` says.',
   500: 'A fault of the service. The further field names it.',
-  503: 'The memory holds as many users as it can.',
 };
 
 const errorHeaders: Readonly<Record<number, Json>> = {

@@ -1,5 +1,8 @@
 /** Schemas that several contracts share. */
 import * as v from 'valibot';
+import type { ErrorCode } from '../errors.ts';
+import { hasIdentities, hasSecondFactors, type ServiceValues } from '../settings.ts';
+import { filledText, knownPassword, optionalCode } from '../users/fields.ts';
 import { named, type Success } from './contract.ts';
 
 /** A number of 64 bits, as JSON in JavaScript can write it. */
@@ -16,6 +19,33 @@ export const id = () =>
 export const timestamp = () => v.pipe(v.string(), v.isoTimestamp());
 
 export const count = () => v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** For the document: the ID token by which users without a password confirm what they ask for. */
+export const idTokenUnder = (settings: ServiceValues): v.ObjectEntries =>
+  hasIdentities(settings)
+    ? {
+        idToken: v.exactOptional(
+          v.pipe(filledText(), v.description('Of users without a password; with its `nonce`.')),
+        ),
+        nonce: v.exactOptional(filledText()),
+      }
+    : {};
+
+/** For the document: what users confirm by under some settings. */
+export const confirmationUnder = (settings: ServiceValues): v.ObjectEntries => ({
+  currentPassword: hasIdentities(settings) ? v.exactOptional(knownPassword()) : knownPassword(),
+  ...idTokenUnder(settings),
+});
+
+/** For the document: the code of those who have a second factor. */
+export const codeUnder = (settings: ServiceValues): v.ObjectEntries =>
+  hasSecondFactors(settings) ? { code: optionalCode() } : {};
+
+/** The errors of such an ID token. */
+export const confirmationErrors = (settings: ServiceValues): readonly ErrorCode[] =>
+  hasIdentities(settings)
+    ? ['ID_TOKEN_REQUIRED', 'IDENTITY_TOKEN_INVALID', 'IDENTITY_PROVIDER_FAULT']
+    : [];
 
 /** A response that says what was done. */
 export const message = () => named('Message', v.object({ message: v.string() }));

@@ -79,6 +79,7 @@ const challenges: Partial<Record<ErrorCode, string>> = {
   NO_TOKEN: 'Bearer',
   INVALID_CREDENTIALS: 'Bearer',
   REFRESH_TOKEN_INVALID: 'Bearer',
+  IDENTITY_TOKEN_INVALID: 'Bearer',
   LOGIN_CODE_REQUIRED: 'Bearer',
   LOGIN_CODE_WRONG: 'Bearer',
   TOKEN_EXPIRED: 'Bearer error="invalid_token"',

@@ -6,6 +6,7 @@ import { type Step, untilWritten } from '../dynamodb/client.ts';
 import { notifyOfChange } from '../mail/hand-over.ts';
 import { config } from '../settings.ts';
 import type { Source } from '../source.ts';
+import { unlinking, withoutIdentities } from '../users/identities.ts';
 import { hasFactor, type StoredUser, verifiedAs } from '../users/items.ts';
 import { hashPassword } from '../users/password.ts';
 import { endedSessions } from '../users/sessions.ts';
@@ -19,27 +20,30 @@ const forgetFailures = async (user: StoredUser): Promise<readonly Step[]> => {
 };
 
 /**
- * Sets a password by a token, which is valid once, and ends all sessions. Whoever has the mail has the
- * address, which is then verified.
+ * Sets a password by a token, which is valid once, ends all sessions and unlinks all identities. Whoever
+ * has the mail has the address, which is then verified.
  * @throws {DomainError} RESET_TOKEN_INVALID, HASHING_FAULT, STORAGE_FAULT
  */
 export const resetPassword = async (
   { token, password }: { token: string; password: string },
   source: Source,
 ): Promise<void> => {
-  const details = { fields: ['password'], by: 'reset' };
-  const change = { ...source, action: 'UPDATE', details } as const;
+  const change = { ...source, action: 'UPDATE' } as const;
   const user = await audited(change, async (entry) => {
     let password_hash: string | undefined;
     return untilWritten(async () => {
       const link = await readLink('reset', token);
       const { user } = link;
-      Object.assign(entry, { user_id: user.id, resource_id: user.id });
+      const unlinked = withoutIdentities(user);
+      const details = { fields: ['password', ...Object.keys(unlinked)], by: 'reset' };
+      Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
       password_hash ??= await hashPassword(password);
-      const fields = { password_hash, ...verifiedAs(true), ...endedSessions(user) };
-      const steps = [useLink(link), ...(await forgetFailures(user))];
+      const ended = { ...unlinked, ...endedSessions(user) };
+      const fields = { password_hash, ...verifiedAs(true), ...ended };
+      const steps = [useLink(link), ...(await forgetFailures(user)), ...unlinking(user)];
       return (await writeUser(user, fields, { steps })) && user;
     });
   });
-  await notifyOfChange({ ...user, email_verified: true }, { password }, source);
+  const { identities } = user;
+  await notifyOfChange({ ...user, email_verified: true }, { password, identities }, source);
 };

@@ -1,14 +1,21 @@
 /** How a mailed link verifies an address (functions/README.md, Verified addresses). */
 
 import { audited } from '../audit/record.ts';
-import { requirePassword } from '../auth/confirmation.ts';
+import { type Confirmation, hasPassword, requirePassword } from '../auth/confirmation.ts';
 import { untilWritten } from '../dynamodb/client.ts';
+import { missingField } from '../errors.ts';
 import { notifyOfChange } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
 import { endedSessions } from '../users/sessions.ts';
 import { changeDetails } from '../users/user.ts';
 import { takeEmail, writeUser } from '../users/write.ts';
 import { readLink, useLink } from './link.ts';
+
+/** The token of a link, and what its user confirms by. */
+interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
+  readonly token: string;
+  readonly password?: string | undefined;
+}
 
 /**
  * One attempt at verifying an address. If the user has another one, this one replaces it, and all sessions
@@ -17,7 +24,7 @@ import { readLink, useLink } from './link.ts';
  * @returns undefined when others changed the user meanwhile, and false for a repetition
  */
 const tryToVerify = async (
-  { token, password }: { token: string; password: string },
+  { token, password: currentPassword, idToken, nonce }: VerificationRequest,
   { ip_address: sourceIp }: Source,
   entry: object,
 ) => {
@@ -28,7 +35,10 @@ const tryToVerify = async (
   const { fields, ...values } = changeDetails(user, made);
   const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
   Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
-  await requirePassword(user, { currentPassword: password, sourceIp });
+  if (currentPassword === undefined && hasPassword(user)) {
+    throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
+  }
+  await requirePassword(user, { currentPassword, idToken, nonce, sourceIp });
   if (isUsed) return false;
   const ended = isMoved ? endedSessions(user, session) : {};
   const change = { email, email_verified: true, ...ended };
@@ -46,7 +56,7 @@ const tryToVerify = async (
  *   EMAIL_REGISTERED, STORAGE_FAULT
  */
 export const verifyAddress = async (
-  request: { token: string; password: string },
+  request: VerificationRequest,
   source: Source,
 ): Promise<void> => {
   const change = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;

@@ -201,7 +201,11 @@ const notice = async (
 /** Requests a {@link notice} to the old address of an account that was changed. */
 export const notifyOfChange = (
   before: Recipient,
-  { email = before.email, password }: { readonly email?: string; readonly password?: string },
+  {
+    email = before.email,
+    password,
+    identities,
+  }: { readonly email?: string; readonly password?: string; readonly identities?: unknown },
   source: Source,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<void> => {
@@ -210,6 +214,7 @@ export const notifyOfChange = (
   const changed = [
     ...(password === undefined ? [] : (['password'] as const)),
     ...(isMoved ? (['email'] as const) : []),
+    ...(identities === undefined ? [] : (['identities'] as const)),
   ];
   return notice(before, changed, { source, now });
 };
@@ -217,6 +222,10 @@ export const notifyOfChange = (
 /** Requests a {@link notice} that a second factor was enabled, removed, or got new recovery codes. */
 export const notifyOfFactor = (user: Recipient, source: Source): Promise<void> =>
   notice(user, ['secondFactor'], { source });
+
+/** Requests a {@link notice} that an identity was linked or unlinked. */
+export const notifyOfIdentity = (user: Recipient, source: Source): Promise<void> =>
+  notice(user, ['identities'], { source });
 
 /**
  * Requests a {@link notice} that an account was deleted. Where addresses are verified, only a verified

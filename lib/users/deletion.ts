@@ -2,12 +2,13 @@
 import { type Step, transact } from '../dynamodb/client.ts';
 import { config, hasSessions } from '../settings.ts';
 import { besideAnotherAdmin } from './admins.ts';
+import { unlinking } from './identities.ts';
 import { type StoredUser, userKey } from './items.ts';
 import { sessionsKey } from './sessions.ts';
 import { releaseEmail, rewriteUser, unchanged } from './write.ts';
 
 /**
- * Deletes a user who is as it was read, and frees its address.
+ * Deletes a user who is as it was read, and frees its address and its identities.
  * @param steps further conditions at that instant
  * @returns the user; undefined when others have changed it since it was read
  */
@@ -16,6 +17,7 @@ const remove = async (user: StoredUser, ...steps: readonly Step[]) => {
   const isRemoved = await transact([
     [{ Delete: { ...deletion(userKey(user.id)), ...unchanged(user) } }],
     releaseEmail(user),
+    ...unlinking(user),
     ...steps,
     ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
   ]);

@@ -1,7 +1,7 @@
 /** The fields of users in bodies, each with its rule (functions/README.md, Input). */
 import * as v from 'valibot';
 import { invalidField } from '../errors.ts';
-import { config } from '../settings.ts';
+import { config, hasIdentities } from '../settings.ts';
 import { atLeast, atMost, oneOf, rule, text, validate } from '../validation.ts';
 import { type Role, roles, uniqueness } from './user.ts';
 
@@ -61,7 +61,7 @@ export const userChanges = () => ({
   password: v.exactOptional(password),
 });
 
-const filledText = () =>
+export const filledText = () =>
   v.pipe(
     v.string('must be a string'),
     atLeast(() => 1),
@@ -70,7 +70,12 @@ const filledText = () =>
 /** A password that exists already, and follows no new rule. */
 export const knownPassword = () => v.pipe(filledText(), v.metadata({ format: 'password' }));
 
-export const refreshToken = filledText;
+/** By what users confirm what they ask for: who has no password, by an ID token. */
+export const confirmation = () => ({
+  currentPassword: hasIdentities(config) ? textIfAny() : knownPassword(),
+  idToken: textIfAny(),
+  nonce: textIfAny(),
+});
 
 /** A blank address is missing. */
 const knownEmail = () =>

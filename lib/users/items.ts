@@ -7,6 +7,21 @@ import { config } from '../settings.ts';
 import { hour, seconds } from '../time.ts';
 import { emailKey, type Role, type User } from './user.ts';
 
+/** An identity: who vouches, and for whom. */
+export interface IdentityName {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** An identity as its user's item has it. */
+export interface StoredIdentity extends IdentityName {
+  readonly id: string;
+  /** The address that the issuer has verified, if it said one. */
+  readonly email: string | null;
+  /** When it was linked. */
+  readonly created_at: string;
+}
+
 /** A user as stored: the fields that responses show, and those that no response shows. */
 export type StoredUser = User & {
   /** A new one with each write; undefined only if somebody wrote the item past the service. */
@@ -31,6 +46,8 @@ export type StoredUser = User & {
   readonly recovery_codes?: ReadonlySet<string> | undefined;
   /** A second factor that no code has confirmed, and when it becomes void (seconds since 1970). */
   readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
+  /** The identities by which the user logs in; absent: none. */
+  readonly identities?: readonly StoredIdentity[] | undefined;
   /** When `pending_email` is void, in seconds since 1970. */
   readonly pending_until?: number | undefined;
   /** A new id whenever another address is asked for: links for earlier requests are void. */

@@ -46,6 +46,7 @@ const texts: readonly [Name, string][] = [
 /** Text that is none by default. */
 const optional: readonly [Name, string][] = [
   ['mailFrom', 'MAIL_FROM'],
+  ['identityProviders', 'IDENTITY_PROVIDERS'],
   ['productName', 'PRODUCT_NAME'],
   ['resetUrl', 'RESET_URL'],
   ['verifyUrl', 'VERIFY_URL'],

@@ -120,7 +120,7 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
 
   /** The callers' tokens; callers whom an example changes, and who have its password, are made for it. */
   const tokensFor = async ({ path }: ExampleRequest, { account }: Subject) => {
-    const changesOwn = /^\/api\/(logout|account-deletions|second-factor)/.test(path);
+    const changesOwn = /^\/api\/(logout|account-deletions|second-factor|identities)/.test(path);
     const { password } = account;
     return {
       'nobody in particular': null,

@@ -8,6 +8,7 @@ export const everySetting = {
   ...mailSettings,
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
+  IDENTITY_PROVIDERS: '[{"issuer":"https://accounts.google.com","audiences":["app"]}]',
   // Tests cause more mails than one source address may.
   LOGIN_FAILURES_PER_ADDRESS: '0',
 } as const;

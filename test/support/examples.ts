@@ -282,6 +282,26 @@ const examples: Readonly<Record<string, Example>> = {
     ...missingFactor,
     json: ({ account }) => ({ currentPassword: account.password, code: '123456' }),
   },
+  'POST /api/login/nonces': { caller: 'anyone' },
+  'POST /api/login/identity': {
+    caller: 'anyone',
+    json: () => ({}),
+    status: 400,
+    message: 'ID token and nonce are required',
+  },
+  'GET /api/identities': { caller: 'user' },
+  'POST /api/identities': {
+    caller: 'user',
+    wantsVerified: true,
+    json: ({ account }) => ({ idToken: 'x', nonce: 'x', currentPassword: account.password }),
+    status: 401,
+    message: 'Invalid identity token',
+  },
+  'DELETE /api/identities/{identity}': {
+    caller: 'user',
+    status: 404,
+    message: 'Identity not found',
+  },
   'GET /api/users/{id}/second-factor': { caller: 'admin', operations: ['read'] },
   'DELETE /api/users/{id}/second-factor': {
     caller: 'admin',
@@ -447,6 +467,7 @@ export const sessionIn = ({ token }: Pick<Account, 'token'>): string =>
 const pathOf = ({ path, file = '' }: ExampleRequest, { account }: Subject, id: string): string =>
   path
     .replace('{id}', id)
+    .replace('{identity}', 'nobodys')
     .replace('{session}', () => sessionIn(account))
     .replace('{file}', staticFiles[file] ?? '');
 

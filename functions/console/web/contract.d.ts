@@ -6,23 +6,28 @@ export type Credentials = { email: string; password: string; code?: string };
 export type RefreshRequest = { refreshToken: string };
 export type Profile = { data: ProfileData };
 export type ProfileData = { id: number; name: string; email: string; role: "user" | "admin"; email_verified: boolean; pending_email?: string };
-export type AccountDeletion = { currentPassword: string; code?: string };
+export type AccountDeletion = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
 export type PasswordResetRequest = { email: string };
 export type Message = { message: string };
 export type PasswordReset = { token: string; password: string };
-export type EmailVerification = { token: string; password: string };
+export type EmailVerification = { token: string; password?: string; idToken?: string; nonce?: string };
+export type Nonce = { nonce: string };
+export type IdentityLogin = { idToken: string; nonce: string; name?: string; code?: string };
+export type Identities = { data: Array<Identity> };
+export type Identity = { id: string; issuer: string; email: string | null; created_at: string };
+export type IdentityLink = { idToken: string; nonce: string; currentPassword?: string; code?: string; currentIdToken?: string; currentNonce?: string };
 export type Sessions = { data: Array<SessionOfUser> };
 export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
 export type SecondFactor = { enabled: boolean; recovery_codes_left: number };
-export type PasswordConfirmation = { currentPassword: string };
+export type PasswordConfirmation = { currentPassword?: string; idToken?: string; nonce?: string };
 export type SecondFactorEnrolment = { secret: string; uri: string };
 export type CodeConfirmation = { code: string };
 export type RecoveryCodes = { recoveryCodes: Array<string> };
-export type PasswordAndCode = { code: string; currentPassword: string };
+export type PasswordAndCode = { code: string; currentPassword?: string; idToken?: string; nonce?: string };
 export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
 export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string; suspended_at?: string; email_verified: boolean; pending_email?: string };
 export type Users = Array<User>;
-export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; currentPassword?: string };
+export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; currentPassword?: string; idToken?: string; nonce?: string };
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
 export type AuditEntriesAsNdjson = string;
@@ -62,6 +67,19 @@ export interface paths {
   "/api/email-verifications": {
     post: { parameters: {}; responses: { 202: { content: { "application/json": Message } }; default: { content: { "application/problem+json": Problem } } } };
     put: { parameters: {}; requestBody: { content: { "application/json": EmailVerification } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/login/nonces": {
+    post: { parameters: {}; responses: { 200: { content: { "application/json": Nonce } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/login/identity": {
+    post: { parameters: {}; requestBody: { content: { "application/json": IdentityLogin } }; responses: { 200: { content: { "application/json": Session } }; 201: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/identities": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": Identities } }; default: { content: { "application/problem+json": Problem } } } };
+    post: { parameters: {}; requestBody: { content: { "application/json": IdentityLink } }; responses: { 201: { content: { "application/json": Identity } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/identities/{identity}": {
+    delete: { parameters: { path: { identity: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/sessions": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": Sessions } }; default: { content: { "application/problem+json": Problem } } } };

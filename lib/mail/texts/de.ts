@@ -13,6 +13,7 @@ const names: Readonly<Record<Part, string>> = {
   email: 'E-Mail-Adresse',
   password: 'Passwort',
   secondFactor: 'zweiter Faktor',
+  identities: 'Anmeldung über andere Anbieter',
 };
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

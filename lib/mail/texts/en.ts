@@ -13,7 +13,7 @@ export interface Facts {
 }
 
 /** What of an account was changed. */
-export type Part = 'email' | 'password' | 'secondFactor';
+export type Part = 'email' | 'password' | 'secondFactor' | 'identities';
 
 /** A mail: its subject, and its paragraphs. The link is a paragraph by itself. */
 export interface Text {
@@ -44,6 +44,7 @@ const names: Readonly<Record<Part, string>> = {
   email: 'email address',
   password: 'password',
   secondFactor: 'second factor',
+  identities: 'sign-in by another provider',
 };
 
 export const en: Texts = {

@@ -317,7 +317,9 @@ describe('The document of a service with every setting on', () => {
       [
         'CURRENT_PASSWORD_REQUIRED',
         'CODE_REQUIRED',
+        'ID_TOKEN_REQUIRED',
         ...ofToken,
+        'IDENTITY_TOKEN_INVALID',
         'CURRENT_PASSWORD_WRONG',
         'CODE_WRONG',
         'USER_NOT_FOUND',
@@ -325,6 +327,7 @@ describe('The document of a service with every setting on', () => {
         'TOO_MANY_ATTEMPTS',
         'HASHING_FAULT',
         ...ofStore,
+        'IDENTITY_PROVIDER_FAULT',
       ],
     ],
     [

@@ -1,0 +1,194 @@
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import { codeUnder, timestamp } from '../../lib/contract/schemas.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
+import { hasIdentities, hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
+import { filledText, knownPassword, name, textIfAny } from '../../lib/users/fields.ts';
+import { exampleTokens, tokensUnder } from '../auth/contract.ts';
+
+const tokenAndNonce = () => ({
+  idToken: v.pipe(filledText(), v.description('The ID token that the app got from the issuer.')),
+  nonce: v.pipe(
+    filledText(),
+    v.description('The nonce of POST /api/login/nonces for which it is.'),
+  ),
+});
+
+export const makeNonce = {
+  route: 'POST /api/login/nonces',
+  exists: hasIdentities,
+  caller: 'anyone',
+} as const satisfies Contract;
+
+export const logIn = {
+  route: 'POST /api/login/identity',
+  exists: hasIdentities,
+  caller: 'anyone',
+  // The code is looked at when the token is right.
+  body: () =>
+    v.object({
+      ...tokenAndNonce(),
+      name: v.exactOptional(name),
+      code: textIfAny(),
+    }),
+  whenInvalid: { idToken: 'ID_TOKEN_REQUIRED', nonce: 'ID_TOKEN_REQUIRED' },
+  storageFault: ['Error checking user', 'err'],
+} as const satisfies Contract;
+
+export const list = {
+  route: 'GET /api/identities',
+  exists: hasIdentities,
+  caller: 'user',
+  storageFault: ['Error listing identities', 'err'],
+} as const satisfies Contract;
+
+export const link = {
+  route: 'POST /api/identities',
+  exists: hasIdentities,
+  caller: 'user',
+  // What confirms it is looked at when the token is right.
+  body: () =>
+    v.object({
+      ...tokenAndNonce(),
+      currentPassword: textIfAny(),
+      code: textIfAny(),
+      currentIdToken: textIfAny(),
+      currentNonce: textIfAny(),
+    }),
+  whenInvalid: { idToken: 'ID_TOKEN_REQUIRED', nonce: 'ID_TOKEN_REQUIRED' },
+  storageFault: ['Error linking identity', 'err'],
+} as const satisfies Contract;
+
+export const unlink = {
+  route: 'DELETE /api/identities/{identity}',
+  exists: hasIdentities,
+  caller: 'user',
+  storageFault: ['Error unlinking identity', 'err'],
+} as const satisfies Contract;
+
+const identity = () =>
+  named(
+    'Identity',
+    v.object({
+      id: v.string(),
+      issuer: v.string(),
+      email: v.pipe(v.nullable(v.string()), v.description('As the issuer has verified it.')),
+      created_at: timestamp(),
+    }),
+  );
+
+const exampleIdentity = {
+  id: 'R0h2kQ9mT4yWcXbZ',
+  issuer: 'https://accounts.google.com',
+  email: 'ada@example.org',
+  created_at: '2026-11-20T09:00:00.000Z',
+};
+
+const exampleToken = {
+  idToken: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL2FjY291bnRzIn0.c2lnbmF0dXJl',
+  nonce: `1795428000.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s`,
+};
+
+const codeErrors = (settings: ServiceValues, errors: readonly ErrorCode[]) =>
+  hasSecondFactors(settings) ? errors : [];
+
+const tokenErrors = [
+  'IDENTITY_TOKEN_INVALID',
+  'IDENTITY_PROVIDER_FAULT',
+  'TOO_MANY_ATTEMPTS',
+] as const;
+
+export const tag = 'Accounts';
+
+export const descriptions: Descriptions = {
+  makeNonce: () => ({
+    id: 'makeNonce',
+    summary: 'Get a nonce for an ID token',
+    text: 'The app hands it to the SDK of the issuer. It is good for ten minutes, and for one login.',
+    success: {
+      status: 200,
+      description: 'The nonce.',
+      schema: named('Nonce', v.object({ nonce: v.string() })),
+      example: { nonce: exampleToken.nonce },
+    },
+  }),
+
+  logIn: (settings) => ({
+    id: 'logInByIdentity',
+    summary: 'Log in, or register, by an ID token',
+    text: 'The token of a known identity logs its user in as a password does. That of an unknown one registers a user without a password, if the issuer has verified the address and nobody has it: an identity is never linked by its address.',
+    body: named(
+      'IdentityLogin',
+      v.object({ ...tokenAndNonce(), name: v.exactOptional(name), ...codeUnder(settings) }),
+    ),
+    bodyExample: exampleToken,
+    success: {
+      status: 200,
+      description: 'The user is logged in.',
+      schema: tokensUnder(settings),
+      example: { message: 'Login successful', ...exampleTokens(settings) },
+      created: 'The user is registered.',
+    },
+    errors: [
+      ...tokenErrors,
+      'ACCOUNT_SUSPENDED',
+      'EMAIL_NOT_VERIFIED',
+      'EMAIL_REGISTERED',
+      'TOKEN_FAULT',
+      ...codeErrors(settings, ['LOGIN_CODE_REQUIRED', 'LOGIN_CODE_WRONG']),
+    ],
+  }),
+
+  list: () => ({
+    id: 'listIdentities',
+    summary: 'List one’s own identities',
+    success: {
+      status: 200,
+      description: 'The identities.',
+      schema: named('Identities', v.object({ data: v.array(identity()) })),
+      example: { data: [exampleIdentity] },
+    },
+  }),
+
+  link: (settings) => ({
+    id: 'linkIdentity',
+    summary: 'Link an identity to one’s own account',
+    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended.',
+    body: named(
+      'IdentityLink',
+      v.object({
+        ...tokenAndNonce(),
+        currentPassword: v.exactOptional(knownPassword()),
+        ...codeUnder(settings),
+        currentIdToken: v.exactOptional(filledText()),
+        currentNonce: v.exactOptional(filledText()),
+      }),
+    ),
+    bodyExample: { ...exampleToken, currentPassword: 'a long password of her own' },
+    success: {
+      status: 201,
+      description: 'The identity is linked.',
+      schema: identity(),
+      example: exampleIdentity,
+    },
+    errors: [
+      ...tokenErrors,
+      'CURRENT_PASSWORD_REQUIRED',
+      'CURRENT_PASSWORD_WRONG',
+      'HASHING_FAULT',
+      'TOO_MANY_IDENTITIES',
+      'IDENTITY_LINKED',
+      'USER_NOT_FOUND',
+      ...(settings.emailVerification === 'off' ? [] : (['EMAIL_NOT_VERIFIED'] as const)),
+      ...codeErrors(settings, ['CODE_REQUIRED', 'CODE_WRONG']),
+    ],
+  }),
+
+  unlink: () => ({
+    id: 'unlinkIdentity',
+    summary: 'Unlink an identity from one’s own account',
+    text: 'All other sessions of the caller are ended. The last way to log in stays.',
+    success: { status: 204, description: 'The identity is unlinked.' },
+    errors: ['LAST_LOGIN', 'USER_NOT_FOUND'],
+  }),
+};

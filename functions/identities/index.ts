@@ -1,0 +1,52 @@
+import { linkIdentity, shownIdentity, unlinkIdentity } from '../../lib/auth/identities.ts';
+import { logInByIdentity } from '../../lib/auth/log-in-by-identity.ts';
+import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { publicEndpoint } from '../../lib/http/endpoint.ts';
+import { type Handler, sourceOf } from '../../lib/http/request.ts';
+import { makeNonce } from '../../lib/identities/nonce.ts';
+import * as contract from './contract.ts';
+
+/** By their routes: one function serves all of them, and reads the keys of issuers once. */
+const handlers: Readonly<Record<string, Handler>> = {
+  [contract.makeNonce.route]: publicEndpoint(contract.makeNonce, async () => ({
+    statusCode: 200,
+    body: { nonce: await makeNonce() },
+  })),
+
+  [contract.logIn.route]: publicEndpoint(contract.logIn, async (request) => {
+    const { tokens, isNew } = await logInByIdentity(request.body, sourceOf(request));
+    const message = isNew ? 'User registered successfully' : 'Login successful';
+    return { statusCode: isNew ? 201 : 200, body: { message, ...tokens } };
+  }),
+
+  [contract.list.route]: protectedEndpoint(contract.list, (request) => {
+    const { identities = [] } = storedCaller(request);
+    return { statusCode: 200, body: { data: identities.map(shownIdentity) } };
+  }),
+
+  [contract.link.route]: protectedEndpoint(contract.link, async (request) => {
+    const source = sourceOf(request);
+    const { idToken, nonce, currentIdToken, currentNonce, ...others } = request.body;
+    const confirmation = {
+      ...others,
+      idToken: currentIdToken,
+      nonce: currentNonce,
+      sourceIp: source.ip_address,
+    };
+    const caller = storedCaller(request);
+    const identity = await linkIdentity(caller, { idToken, nonce }, confirmation, source);
+    return { statusCode: 201, body: shownIdentity(identity) };
+  }),
+
+  [contract.unlink.route]: protectedEndpoint(contract.unlink, async (request) => {
+    const id = request.pathParameters?.identity;
+    await unlinkIdentity(storedCaller(request), id, sourceOf(request));
+    return { statusCode: 204 };
+  }),
+};
+
+export const handler: Handler = async (event, context) => {
+  const handle = handlers[event.routeKey];
+  if (!handle) throw new Error(`No handler for route ${event.routeKey}`);
+  return handle(event, context);
+};

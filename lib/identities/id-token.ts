@@ -1,0 +1,110 @@
+/** What an ID token says of its user (OpenID Connect Core 1.0, section 3.1.3.7). */
+import { createHash } from 'node:crypto';
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import { missingField } from '../errors.ts';
+import type { IdentityProvider } from '../settings.ts';
+import { clockSkew } from '../time.ts';
+import { isNonce } from './nonce.ts';
+import { namesOf, providerOf } from './providers.ts';
+
+/** Whom an issuer vouches for. */
+export interface Vouched {
+  /** As the setting names it. */
+  readonly issuer: string;
+  readonly subject: string;
+  /** The address; absent: the issuer says none, or has not verified it. */
+  readonly email?: string;
+  readonly name?: string;
+}
+
+/** An ID token, and the nonce for which the app had it issued. */
+export interface TokenAndNonce {
+  readonly idToken: string;
+  readonly nonce: string;
+}
+
+type Given = Record<keyof TokenAndNonce, string | undefined>;
+
+/** The fields of a body. @throws {DomainError} ID_TOKEN_REQUIRED */
+export const requireBoth = ({ idToken, nonce }: Partial<Given>): TokenAndNonce => {
+  if (!idToken) throw missingField('ID_TOKEN_REQUIRED', 'idToken');
+  if (!nonce) throw missingField('ID_TOKEN_REQUIRED', 'nonce');
+  return { idToken, nonce };
+};
+
+/** Seconds for which a token counts after it was issued. */
+const tokenAge = 10 * 60;
+
+/** Characters of a subject (OpenID Connect Core 1.0, section 2). */
+const longestSubject = 255;
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value.isWellFormed() ? value : undefined;
+
+/** The claims of a token of a provider; the keys are asked for anew if they lack the token's. */
+const verify = async (
+  token: string,
+  provider: NonNullable<ReturnType<typeof providerOf>>,
+  options: JWTVerifyOptions,
+): Promise<JWTPayload> => {
+  const keys = await provider.keys();
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    const newer = await provider.keys({ isUnknown: true });
+    return (await jwtVerify(token, newer, options)).payload;
+  }
+};
+
+/** Whether the token is for the nonce, or for its SHA-256 in hex, as apps of Apple's systems ask. */
+const isFor = (nonce: string, claim: unknown): boolean =>
+  claim === nonce || claim === createHash('sha256').update(nonce).digest('hex');
+
+/** A token for several audiences names the app to which it was issued. */
+const isForOurs = ({ aud, azp }: JWTPayload, audiences: readonly string[]): boolean =>
+  !Array.isArray(aud) || aud.length === 1 || audiences.some((each) => each === azp);
+
+/** Whom the claims of a token of a provider vouch for; undefined for a subject that is none. */
+const vouchedBy = (
+  { sub, email_verified, email, name }: JWTPayload,
+  { issuer }: IdentityProvider,
+): Vouched | undefined => {
+  const subject = text(sub) ?? '';
+  if (subject === '' || subject.length > longestSubject) return undefined;
+  // Apple writes it as text.
+  const address = [true, 'true'].some((one) => one === email_verified) && text(email);
+  const [own, shown] = [address ? { email: address } : {}, text(name)];
+  return { issuer, subject, ...own, ...(shown && { name: shown }) };
+};
+
+/**
+ * Verifies an ID token: its signature by the keys of its issuer alone, and its claims. The nonce is not
+ * used up by this.
+ * @returns undefined for a token, or a nonce, that is not valid
+ * @throws {DomainError} IDENTITY_PROVIDER_FAULT when its issuer cannot be reached and no keys are cached
+ */
+export const verifyIdToken = async (
+  { idToken, nonce }: TokenAndNonce,
+  now = new Date(),
+): Promise<Vouched | undefined> => {
+  try {
+    const provider = providerOf(decodeJwt(idToken).iss);
+    if (!provider || !(await isNonce(nonce, now))) return undefined;
+    const { audiences } = provider;
+    const claims = await verify(idToken, provider, {
+      algorithms: ['RS256', 'ES256'],
+      issuer: namesOf(provider),
+      audience: [...audiences],
+      requiredClaims: ['exp'],
+      maxTokenAge: tokenAge,
+      clockTolerance: clockSkew,
+      currentDate: now,
+    });
+    const isOurs = isForOurs(claims, audiences) && isFor(nonce, claims.nonce);
+    return isOurs ? vouchedBy(claims, provider) : undefined;
+  } catch (error) {
+    if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined;
+    throw error;
+  }
+};

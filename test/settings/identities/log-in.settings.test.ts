@@ -1,0 +1,69 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import {
+  hashed,
+  identityServiceForThisFile,
+  newPerson,
+  startIssuer,
+} from '../../support/issuer.ts';
+
+const issuer = await startIssuer();
+const service = await identityServiceForThisFile(issuer);
+const { api, adminToken, newNonce, send, signIn } = service;
+const idOf = (token: string) => decodeJwt(token).id as number;
+const readUser = async (id: number) =>
+  (await api('GET', `/api/users/${id}`, { token: adminToken })).body;
+
+describe('POST /api/login/identity', () => {
+  it('registers the user of an unknown identity, and logs in that of a known one', async () => {
+    const [person, agent] = [newPerson({ name: 'Ada' }), uniqueAgent()];
+    const headers = { 'user-agent': agent };
+
+    const first = await signIn(person, {}, headers);
+    const second = await signIn(person, { name: 'Other' }, headers);
+
+    expect([first.status, first.body.message]).toEqual([201, 'User registered successfully']);
+    expect([second.status, second.body.message]).toEqual([200, 'Login successful']);
+    const id = idOf(first.body.token);
+    expect(idOf(second.body.token)).toBe(id);
+    expect(await readUser(id)).toMatchObject({ name: 'Ada', email: person.email, role: 'user' });
+    const details = JSON.stringify({ identity: issuer.url });
+    const by = { user_id: id, resource_id: String(id), result: 'SUCCESS', details };
+    expect(await entriesOf(service, agent)).toMatchObject([
+      { action: 'CREATE', ...by },
+      { action: 'LOGIN', ...by },
+    ]);
+  });
+
+  it.each([
+    [{ name: 'Of the app' }, { name: 'Of the token' }, 'Of the app'],
+    [{}, { name: ' Of the token ' }, 'Of the token'],
+    [{}, { name: ' ' }, undefined],
+    [{}, { name: 7 }, undefined],
+    [{}, { name: 'x'.repeat(101) }, undefined],
+  ])('names a new user by %j, then %j, then the address', async (fields, claims, name) => {
+    const person = newPerson(claims);
+
+    const { body } = await signIn(person, fields);
+
+    expect((await readUser(idOf(body.token))).name).toBe(name ?? person.sub);
+  });
+
+  it('takes the nonce as its SHA-256 too, and a verified address as text, as Apple does', async () => {
+    const [nonce, person] = [await newNonce(), newPerson({ email_verified: 'true' })];
+    const idToken = await issuer.issue({ ...person, nonce: hashed(nonce) });
+
+    expect((await send({ idToken, nonce })).status).toBe(201);
+  });
+
+  it('has a user without a password, whom no password logs in', async () => {
+    const person = newPerson();
+    await signIn(person);
+
+    const json = { email: person.email, password: '.' };
+    expect(outcome(await api('POST', '/api/login', { json }))).toEqual(
+      refusal(401, 'Invalid credentials'),
+    );
+  });
+});

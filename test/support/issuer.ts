@@ -1,0 +1,119 @@
+/** An OpenID Connect issuer on this machine, and what an app does with its ID tokens. */
+import { createHash, randomUUID } from 'node:crypto';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { afterAll } from 'vitest';
+import type { AcceptanceService } from './acceptance.ts';
+import type { ApiAnswer, ApiClient } from './client.ts';
+import { startLoopback } from './loopback.ts';
+import { type MailingService, mailingServiceForThisFile } from './mailbox.ts';
+
+export const audience = 'app.example.com';
+
+const makeKey = async (alg: string) => {
+  const kid = randomUUID();
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+};
+type Key = Awaited<ReturnType<typeof makeKey>>;
+
+export interface Issuer {
+  readonly url: string;
+  /** The paths that were asked for. */
+  readonly asked: string[];
+  /** The keys, of which the first signs. */
+  keys: readonly Key[];
+  /** Whether it answers nothing but errors. */
+  isDown: boolean;
+  /** An ID token. @param claims undefined ones are left out */
+  issue(
+    claims: JWTPayload,
+    with_?: { key?: Pick<Key, 'alg' | 'kid' | 'privateKey'> | undefined; issuer?: string },
+  ): Promise<string>;
+  rotate(alg?: string): Promise<void>;
+}
+
+export const startIssuer = async (): Promise<Issuer> => {
+  const { url, stop } = await startLoopback((request, _, response) => {
+    issuer.asked.push(request.url ?? '');
+    if (issuer.isDown) return response.writeHead(503).end();
+    const isKeys = request.url === '/keys';
+    const body = isKeys
+      ? { keys: issuer.keys.map(({ jwk }) => jwk) }
+      : { issuer: url, jwks_uri: `${url}/keys` };
+    return response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify(body));
+  });
+  afterAll(stop);
+  const issuer: Issuer = {
+    url,
+    asked: [],
+    keys: [await makeKey('RS256')],
+    isDown: false,
+    issue: (claims, { key = issuer.keys[0] as Key, issuer: iss = url } = {}) => {
+      const now = Math.floor(Date.now() / 1000);
+      const all = { iss, aud: audience, iat: now, exp: now + 3600, ...claims };
+      return new SignJWT(JSON.parse(JSON.stringify(all)))
+        .setProtectedHeader({ alg: key.alg, kid: key.kid })
+        .sign(key.privateKey);
+    },
+    rotate: async (alg = 'RS256') => {
+      issuer.keys = [await makeKey(alg), ...issuer.keys];
+    },
+  };
+  return issuer;
+};
+
+export const makeForeignKey = makeKey;
+
+/** As apps of Apple's systems hand a nonce over. */
+export const hashed = (nonce: string): string => createHash('sha256').update(nonce).digest('hex');
+
+/** A person whom an issuer knows. */
+export const newPerson = (fields: JWTPayload = {}): JWTPayload => {
+  const sub = randomUUID();
+  return { sub, email: `${sub}@example.org`, email_verified: true, ...fields };
+};
+
+/** What an app does with an issuer and the service. */
+export const identityClient = (api: ApiClient, issuer: Issuer) => {
+  const newNonce = async (): Promise<string> => (await api('POST', '/api/login/nonces')).body.nonce;
+  /** An ID token, and the nonce that it is for. */
+  const proofOf = async (claims: JWTPayload) => {
+    const nonce = await newNonce();
+    return { idToken: await issuer.issue({ nonce, ...claims }), nonce };
+  };
+  const send = (json: object, headers = {}): Promise<ApiAnswer> =>
+    api('POST', '/api/login/identity', { json, headers });
+  return {
+    newNonce,
+    proofOf,
+    send,
+    signIn: async (person: JWTPayload, fields: object = {}, headers = {}): Promise<ApiAnswer> =>
+      send({ ...(await proofOf(person)), ...fields }, headers),
+    link: async (token: string, person: JWTPayload, fields: object): Promise<ApiAnswer> =>
+      api('POST', '/api/identities', { token, json: { ...(await proofOf(person)), ...fields } }),
+    identitiesOf: async (token: string) =>
+      (await api('GET', '/api/identities', { token })).body.data,
+  };
+};
+
+/** The settings under which an issuer's users log in. */
+export const identitySettings = ({ url }: Pick<Issuer, 'url'>) => ({
+  SESSION_DAYS: '90',
+  IDENTITY_PROVIDERS: JSON.stringify([{ issuer: url, audiences: [audience] }]),
+  LOGIN_FAILURES_PER_ADDRESS: '0',
+});
+
+export type IdentityService = MailingService &
+  AcceptanceService &
+  ReturnType<typeof identityClient>;
+
+/** A service whose users log in by an issuer, for the tests of one file. */
+export const identityServiceForThisFile = async (
+  issuer: Issuer,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<IdentityService> => {
+  const service = await mailingServiceForThisFile({ ...identitySettings(issuer), ...environment });
+  return { ...service, ...identityClient(service.api, issuer) };
+};
