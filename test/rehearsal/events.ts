@@ -116,10 +116,9 @@ const requireLogged = async (deployment: Deployment): Promise<void> => {
  */
 export const rehearseEvents = async (deployment: Deployment, user: Account): Promise<string> => {
   const both = (text: string): string => {
-    const lines = linesWith('Events', text).replaceAll(
-      'aws sqs ',
-      'aws sqs --endpoint-url "$AWS_ENDPOINT_URL" ',
-    );
+    const lines = linesWith('Events', text)
+      .replaceAll('aws sqs ', 'aws sqs --endpoint-url "$AWS_ENDPOINT_URL" ')
+      .replaceAll('accounts-production', deployment.stackName);
     const others = lines.replaceAll('failed-logins', 'tampering');
     return lines + others.replace('users.LOGIN.FAILURE', 'audit-logs.TAMPERED');
   };

@@ -1,7 +1,8 @@
 import { register } from '../support/client.ts';
-import { createAdmin, openDeployment, requireData, takeInventory } from './deployment.ts';
+import { createAdmin, openDeployment, takeInventory } from './deployment.ts';
 import type { Emulator } from './emulator.ts';
 import { putEventsAt, rehearseEvents } from './events.ts';
+import { noteRestored, restoreTables, takeOver } from './restore.ts';
 import { follow, linesWith } from './runbook.ts';
 import {
   lockArchive,
@@ -66,25 +67,9 @@ const destroyAndKeep = async (
   return left;
 };
 
-const synthesiseFor = ({ deployment: { outputs } }: Made): Promise<Assembly> => {
-  const { UsersTableName: usersTableName = '', AuditTableName: auditTableName = '' } = outputs;
-  return synthesise('taking-over', { usersTableName, auditTableName });
-};
-
-const takeOver = async (
-  emulator: Emulator,
-  assembly: Assembly,
-  { admin, user }: Made,
-): Promise<void> => {
-  const deployment = await openDeployment(emulator, assembly);
-  await requireData(deployment, admin, user);
-  deployment.edge.stop();
-  await destroy(assembly, emulator.env);
-};
-
 /**
- * Undoes a production stack by the lines of infra/runbooks.md, has a new one use its tables, and
- * deletes in the end what is kept.
+ * Restores the tables of a production stack and undoes it by the lines of infra/runbooks.md, has a new one
+ * use the restored tables, and deletes in the end what is kept.
  * @param before what was in the account before any stack
  */
 export const keepAndTakeOver = async (
@@ -105,18 +90,31 @@ export const keepAndTakeOver = async (
   );
   const made = await step('Deploy it and make a user', () => deployWithData(emulator, assembly));
   await proveTrail(made, { on: assembly, paused });
+  const restored = await step('Restore its tables by the lines of infra/runbooks.md', () =>
+    restoreTables(made.deployment),
+  );
   made.deployment.edge.stop();
   const [kept, next] = await step(
     'Destroy it by the lines of infra/runbooks.md and find its data kept',
-    () => Promise.all([destroyAndKeep(emulator, assembly, before), synthesiseFor(made)]),
+    () =>
+      Promise.all([
+        destroyAndKeep(emulator, assembly, before),
+        synthesise('restored-synthesised', restored),
+      ]),
     ([{ length }]) => `${length} tables, secrets and log groups, the archive and its key`,
   );
-  await step('Have a new stack take the tables over, log the user in, and destroy it', async () => {
-    await takeOver(emulator, next, made);
-    const left = await inventorySince(emulator, before);
-    requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
-  });
+  await step(
+    'Have a new stack with seal and events take the restored tables over, and destroy it',
+    async () => {
+      const verified = await takeOver(emulator, variant(next, 'restored', events), made);
+      const left = await inventorySince(emulator, before);
+      requireThat(left.join() === kept.join(), `Left: ${left.join(', ')}, not ${kept.join(', ')}`);
+      return verified;
+    },
+    String,
+  );
   await step('Delete what was kept by the lines of infra/runbooks.md', async () => {
+    await noteRestored(emulator);
     await follow(linesWith('Undo', 'delete-table'), emulator);
     const left = await inventorySince(emulator, before);
     // Secrets Manager keeps a deleted secret for a month, and nothing deletes a locked archive.
