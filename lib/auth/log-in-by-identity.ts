@@ -5,14 +5,14 @@ import { DomainError } from '../errors.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../identities/id-token.ts';
 import { useNonce, usingNonce } from '../identities/nonce.ts';
 import type { Source } from '../source.ts';
-import { creationDetails } from '../users/audit-details.ts';
 import { email as emailRule, name as nameRule } from '../users/fields.ts';
 import { findUserByIdentity, linking, makeIdentity } from '../users/identities.ts';
 import type { StoredUser } from '../users/items.ts';
 import { insertUser, prepareUser } from '../users/store.ts';
+import { creationDetails } from '../users/user.ts';
 import { countRegistration, loginCounters, requireNoWait, sourceCounters } from './counters.ts';
 import { admit, conclude, type Refusal, refuse } from './log-in.ts';
-import { prepareFirstSession, type Tokens } from './new-session.ts';
+import { prepareFirstSession, type Tokens } from './session-tokens.ts';
 
 /** What somebody sends: the name is for a new user. */
 interface IdentityLogin extends TokenAndNonce {
