@@ -6,7 +6,7 @@ import { sendIf } from '../dynamodb/client.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
 import type { Source } from '../source.ts';
-import { clockSkew, hour, patiently, seconds } from '../time.ts';
+import { hour, patiently, seconds } from '../time.ts';
 import type { AuditFilter } from './query.ts';
 import { record } from './record.ts';
 
@@ -33,14 +33,8 @@ const markRead = async (key: { readonly pk: string }, now: number): Promise<bool
     TableName: config.usersTable,
     Item: { ...key, mark, expires_at: now + period },
     // The mark recognises an earlier attempt whose response was lost.
-    ConditionExpression:
-      'attribute_not_exists(pk) OR mark = :mark OR expires_at <= :now OR expires_at > :farthest',
-    ExpressionAttributeValues: {
-      ':mark': mark,
-      ':now': now,
-      // A mark that ends later was made before the clock was set back.
-      ':farthest': now + period + clockSkew,
-    },
+    ConditionExpression: 'attribute_not_exists(pk) OR mark = :mark OR expires_at <= :now',
+    ExpressionAttributeValues: { ':mark': mark, ':now': now },
   });
   try {
     return await sendIf(command, { timeout: markingTimeout() });

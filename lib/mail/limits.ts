@@ -56,13 +56,6 @@ export const mailsKey = ({ kind, email }: Pick<Claim, 'kind' | 'email'>): ItemKe
 });
 
 /**
- * Whether a delivery claims the request now. A time too far ahead is from before the clock was set
- * back.
- */
-const isClaimed = ({ claimed_until = 0 }: StoredMails, now: number): boolean =>
-  claimed_until > now && claimed_until <= now + lease + minute;
-
-/**
  * The mails of the last hour including that for a request; undefined if the request must not be
  * mailed.
  * @throws {Error} MailUnderWay while another delivery mails it
@@ -72,9 +65,9 @@ const mailsWith = (
   { request_id: request, isVerified }: Claim,
   now: number,
 ): StoredMails['mailed'] => {
-  const { request_id, sent, mailed = [] } = item;
+  const { request_id, sent, claimed_until = 0, mailed = [] } = item;
   if (request_id === request) {
-    if (!sent && isClaimed(item, now)) throw namedError('MailUnderWay');
+    if (!sent && claimed_until > now) throw namedError('MailUnderWay');
     // A request whose mail was not sent is tried again, which counts no further mail.
     return sent ? undefined : mailed;
   }

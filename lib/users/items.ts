@@ -24,8 +24,8 @@ export interface StoredIdentity extends IdentityName {
 
 /** A user as stored: the fields that responses show, and those that no response shows. */
 export type StoredUser = User & {
-  /** A new one with each write; undefined only if somebody wrote the item past the service. */
-  readonly version: string | undefined;
+  /** A new one with each write. */
+  readonly version: string;
   readonly password_hash: string;
   /** For an imported user: `importMark` of the hash in the imported file. */
   readonly import_mark?: string;

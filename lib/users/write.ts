@@ -30,13 +30,10 @@ export const rewriteUser = <T>(
 ): Promise<T> =>
   untilWritten(async (number) => attempt((number === 0 && known) || (await readUser(id))));
 
-/** The condition that a user is as it was read. Only an item written past the service has no version. */
+/** The condition that a user is as it was read. */
 export const unchanged = ({ version }: StoredUser) => ({
-  ConditionExpression: version
-    ? '#version = :read'
-    : 'attribute_exists(pk) AND attribute_not_exists(#version)',
-  ExpressionAttributeNames: { '#version': 'version' },
-  ...(version ? { ExpressionAttributeValues: { ':read': version } } : {}),
+  ConditionExpression: 'version = :read',
+  ExpressionAttributeValues: { ':read': version },
 });
 
 /** The update that sets fields of a user, and removes those that are undefined. */
@@ -44,7 +41,7 @@ const updateOf = (user: StoredUser, fields: Readonly<Record<string, unknown>>) =
   const names = Object.keys(fields);
   const set = names.filter((name) => fields[name] !== undefined);
   const removed = names.filter((name) => fields[name] === undefined);
-  const condition = unchanged(user);
+  const { ConditionExpression, ExpressionAttributeValues } = unchanged(user);
   return {
     TableName: config.usersTable,
     Key: userKey(user.id),
@@ -52,10 +49,10 @@ const updateOf = (user: StoredUser, fields: Readonly<Record<string, unknown>>) =
       `SET ${set.map((name) => `#${name} = :${name}`).join(', ')}`,
       ...(removed.length > 0 ? [`REMOVE ${removed.map((name) => `#${name}`).join(', ')}`] : []),
     ].join(' '),
-    ConditionExpression: condition.ConditionExpression,
+    ConditionExpression,
     ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
     ExpressionAttributeValues: {
-      ...condition.ExpressionAttributeValues,
+      ...ExpressionAttributeValues,
       ...Object.fromEntries(set.map((name) => [`:${name}`, fields[name]])),
     },
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD',

@@ -122,7 +122,7 @@ const fill = async (endpoint: string): Promise<void> => {
       email: `${i}@example.org`,
       role: 'user',
       created_at: new Date(i).toISOString(),
-      version: undefined,
+      version: '',
       password_hash: '',
     }),
   );

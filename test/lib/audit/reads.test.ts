@@ -61,17 +61,6 @@ describe('A query of the audit trail', () => {
     expect(await entries()).toBe(7);
   });
 
-  it('leaves another entry when the clock was set back by more than a minute', async () => {
-    const { read, entries } = newReader();
-
-    await read('12:00:00');
-    await read('11:59:00');
-    expect(await entries()).toBe(1);
-
-    await read('11:58:59');
-    expect(await entries()).toBe(2);
-  });
-
   it('leaves its entry even if the response to the write of its mark was lost', async () => {
     const { read, entries } = newReader();
     proxy.impose({ fault: faults.lose, table: config.usersTable, times: 1 });

@@ -7,7 +7,6 @@ import {
   findStoredUser,
   findUserByEmail,
   insertUser,
-  readUser,
 } from '../../../lib/users/store.ts';
 import { takeEmail, writeUser } from '../../../lib/users/write.ts';
 import { uniqueEmail } from '../../support/client.ts';
@@ -164,13 +163,13 @@ describe('A write whose response is lost', () => {
 
 describe('A write of a user', () => {
   /** Writes past the service: the version stays. */
-  const setVersion = (id: number, version: string | null) =>
+  const setVersion = (id: number, version: string) =>
     client.send(
       new UpdateCommand({
         TableName: table,
         Key: { pk: `user#${id}` },
-        UpdateExpression: version ? 'SET version = :version' : 'REMOVE version',
-        ...(version ? { ExpressionAttributeValues: { ':version': version } } : {}),
+        UpdateExpression: 'SET version = :version',
+        ExpressionAttributeValues: { ':version': version },
       }),
     );
 
@@ -193,16 +192,6 @@ describe('A write of a user', () => {
     expect(await writeUser(user, { email }, { steps: takeEmail(user, email) })).toBeUndefined();
 
     expect(await findUser(user.id)).toMatchObject({ name: 'Early', email: user.email });
-  });
-
-  it('is made of an item without a version, unless it has got one', async () => {
-    const { id } = await inserted();
-    await setVersion(id, null);
-    const user = await readUser(id);
-
-    expect(await writeUser(user, { name: 'New' })).toMatchObject({ name: 'New' });
-    expect(await writeUser(user, { name: 'Late' })).toBeUndefined();
-    expect(await writeUser({ ...user, id: id + 1000 }, { name: 'Nobody' })).toBeUndefined();
   });
 
   it('fails if its response is lost and others write before it is tried again', async () => {
