@@ -223,8 +223,14 @@ describe('The screen of all users', () => {
     await button(page, 'Stop').click();
     goOn();
     await page.getByText('1 of 3 users deleted. The others were left as they are.').waitFor();
-
     expect((await api('GET', `/api/users?search=${name}`, { token })).body).toHaveLength(2);
+    await page.keyboard.press('Escape');
+    await button(page, 'Delete').click();
+    await page.getByLabel('Type 2 to confirm').fill('2');
+    await page.keyboard.press('Enter');
+
+    await page.getByText('2 of 2 users deleted.').waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(0);
   });
 
   it('says at the field what is wrong with it, and keeps the rest', async () => {

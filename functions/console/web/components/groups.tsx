@@ -28,8 +28,8 @@ const columnsFor = (by: Grouping, narrow: (value: string) => void): readonly Col
       ),
     class: 'name',
   },
-  { title: 'Entries', cell: ({ count }) => counted(count, 'entry', 'entries') },
-  { title: 'Failures', cell: ({ failures }) => failures || 'none' },
+  { title: 'Entries', cell: ({ count }) => count.toLocaleString() },
+  { title: 'Failures', cell: ({ failures }) => failures.toLocaleString() },
   { title: 'First', cell: ({ first }) => <Time at={first} /> },
   { title: 'Last', cell: ({ last }) => <Time at={last} /> },
 ];

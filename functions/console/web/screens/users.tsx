@@ -101,13 +101,15 @@ const Chosen = ({ selected, toggle, select, pages }: ChosenProps) => {
   };
   return (
     <div class="row">
-      <button
-        type="button"
-        class="small"
-        onClick={() => select(rows.filter((user) => !isOwn(user)).slice(0, mostSelected))}
-      >
-        Select all shown
-      </button>
+      {rows.length > 0 && (
+        <button
+          type="button"
+          class="small"
+          onClick={() => select(rows.filter((user) => !isOwn(user)).slice(0, mostSelected))}
+        >
+          Select all shown
+        </button>
+      )}
       {selected.length > 0 && (
         <>
           <span role="status">{counted(selected.length, 'user')} selected</span>
@@ -307,7 +309,7 @@ export const Users = () => {
   return (
     <Screen title="Users" actions={create}>
       <Search {...shown} />
-      {rows.length > 0 && <Chosen {...selection} select={select} pages={pages} />}
+      <Chosen {...selection} select={select} pages={pages} />
       <PagesTable
         pages={{ ...pages, more: isFull ? undefined : more }}
         things={['user', 'users']}
