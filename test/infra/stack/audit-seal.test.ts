@@ -279,7 +279,7 @@ describe('An alarm', () => {
   const alarm = (name: string) => find('AWS::CloudWatch::Alarm', `${name}Alarm`)?.Properties;
 
   it('is raised by the first sign that the trail is broken', () => {
-    const filter = find('AWS::Logs::MetricFilter', 'AuditTrailFilter')?.Properties;
+    const filter = find('AWS::Logs::MetricFilter', 'SealAuditLogsBrokenAuditTrails')?.Properties;
 
     expect(alarm('AuditTrailBroken')).toMatchObject({
       MetricName: 'BrokenAuditTrails',

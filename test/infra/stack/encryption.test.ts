@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FunctionDefinition } from '../../../infra/uses.ts';
+import { auditPublisher, auditSealer, type FunctionDefinition } from '../../../infra/uses.ts';
 import {
   everything,
   functionsOf,
@@ -9,6 +9,11 @@ import {
   synthesise,
   target,
 } from './template.ts';
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Condition?: { readonly StringEquals: Readonly<Record<string, unknown>> };
+}
 
 type Settings = Readonly<Record<string, unknown>>;
 
@@ -74,20 +79,28 @@ describe('The key of all data', () => {
   const services = ({ permissions, uses, routes }: FunctionDefinition) => [
     ...(permissions.length > 0 ? ['dynamodb'] : []),
     ...(uses.has('secret') || routes.length > 0 ? ['secretsmanager'] : []),
-    ...(uses.has('mail.send') ? ['sqs'] : []),
+    ...(uses.has('mail.send') || uses.has('audit.publish') ? ['sqs'] : []),
   ];
 
-  it.each(functionsOf(everything))('may be used by $name through what it uses alone', (each) => {
-    const policy = resources('AWS::IAM::Policy').get(idOf(each, 'Role', 'DefaultPolicy'));
+  const all = [...functionsOf(everything), auditPublisher, auditSealer];
+
+  it.each(all)('may be used by $name through what it uses alone', (definition) => {
+    const policy = resources('AWS::IAM::Policy').get(idOf(definition, 'Role', 'DefaultPolicy'));
     const statements = policy?.Properties.PolicyDocument.Statement.filter(
       ({ Resource }: { Resource: unknown }) =>
         [Resource].flat().some((one) => target(one) === 'DataKey'),
     );
-    const via = statements.map(({ Condition }: { Condition: { StringEquals: Settings } }) =>
-      [Condition.StringEquals['kms:ViaService']].flat().map((one) => target(one).split('.')[0]),
+    const via = statements.map(({ Action, Condition }: Statement) =>
+      [Condition?.StringEquals['kms:ViaService'] ?? Action]
+        .flat()
+        .map((one) => target(one).split('.')[0]),
     );
 
-    expect(via).toEqual(services(each).length > 0 ? [services(each)] : []);
+    expect(via).toEqual([
+      ...(services(definition).length > 0 ? [services(definition)] : []),
+      // The CDK lets whoever reads a stream decrypt it.
+      ...(definition === auditPublisher ? [['kms:Decrypt', 'kms:DescribeKey']] : []),
+    ]);
     expect(JSON.stringify(statements)).not.toContain('*');
   });
 
