@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { listUsers, serviceForThisFile } from '../support/acceptance.ts';
 import type { ApiAnswer } from '../support/client.ts';
 import {
@@ -12,8 +12,8 @@ import {
   seenIn,
 } from '../support/model.ts';
 import { counted, holds } from '../support/runs.ts';
-import { brokenItems, scan, usersIn } from '../support/stored-items.ts';
 import { claimsWith, signToken } from '../support/tokens.ts';
+import { expectSoundTable } from '../support/users-table.ts';
 import {
   anything,
   consistent,
@@ -124,13 +124,6 @@ const expectExplained = async (scene: Scene, steps: readonly Step[]) => {
 const cleanUp = ({ ids }: Scene) =>
   Promise.all(ids.map((id) => service.api('DELETE', `/api/users/${id}`, { token })));
 
-const expectSoundTable = async () => {
-  const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
-  expect(brokenItems(items)).toEqual([]);
-  const ids = usersIn(items).map(({ id }) => id);
-  expect(new Set(ids).size).toBe(ids.length);
-};
-
 describe('The accounts of the service', () => {
   it('behave like a map in memory, one request after the other', async () => {
     const commands = fc.array(anything, { minLength: 1, maxLength: 25, size: 'max' });
@@ -142,7 +135,7 @@ describe('The accounts of the service', () => {
 
     await holds(20, fc.asyncProperty(commands, run));
 
-    await expectSoundTable();
+    await expectSoundTable(service);
     expect(await listUsers(service.api, token)).toHaveLength(1);
   });
 
@@ -160,6 +153,6 @@ describe('The accounts of the service', () => {
     });
     await holds(50, property);
 
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 });

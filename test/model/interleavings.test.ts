@@ -1,9 +1,9 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { overtake } from '../support/proxy.ts';
-import { brokenItems, scan } from '../support/stored-items.ts';
+import { expectSoundTable } from '../support/users-table.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile();
 
@@ -22,11 +22,6 @@ describe('A write that another one overtakes after it has read the user', () => 
     (await service.api('POST', '/api/auth/register', { json: { name: 'n', email, password: 'p' } }))
       .status === 201;
 
-  const expectSoundTable = async () => {
-    const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
-    expect(brokenItems(items)).toEqual([]);
-  };
-
   it('a deletion frees the address that the user got in the meantime', async () => {
     const email = uniqueEmail();
 
@@ -37,7 +32,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     expect([deletion.status, moved.status]).toEqual([204, 200]);
     expect(await current()).toMatchObject({ status: 404 });
     expect([await isFree(email), await isFree(account.email)]).toEqual([true, true]);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it('a change of address does not bring a deleted user back', async () => {
@@ -52,7 +47,7 @@ describe('A write that another one overtakes after it has read the user', () => 
 
     expect([moved.status, deletion.status]).toEqual([404, 204]);
     expect([await isFree(email), await isFree(account.email)]).toEqual([true, true]);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it('a change of name does not bring a deleted user back', async () => {
@@ -65,7 +60,7 @@ describe('A write that another one overtakes after it has read the user', () => 
 
     expect([renamed.status, deletion.status]).toEqual([404, 204]);
     expect(await current()).toMatchObject({ status: 404 });
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it.each([
@@ -92,7 +87,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(second.body).toMatchObject({ ...late, ...early });
     expect((await current()).body).toEqual(second.body);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it('a login with an address that the user left in the meantime finds no user', async () => {
@@ -121,7 +116,7 @@ describe('A write that another one overtakes after it has read the user', () => 
     expect([first.status, second.status]).toEqual([200, 200]);
     expect((await current()).body.email).toBe(late);
     expect([await isFree(early), await isFree(account.email)]).toEqual([true, true]);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it.each([
@@ -171,7 +166,7 @@ describe('A write that another one overtakes after it has read the user', () => 
       const shown = await service.api('GET', `/api/users/${made.id}`, { token: admin });
       expect(shown.body).toEqual(before.body);
       expect(await logIn(service.api, { ...made, ...own })).toBeTypeOf('string');
-      await expectSoundTable();
+      await expectSoundTable(service);
     },
   );
 
@@ -205,6 +200,6 @@ describe('A write that another one overtakes after it has read the user', () => 
 
     expect([moved.status, moved.body]).toEqual([409, { message: 'Email already registered' }]);
     expect((await current()).body).toMatchObject({ email: account.email, name: account.name });
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 });

@@ -5,7 +5,8 @@ import { type Account, type ApiAnswer, logIn, register, uniqueEmail } from '../s
 import { sessionIn } from '../support/examples.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { overtake } from '../support/proxy.ts';
-import { ageSessions, scan } from '../support/stored-items.ts';
+import { ageSessions } from '../support/stored-items.ts';
+import { sessionsItem } from '../support/users-table.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile({
   SESSION_DAYS: '90',
@@ -76,11 +77,6 @@ const survivals: readonly Event[] = [
   ['its user logs in', update, () => api('POST', '/api/login', { json: user })],
 ];
 
-const storedSessions = async () => {
-  const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
-  return items.find(({ pk }) => pk === `sessions#${user.id}`);
-};
-
 const invalid = refusal(401, 'Invalid refresh token');
 
 /** @param answer of a refresh */
@@ -92,7 +88,7 @@ const expectNoSession = async ({ body }: ApiAnswer) => {
     expect(outcome(await refresh(token))).toEqual(invalid);
   }
   // DynamoDB never deletes an item without that attribute.
-  expect((await storedSessions()) ?? { expires_at: 0 }).toHaveProperty('expires_at');
+  expect((await sessionsItem(service, user.id)) ?? { expires_at: 0 }).toHaveProperty('expires_at');
 };
 
 /** The proxy holds the first write back, so that the second overtakes it between read and write. */

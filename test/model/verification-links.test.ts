@@ -1,11 +1,11 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { type Account, logIn, makeUser, uniqueEmail } from '../support/client.ts';
 import { sessionIn } from '../support/examples.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { faults, overtake } from '../support/proxy.ts';
 import { plantLinkToken } from '../support/reset-tokens.ts';
-import { brokenItems, scan } from '../support/stored-items.ts';
+import { expectSoundTable } from '../support/users-table.ts';
 import {
   newAccount,
   sendRegistration,
@@ -40,8 +40,7 @@ const opens = async (token: string) => (await api('GET', '/api/profile', { token
 
 /** The user as stored, and which of the two sessions are open; the table must be sound. */
 const standing = async () => {
-  const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
-  expect(brokenItems(items)).toEqual([]);
+  await expectSoundTable(service);
   const { body } = await api('GET', `/api/users/${user.id}`, { token: admin });
   return { email: body.email, asking: await opens(user.token), other: await opens(user.other) };
 };

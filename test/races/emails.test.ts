@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Account,
   type ApiAnswer,
@@ -10,7 +10,8 @@ import {
   uniqueEmail,
 } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { brokenItems, scan, usersIn } from '../support/stored-items.ts';
+import { usersIn } from '../support/stored-items.ts';
+import { expectSoundTable, userItems } from '../support/users-table.ts';
 
 /** Times that each race is run: one run may go well by chance. */
 const rounds = Array.from({ length: 3 }, (_, round) => round + 1);
@@ -45,10 +46,8 @@ describe('Requests that race for an email address', () => {
     for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
     return counts;
   };
-  const table = () => scan(inject('engine'), service.environment.USERS_TABLE ?? '');
-  const expectSoundTable = async () => expect(brokenItems(await table())).toEqual([]);
   const holdersOf = async (...emails: readonly string[]) =>
-    usersIn(await table()).filter(({ email }) => emails.includes(String(email)));
+    usersIn(await userItems(service)).filter(({ email }) => emails.includes(String(email)));
 
   it('200 registrations of different addresses get 200 distinct small ids', async () => {
     const before = await register(service.api);
@@ -60,7 +59,7 @@ describe('Requests that race for an email address', () => {
     expect(ids.size).toBe(200);
     expect(Math.min(...ids)).toBeGreaterThan(before.id);
     expect(Math.max(...ids)).toBeLessThanOrEqual(before.id + 200 + timedOut);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it.each(rounds)('changes of address that race a deletion leave nothing (round %i)', async () => {
@@ -75,7 +74,7 @@ describe('Requests that race for an email address', () => {
     expect(deletion?.status).toBe(204);
     for (const { status } of changes) expect([200, 404]).toContain(status);
     expect(await holdersOf(account.email, ...emails)).toEqual([]);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it.each(rounds)('two users who take each other’s address keep one each (round %i)', async () => {
@@ -89,7 +88,7 @@ describe('Requests that race for an email address', () => {
     expect(tally(answers)).toEqual({ 409: 2 });
     expect(await holdersOf(one.email)).toMatchObject([{ id: one.id }]);
     expect(await holdersOf(other.email)).toMatchObject([{ id: other.id }]);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it.each(rounds)(
@@ -108,7 +107,7 @@ describe('Requests that race for an email address', () => {
       expect([200, 409]).toContain(followed?.status);
       expect(await holdersOf(free)).toMatchObject([{ id: one.id }]);
       expect(await holdersOf(wanted)).toHaveLength(followed?.status === 200 ? 1 : 0);
-      await expectSoundTable();
+      await expectSoundTable(service);
     },
   );
 
@@ -123,7 +122,7 @@ describe('Requests that race for an email address', () => {
     expect(kept).toMatchObject([{ id: account.id }]);
     const old = emails.filter((email) => email !== kept[0]?.email);
     expect(tally(await Promise.all(old.map(signUp)))).toEqual({ 201: 9 });
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 
   it.each(rounds)('one of the users who race for one free address gets it (round %i)', async () => {
@@ -138,6 +137,6 @@ describe('Requests that race for an email address', () => {
     const { 200: changed = 0, 201: created = 0, 409: refused } = tally(answers);
     expect([changed + created, refused]).toEqual([1, 10]);
     expect(await holdersOf(email)).toHaveLength(1);
-    await expectSoundTable();
+    await expectSoundTable(service);
   });
 });

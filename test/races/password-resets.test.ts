@@ -1,7 +1,7 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Account, register, uniqueEmail } from '../support/client.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
-import { brokenItems, scan } from '../support/stored-items.ts';
+import { expectSoundTable } from '../support/users-table.ts';
 
 /** Times that each race is run: one run may go well by chance. */
 const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
@@ -98,7 +98,6 @@ describe('Resets of a password side by side', async () => {
 
     expect([204, 400]).toContain(status);
     expect(await enter(user, 'by reset')).toBeUndefined();
-    const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
-    expect(brokenItems(items)).toEqual([]);
+    await expectSoundTable(service);
   });
 });

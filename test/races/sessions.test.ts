@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, logIn, register } from '../support/client.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { brokenItems, scan } from '../support/stored-items.ts';
+import { expectSoundTable } from '../support/users-table.ts';
 
 /** Times that each race is run: one run may go well by chance. */
 const rounds = Array.from({ length: 5 }, (_, round) => round + 1);
@@ -67,8 +67,7 @@ describe('Sessions that end while others begin', () => {
     const statuses = await Promise.all(tokensIn(during).map(profile));
     expect(statuses.filter((status) => status !== 200 && status !== 401)).toEqual([]);
     expect(await profile(after ?? '')).toBe(200);
-    const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
-    expect(brokenItems(items)).toEqual([]);
+    await expectSoundTable(service);
   });
 
   const leave = ({ password }: Pick<Account, 'password'>, token: string) =>
@@ -88,8 +87,7 @@ describe('Sessions that end while others begin', () => {
     const refused = statuses.filter((status) => status >= 300);
     const allowed = statuses.includes(204) ? [401, 404] : [403];
     expect(refused.filter((status) => !allowed.includes(status))).toEqual([]);
-    const items = await scan(inject('engine'), service.environment.USERS_TABLE ?? '');
-    expect(brokenItems(items)).toEqual([]);
+    await expectSoundTable(service);
   });
 
   it.each(rounds)('of two last admins who delete themselves one stays, round %i', async () => {

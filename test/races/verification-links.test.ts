@@ -1,9 +1,9 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, makeUser, uniqueEmail } from '../support/client.ts';
 import { sessionIn } from '../support/examples.ts';
 import { plantLinkToken } from '../support/reset-tokens.ts';
-import { brokenItems, scan } from '../support/stored-items.ts';
+import { expectSoundTable } from '../support/users-table.ts';
 import { verificationSettings, verify } from '../support/verification.ts';
 
 /** Times that each race is run: one run may go well by chance. */
@@ -29,8 +29,6 @@ describe('Verification links side by side', async () => {
     (await verify(api, link, password)).status;
   const emailOf = async ({ id }: User): Promise<string> =>
     (await api('GET', `/api/users/${id}`, { token: adminToken })).body.email;
-  const expectSoundTable = async () =>
-    expect(brokenItems(await scan(inject('engine'), environment.USERS_TABLE ?? ''))).toEqual([]);
 
   it.each(rounds)(
     'of 20 with one token one gives the address, and the others repeat its response, round %i',
@@ -48,7 +46,7 @@ describe('Verification links side by side', async () => {
       expect(entries.body.data).toHaveLength(1);
       expect(await emailOf(user)).toBe(user.fresh);
       expect((await api('GET', '/api/profile', { token: user.token })).status).toBe(200);
-      await expectSoundTable();
+      await expectSoundTable({ environment });
     },
   );
 });

@@ -1,11 +1,11 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { type Account, logIn, makeUser, register, uniqueEmail } from '../support/client.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { faults, overtake } from '../support/proxy.ts';
-import { scan } from '../support/stored-items.ts';
 import { claimsWith, now, signToken } from '../support/tokens.ts';
+import { sessionsItem, userItems } from '../support/users-table.ts';
 
 const { proxy, service } = await proxiedServiceForThisFile({ SESSION_DAYS: '90' });
 const { api, adminToken, jwtSecret, environment } = service;
@@ -121,9 +121,7 @@ describe('With SESSION_DAYS=90', () => {
     expect(outcome(await profile(user.token))).toEqual(invalid);
     expect(outcome(await profile(first))).toEqual(invalid);
     expect((await profile(last)).status).toBe(200);
-    const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
-    const { pk, expires_at, ...sessions } =
-      items.find(({ pk }) => pk === `sessions#${user.id}`) ?? {};
+    const { pk, expires_at, ...sessions } = (await sessionsItem(service, user.id)) ?? {};
     expect(Object.keys(sessions).length).toBeGreaterThan(50);
     expect(Object.keys(sessions).length).toBeLessThan(110);
     expect(JSON.stringify(sessions).length).toBeLessThan(24_576);
@@ -135,10 +133,7 @@ describe('With SESSION_DAYS=90', () => {
     await logIn(api, user);
     await api('POST', `/api/users/${user.id}/revocations`, { token: adminToken });
     await logIn(api, user);
-    const item = async () =>
-      (await scan(inject('engine'), environment.USERS_TABLE ?? '')).find(
-        ({ pk }) => pk === `sessions#${user.id}`,
-      );
+    const item = () => sessionsItem(service, user.id);
 
     expect(Object.keys((await item()) ?? {})).toHaveLength(3);
 
@@ -232,7 +227,7 @@ describe('With SESSION_DAYS=90, a request that another one overtakes', () => {
     proxy.impose();
 
     expect(answer.status).toBe(200);
-    const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
+    const items = await userItems(service);
     expect(items.find(({ pk }) => pk === `user#${user.id}`)?.session_epoch).toBe(1);
   });
 });

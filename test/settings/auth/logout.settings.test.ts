@@ -1,10 +1,10 @@
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { outcome, refusal, serviceForThisFile } from '../../support/acceptance.ts';
 import { logIn, register } from '../../support/client.ts';
-import { scan } from '../../support/stored-items.ts';
+import { sessionsItem } from '../../support/users-table.ts';
 
 const service = await serviceForThisFile({ SESSION_DAYS: '90' });
-const { api, environment } = service;
+const { api } = service;
 
 const invalid = refusal(401, 'Invalid token');
 const logOut = (token: string, query = '') => api('POST', `/api/logout${query}`, { token });
@@ -40,8 +40,7 @@ describe('POST /api/logout', () => {
 
     await logOut(token);
 
-    const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
-    const kept = items.find(({ pk }) => pk === `sessions#${id}`);
+    const kept = await sessionsItem(service, id);
     expect(kept).toEqual({ pk: `sessions#${id}`, expires_at: expect.any(Number) });
   });
 });

@@ -1,17 +1,17 @@
 import { decodeJwt } from 'jose';
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
 import { type Account, register } from '../../support/client.ts';
 import { sessionIn } from '../../support/examples.ts';
 import { proxiedServiceForThisFile } from '../../support/proxied-service.ts';
 import { faults } from '../../support/proxy.ts';
-import { scan } from '../../support/stored-items.ts';
+import { sessionsItem } from '../../support/users-table.ts';
 
 const { proxy, service, admin } = await proxiedServiceForThisFile({
   SESSION_DAYS: '90',
   SESSION_IDLE_DAYS: '30',
 });
-const { api, environment } = service;
+const { api } = service;
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -42,11 +42,7 @@ const refreshed = async (refreshToken: string) => {
 };
 const profile = (token: string) => api('GET', '/api/profile', { token });
 const writes = () => proxy.requests.filter((request) => request.writes > 0);
-/** The item that has the sessions of the user. */
-const storedSessions = async () => {
-  const items = await scan(inject('engine'), environment.USERS_TABLE ?? '');
-  return items.find(({ pk }) => pk === `sessions#${user.id}`) ?? {};
-};
+const storedSessions = async () => (await sessionsItem(service, user.id)) ?? {};
 const change = (json: object, token: string) =>
   api('PUT', `/api/users/${user.id}`, { token, json });
 
