@@ -172,6 +172,21 @@ describe('The screen of all users', () => {
     expect(await page.getByLabel('Find users').inputValue()).toBe('');
   });
 
+  it('shows 100 users of a search at most, and says so', async () => {
+    const { page } = await open('#/users');
+    const found = { name: 'Ada', email: 'ada@example.org', role: 'user', created_at: '2026-11-22' };
+    const json = Array.from({ length: 100 }, (_, id) => ({ ...found, id: 1000 + id }));
+    const headers = { Link: '</api/users?search=ada&cursor=x>; rel="next"' };
+    await page.route('**/api/users?*search=*', (route) => route.fulfill({ json, headers }));
+
+    await page.getByLabel('Find users').fill('ada');
+    await page.getByText('100 users are shown at most').waitFor();
+    await button(page, 'Select all shown').click();
+    await page.getByText('100 users selected').waitFor();
+
+    expect(await button(page, 'Show more users').count()).toBe(0);
+  });
+
   it('deletes a selection user by user, says what failed and why, and stays where it was', async () => {
     const name = `Spam ${Date.now()}`;
     const users: Account[] = [];
