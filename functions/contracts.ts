@@ -15,6 +15,7 @@ import * as sessions from './sessions/contract.ts';
 import * as suspension from './suspension/contract.ts';
 import * as users from './users/contract.ts';
 import * as v1Users from './v1-users/contract.ts';
+import * as wellKnown from './well-known/contract.ts';
 
 const folders = {
   auth,
@@ -30,6 +31,7 @@ const folders = {
   'audit-logs': auditLogs,
   'audit-seal': auditSeal,
   'v1-users': v1Users,
+  'well-known': wellKnown,
   docs,
   console,
 };

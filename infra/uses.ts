@@ -83,6 +83,9 @@ const permissionsOf = {
   'factor.decrypt': [],
   /** Verifies ID tokens, whose nonces it stores; the list of issuers is a file beside its code. */
   identities: [{ ...users('PutItem'), keys: 'nonce#*' }],
+  /** Reads the public keys of tokens, as whoever has a caller does; and signs tokens by a key. */
+  'keys.read': [],
+  'keys.sign': [],
   /** Serves the files of the page that has its name; see static-files.ts. */
   files: [],
   /** Keeps its state in its process (functions/README.md, In-memory variant). */
@@ -97,11 +100,11 @@ const usesOf = {
   'background/send-mail': ['mail.send', 'users.read', 'users.create', 'users.change', 'audit.write'],
   'background/seal-audit': ['audit.seal'],
   'background/publish-audit': ['audit.publish'],
-  'auth/register': ['secret', 'passwords', 'users.read', 'users.create', 'users.change', 'audit.write', 'mail'],
-  'auth/login': ['secret', 'passwords', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail', 'factor.decrypt'],
-  'auth/refresh': ['secret', 'users.read', 'users.change', 'audit.write'],
+  'auth/register': ['secret', 'keys.read', 'keys.sign', 'passwords', 'users.read', 'users.create', 'users.change', 'audit.write', 'mail'],
+  'auth/login': ['secret', 'keys.read', 'keys.sign', 'passwords', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail', 'factor.decrypt'],
+  'auth/refresh': ['secret', 'keys.read', 'keys.sign', 'users.read', 'users.change', 'audit.write'],
   'auth/logout': ['users.change', 'audit.write'],
-  'identities/index': ['secret', 'passwords', 'identities', 'users.read', 'users.create', 'users.change', 'users.delete', 'audit.write', 'mail', 'factor.decrypt'],
+  'identities/index': ['secret', 'keys.read', 'keys.sign', 'passwords', 'identities', 'users.read', 'users.create', 'users.change', 'users.delete', 'audit.write', 'mail', 'factor.decrypt'],
   'account-deletions/create': ['passwords', 'identities', 'users.read', 'users.change', 'users.delete', 'admins.other', 'audit.write', 'mail', 'factor.decrypt'],
   'password-resets/request': ['users.change', 'mail'],
   'password-resets/set': ['secret', 'passwords', 'users.read', 'users.change', 'users.delete', 'audit.write', 'mail'],
@@ -128,6 +131,7 @@ const usesOf = {
   'suspension/lift': ['users.read', 'users.change', 'admins.check', 'audit.write'],
   'audit-logs/list': ['audit.read', 'audit.write'],
   'audit-seal/get': ['seal'],
+  'well-known/index': ['keys.read'],
   'v1-users/index': ['memory'],
   'docs/index': ['files'],
   'console/index': ['files'],
@@ -170,7 +174,7 @@ const hasCaller = ({ contract: { caller, takesToken } }: Endpoint) =>
 const functionOf = (file: HandlerFile): FunctionDefinition => {
   const own = endpoints.filter(handles(file));
   const uses: readonly Use[] = [
-    ...(own.some(hasCaller) ? (['caller', 'secret'] as const) : []),
+    ...(own.some(hasCaller) ? (['caller', 'secret', 'keys.read'] as const) : []),
     ...usesOf[file],
   ];
   return {

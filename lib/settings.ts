@@ -118,6 +118,24 @@ export const serviceSettings = {
   sessionDays: { allowed: { from: 0, to: 400 }, default: '0' },
   /** Days without a refresh after which a session ends. */
   sessionIdleDays: { allowed: { from: 1, to: 400 }, default: '30', requires: 'sessionDays' },
+  /** Minutes for which a token is valid. */
+  tokenMinutes: { allowed: { from: 5, to: 1440 }, default: '1440', requires: 'sessionDays' },
+  /** What signs tokens: a secret, or a key whose public half others can read. */
+  tokenSigning: { allowed: ['HS256', 'RS256'], default: 'HS256' },
+  /** The issuer that such tokens name, by default the address of the API; and their audience. */
+  tokenIssuer: {
+    allowed: {
+      rule: 'an https URL without query, fragment and final slash, or an http one of localhost',
+      isAllowed: (given) => isPageUrl(given) && !/\?|\/$/.test(given),
+    },
+    default: '',
+    requires: 'tokenSigning',
+  },
+  tokenAudience: {
+    allowed: { rule: 'text without spaces', isAllowed: (given) => /^[!-~]+$/.test(given) },
+    default: '',
+    requires: 'tokenSigning',
+  },
   /** Whether users can delete their own account. */
   selfDeletion: { allowed: ['off', 'on'], default: 'off', requires: 'sessionDays' },
   /** Whether users can have a second factor, and whether admins must. */
@@ -210,6 +228,11 @@ export const settings = {
   kmsUrl: optionalText,
   /** That key on one machine, 32 bytes in base64; '': it is in KMS. */
   secondFactorLocalKey: optionalText,
+  /** The first key of tokens, and how the names of those begin that follow it (auth/signing-key.ts). */
+  tokenSigningKey: optionalText,
+  tokenKeys: optionalText,
+  /** The address of the API. */
+  apiUrl: optionalText,
   /** The folder of the files that pages load; see infra/static-files.ts. */
   staticFiles: anyText,
   /** The URL of EventBridge, the name of the bus, and the source of its events. */

@@ -87,19 +87,20 @@ export const post = async (request: PostRequest) => exchange(await signed(reques
  * Calls an operation of AWS that changes nothing, a second time if the first request fails.
  * @param target the name of the operation, as the service has it in its header
  * @returns what it answers
- * @throws the error of the network, or one that is named for the status of a refusal
+ * @throws the error of the network, or one that is named for the refusal or its status
  */
 const call = async (url: string, service: string, target: string, input: object) => {
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
   const request = { url, service, headers, body: JSON.stringify(input) };
   const { status, text } = await post(request).catch(() => post(request));
-  if (status !== 200) throw namedError(`Http${status}`);
-  return JSON.parse(text);
+  const answer = status < 500 ? JSON.parse(text) : {};
+  if (status !== 200) throw namedError(answer.__type?.replace(/.*#/, '') ?? `Http${status}`);
+  return answer;
 };
 
 /** Calls AWS KMS. @throws as {@link call} */
 export const callKms = (
-  operation: 'Encrypt' | 'Decrypt' | 'GetPublicKey',
+  operation: 'Encrypt' | 'Decrypt' | 'GetPublicKey' | 'Sign',
   KeyId: string,
   input: object = {},
 ) => call(config.kmsUrl, 'kms', `TrentService.${operation}`, { KeyId, ...input });

@@ -16,6 +16,7 @@ import {
   secondFactorKey,
   secretFile,
   signingSecret,
+  tokenKeys,
 } from './settings.ts';
 
 export interface LocalService {
@@ -66,6 +67,7 @@ const takeFolder = (folder: string): (() => void) => {
 /** Tells the operator's commands where to find the service, which needs a data folder for that. */
 const announce = (settings: LocalSettings, endpoint: string, url: string): void => {
   const { folder, jwtSecret, auditSealInterval: sealInterval } = settings;
+  const names = [...serviceNames, 'tokenKeys', 'tokenSigningKey'] as const;
   if (!folder) return;
   const { USERS_TABLE: usersTable = '', AUDIT_TABLE: auditTable = '' } = process.env;
   announceRunning(folder, {
@@ -75,9 +77,7 @@ const announce = (settings: LocalSettings, endpoint: string, url: string): void 
     auditTable,
     sealInterval,
     ...(jwtSecret ? {} : { secretFile: secretFile(folder) }),
-    settings: Object.fromEntries(
-      serviceNames.map((name) => [variableOf(name), String(config[name])]),
-    ),
+    settings: Object.fromEntries(names.map((name) => [variableOf(name), String(config[name])])),
   });
 };
 
@@ -134,6 +134,8 @@ export const startService = async (settings: LocalSettings): Promise<LocalServic
     setEnvironment(engine.endpoint, {
       ...signingSecret(settings),
       ...secondFactorKey(settings),
+      ...tokenKeys(settings),
+      API_URL: url,
       AUDIT_ARCHIVE_FOLDER,
     });
     mail = await openMail(settings);

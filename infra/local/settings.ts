@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
@@ -98,6 +98,27 @@ export const secondFactorKey = ({ folder }: LocalSettings): Readonly<Record<stri
   const file = folder && factorKeyFile(folder);
   if (file && !existsSync(file)) createPrivately(file, make());
   return { [variableOf('secondFactorLocalKey')]: file ? readFileSync(file, 'utf8') : make() };
+};
+
+/** Where a data folder has the first key of tokens, and those that follow it, by files. */
+export const tokenKeysIn = (folder: string) => {
+  const files = join(folder, 'token-key-');
+  return { TOKEN_SIGNING_KEY: `${files}first`, TOKEN_KEYS: files };
+};
+
+export const makeTokenKey = (): string => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+};
+
+/** The same for what lib/auth/signing-key.ts reads, where a key signs tokens. */
+export const tokenKeys = ({ folder }: LocalSettings): Readonly<Record<string, string>> => {
+  if (configFrom(process.env).tokenSigning === 'HS256') return {};
+  if (!folder) return { TOKEN_SIGNING_KEY: makeTokenKey() };
+  const names = tokenKeysIn(folder);
+  const { TOKEN_SIGNING_KEY: first } = names;
+  if (!existsSync(first)) createPrivately(first, makeTokenKey());
+  return names;
 };
 
 /** @throws {ConfigError} when entries are to leave the audit table */

@@ -11,6 +11,7 @@ import { replayAudit } from './commands/replay-audit.ts';
 import { resetPassword } from './commands/reset-password.ts';
 import { revoke, revokeAll } from './commands/revoke.ts';
 import { rotateSecret } from './commands/rotate-secret.ts';
+import { rotateSigningKey } from './commands/rotate-signing-key.ts';
 import { verifyAudit } from './commands/verify-audit.ts';
 import { verifyEmail } from './commands/verify-email.ts';
 import { explain, UsageError } from './failure.ts';
@@ -24,6 +25,7 @@ export const commands: Readonly<Record<string, Command>> = {
   'reset-password': resetPassword,
   'verify-email': verifyEmail,
   'rotate-secret': rotateSecret,
+  'rotate-signing-key': rotateSigningKey,
   'edge-header': edgeHeader,
   'import-users': importUsers,
   'export-users': exportUsers,

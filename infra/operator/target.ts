@@ -9,7 +9,7 @@ import {
   readRunning,
   wasLocked,
 } from '../local/folder.ts';
-import { environmentDefaults, secretFile } from '../local/settings.ts';
+import { environmentDefaults, secretFile, tokenKeysIn } from '../local/settings.ts';
 import { Failure } from './failure.ts';
 import type { SealedBucket } from './stack.ts';
 
@@ -111,9 +111,13 @@ const useLocal = (service: Reachable, close: () => Promise<void>): Target => {
  * The settings that commands assume of a service that is not running, where their own environment
  * does not set them. Ending sessions does no harm where there are none.
  */
-const likelySettings = (): Readonly<Record<string, string>> => {
+const likelySettings = (folder: string): Readonly<Record<string, string>> => {
   const variable = variableOf('sessionDays');
-  return process.env[variable] ? {} : { [variable]: '1' };
+  const keys = tokenKeysIn(folder);
+  return {
+    ...(process.env[variable] ? {} : { [variable]: '1' }),
+    ...(existsSync(keys.TOKEN_SIGNING_KEY) ? { TOKEN_SIGNING: 'RS256', ...keys } : {}),
+  };
 };
 
 /** Starts an engine on the folder of a service that is not running, until the command ends. */
@@ -132,7 +136,8 @@ const startOnFolder = async (folder: string): Promise<Target> => {
   const file = secretFile(folder);
   const tables = { usersTable: USERS_TABLE, auditTable: AUDIT_TABLE };
   const secret = existsSync(file) ? { secretFile: file } : {};
-  const service = { endpoint: engine.endpoint, ...tables, ...secret, settings: likelySettings() };
+  const settings = likelySettings(folder);
+  const service = { endpoint: engine.endpoint, ...tables, ...secret, settings };
   return useLocal(service, engine.stop);
 };
 

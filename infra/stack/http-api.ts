@@ -45,7 +45,7 @@ const accessLogFormat = AccessLogFormat.custom(
 
 export interface ServiceApi {
   readonly api: HttpApi;
-  readonly outputs: Readonly<Record<string, string>>;
+  readonly outputs: { readonly ApiUrl: string; readonly [name: string]: string };
 }
 
 const createApi = (stack: Stack, settings: DeploymentSettings): HttpApi =>

@@ -22,6 +22,7 @@ import { alarmTopicsOf } from './monitoring/alarm-topic.ts';
 import { createAlarms } from './monitoring/alarms.ts';
 import { createDashboard } from './monitoring/dashboard.ts';
 import { createLogMetrics } from './monitoring/metrics.ts';
+import { createSigningKey } from './signing-key.ts';
 import { createTable, type Tables, takeOverTable } from './table.ts';
 
 /**
@@ -163,9 +164,9 @@ export class ServiceStack extends Stack {
 
     const accessLogs = new LogGroup(this, 'AccessLogs', logs);
     const { api, outputs } = createHttpApi(this, settings, { functions, accessLogs });
+    const keys = createSigningKey(this, settings, { functions, keep, url: outputs.ApiUrl });
 
-    const sealer = seal?.sealer;
-    const logged = { functions, sealer, events, accessLogs };
+    const logged = { functions, sealer: seal?.sealer, events, accessLogs };
     const watched = { api, tables, ...logged, logMetrics: createLogMetrics(this, logged) };
     const alarms = createAlarms(this, watched, alarmTopicsOf(this, settings, dataKey));
     const dashboard = createDashboard(this, watched, alarms);
@@ -183,7 +184,7 @@ export class ServiceStack extends Stack {
       ...seal?.outputs,
       ...events?.outputs,
       ...unsentMailsOf(functions),
-      Settings: JSON.stringify(shared.variables),
+      Settings: this.toJsonString({ ...shared.variables, ...keys }),
     });
   }
 

@@ -167,13 +167,14 @@ type Entry = Omit<RecordedAction, 'result' | 'details'> & {
   details?: object | undefined;
 };
 
-/** Whether the store has failed, or a change may have been made despite an error. */
+/** Whether the service has failed, or a change may have been made despite an error. */
 const isRecorded = (error: unknown): boolean =>
-  error instanceof DomainError && (error.code === 'STORAGE_FAULT' || error.mayHaveHappened);
+  error instanceof DomainError &&
+  (['STORAGE_FAULT', 'TOKEN_FAULT'].includes(error.code) || error.mayHaveHappened);
 
 /**
- * Makes a change and records it. If the store fails, or the change may have been made despite an error,
- * the entry is a FAILURE; a refusal leaves none.
+ * Makes a change and records it. If the service fails, or the change may have been made despite an
+ * error, the entry is a FAILURE; a refusal leaves none.
  * @param work completes the entry by what it learns; returns false when it has changed nothing, which
  *   is not recorded
  * @returns what the work returns

@@ -4,6 +4,7 @@
  * (ENGINE); ROUNDS (3000) of each. `npm run bench -- requests profile` measures only what is so
  * called. Elapsed time includes the engine's; processor time is of this process alone.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, cpus, tmpdir } from 'node:os';
@@ -80,19 +81,20 @@ const load = (folder: string, { environmentOf }: Deployment) => {
       }
       return answer.body;
     };
-  /** The same with sessions. Functions read that setting in their environment each time. */
-  const invokeWithSessions = (name: string, status: number) => {
-    const call = invoke(name, status);
-    return async (event: APIGatewayProxyEventV2): Promise<string | undefined> => {
-      process.env.SESSION_DAYS = '90';
-      try {
-        return await call(event);
-      } finally {
-        delete process.env.SESSION_DAYS;
-      }
+  /** The same under settings. Functions read these in their environment each time. */
+  const invokeWith =
+    (settings: Readonly<Record<string, string>>) => (name: string, status: number) => {
+      const call = invoke(name, status);
+      return async (event: APIGatewayProxyEventV2): Promise<string | undefined> => {
+        Object.assign(process.env, settings);
+        try {
+          return await call(event);
+        } finally {
+          for (const setting of Object.keys(settings)) delete process.env[setting];
+        }
+      };
     };
-  };
-  return { invoke, invokeWithSessions, bare: modules.get('bare') as typeof bareCalls };
+  return { invoke, invokeWith, bare: modules.get('bare') as typeof bareCalls };
 };
 
 const fill = async (endpoint: string): Promise<void> => {
@@ -141,7 +143,7 @@ interface Pair {
 }
 
 const makePairs = async (
-  { invoke, invokeWithSessions, bare }: ReturnType<typeof load>,
+  { invoke, invokeWith, bare }: ReturnType<typeof load>,
   { token }: Deployment,
 ): Promise<Pair[]> => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
@@ -150,6 +152,7 @@ const makePairs = async (
   const profile = get('/api/profile');
   const auditLogs = get('/api/admin/audit-logs');
   const login = gatewayEvent({ path: '/api/login', json: person });
+  const invokeWithSessions = invokeWith({ SESSION_DAYS: '90' });
   const hash = await bare.hash(person.password, 10);
   const refreshTokenOf = (body = '{}'): string => JSON.parse(body).refreshToken;
   let refreshToken = refreshTokenOf(
@@ -159,6 +162,15 @@ const makePairs = async (
     const event = gatewayEvent({ path: '/api/refresh', json: { refreshToken } });
     refreshToken = refreshTokenOf(await invokeWithSessions('auth-refresh', 200)(event));
   };
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const byKey = invokeWith({
+    TOKEN_SIGNING: 'RS256',
+    TOKEN_SIGNING_KEY: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
+    API_URL: 'https://api.example.com',
+  });
+  const { token: tokenByKey } = JSON.parse(
+    (await byKey('auth-login', 200)(structuredClone(login))) ?? '',
+  );
   const query = () => bare.query(audit, auditedUser, page);
   return [
     {
@@ -168,6 +180,14 @@ const makePairs = async (
       event: profile,
       request: invoke('profile-get', 200),
       bare: () => bare.getItem(users, 'user#1'),
+    },
+    {
+      name: 'GET profile, RS256 / HS256',
+      target: 1.3,
+      rounds,
+      event: get('/api/profile', { token: tokenByKey }),
+      request: byKey('profile-get', 200),
+      bare: () => invoke('profile-get', 200)(structuredClone(profile)),
     },
     {
       name: 'GET profile, with sessions / BatchGetItem',

@@ -4,12 +4,14 @@ import { serviceForThisFile } from '../support/acceptance.ts';
 import { logIn, register } from '../support/client.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { browserForThisFile } from './browser.ts';
-import { openConsole } from './console.ts';
-import { violationsIn } from './page.ts';
+import { openConsole, signIn } from './console.ts';
+import { openPage, violationsIn } from './page.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
   SESSION_DAYS: '90',
+  TOKEN_MINUTES: '5',
+  TOKEN_SIGNING: 'RS256',
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
 });
@@ -75,6 +77,27 @@ describe('Sessions in the console', () => {
 
     await logIn(api, user);
     expect(complaints).toEqual([]);
+  });
+
+  it('go on by refresh tokens, though a token is valid for five minutes', async () => {
+    const user = await registerAdmin();
+    const { page } = await openPage(browser, `${url}/console`);
+    await page.clock.install();
+    await signIn(page, user);
+    await page.getByRole('navigation').waitFor();
+    for (const _ of [1, 2, 3]) {
+      const refreshed = page.waitForResponse('**/api/refresh');
+      await page.clock.fastForward('04:30');
+      expect((await refreshed).status()).toBe(200);
+    }
+    await page.reload();
+    await page.getByRole('link', { name: 'My account' }).click();
+    await page.getByText('Not verified').waitFor();
+
+    await page.clock.fastForward('01:00:00');
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('cell', { name: user.email }).waitFor();
+    expect(await page.getByText('Your session is over').count()).toBe(0);
   });
 
   it('end at sign-out', async () => {

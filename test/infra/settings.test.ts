@@ -14,6 +14,15 @@ describe('The settings of a whole service', () => {
     [{ VERIFY_URL: RESET_URL }, ['VERIFY_URL requires RESET_URL and MAIL_FROM']],
     [{ SESSION_DAYS: '90' }, []],
     [{ SELF_DELETION: 'on' }, ['SELF_DELETION requires that SESSION_DAYS is not 0']],
+    [{ TOKEN_MINUTES: '60' }, ['TOKEN_MINUTES requires that SESSION_DAYS is not 0']],
+    [{ TOKEN_AUDIENCE: 'shop' }, ['TOKEN_AUDIENCE requires that TOKEN_SIGNING is not HS256']],
+    [
+      { TOKEN_ISSUER: 'https://a.example/', TOKEN_SIGNING: 'RS256', TOKEN_AUDIENCE: 'a b' },
+      [
+        'TOKEN_ISSUER must be an https URL without query, fragment and final slash, or an http one of localhost',
+        'TOKEN_AUDIENCE must be text without spaces',
+      ],
+    ],
     [
       { EMAIL_VERIFICATION: 'on' },
       ['EMAIL_VERIFICATION requires VERIFY_URL, RESET_URL and MAIL_FROM'],

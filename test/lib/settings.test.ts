@@ -12,6 +12,7 @@ const numbers: readonly [Name, string, number, number, number][] = [
   ['registrationsPerAddress', 'REGISTRATIONS_PER_ADDRESS', 0, 1_000_000, 0],
   ['sessionDays', 'SESSION_DAYS', 0, 400, 0],
   ['sessionIdleDays', 'SESSION_IDLE_DAYS', 1, 400, 30],
+  ['tokenMinutes', 'TOKEN_MINUTES', 5, 1440, 1440],
   ['auditSealInterval', 'AUDIT_SEAL_INTERVAL', 1, 86_400, 300],
 ];
 
@@ -25,6 +26,7 @@ const days: readonly [Name, string, number][] = [
 /** Each with its variable and its values, the default first. */
 const choices: readonly [Name, string, readonly string[]][] = [
   ['accounts', 'ACCOUNTS', ['open', 'private']],
+  ['tokenSigning', 'TOKEN_SIGNING', ['HS256', 'RS256']],
   ['selfDeletion', 'SELF_DELETION', ['off', 'on']],
   ['secondFactor', 'SECOND_FACTOR', ['off', 'optional', 'admins']],
   ['emailVerification', 'EMAIL_VERIFICATION', ['off', 'on', 'required']],
@@ -54,6 +56,11 @@ const optional: readonly [Name, string][] = [
   ['secondFactorKey', 'SECOND_FACTOR_KEY'],
   ['secondFactorLocalKey', 'SECOND_FACTOR_LOCAL_KEY'],
   ['kmsUrl', 'KMS_URL'],
+  ['tokenIssuer', 'TOKEN_ISSUER'],
+  ['tokenAudience', 'TOKEN_AUDIENCE'],
+  ['tokenSigningKey', 'TOKEN_SIGNING_KEY'],
+  ['tokenKeys', 'TOKEN_KEYS'],
+  ['apiUrl', 'API_URL'],
   ['auditArchiveBucket', 'AUDIT_ARCHIVE_BUCKET'],
   ['auditArchiveFolder', 'AUDIT_ARCHIVE_FOLDER'],
   ['auditSealKey', 'AUDIT_SEAL_KEY'],

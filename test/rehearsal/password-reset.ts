@@ -1,18 +1,21 @@
 /** Resets a password on a deployed service that sends mails, which are read back. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2';
+import { createLocalJWKSet, jwtVerify } from 'jose';
 import { logIn, register } from '../support/client.ts';
 import { codeOf, registerWithFactor } from '../support/second-factor.ts';
-import { type Deployment, operate } from './deployment.ts';
+import { type Admin, type Deployment, operate } from './deployment.ts';
 import type { Emulator } from './emulator.ts';
+import { rotateKey } from './rotation.ts';
 import { type Assembly, deploy, development, synthesise, variant } from './stack.ts';
 import { requireThat, step } from './step.ts';
 import type { Template } from './template.ts';
-import { credentials, region } from './workspace.ts';
+import { credentials, isLong, region } from './workspace.ts';
 
 const resetUrl = 'https://app.example.com/reset';
 const mails = { mailFrom: 'accounts@example.com', resetUrl };
-const settings = { ...development, ...mails, sessionDays: 90, secondFactor: 'optional' };
+const sessions = { sessionDays: 90, secondFactor: 'optional', tokenSigning: 'RS256' };
+const settings = { ...development, ...mails, ...sessions };
 
 /** Where a URL of Lambda's API has the name of a function. */
 const beforeName = '/2015-03-31/functions/';
@@ -134,17 +137,31 @@ const useFactor = async ({ api, emulator }: Deployment): Promise<void> => {
   );
 };
 
+/** From the secret to a key: only new tokens are good, and others verify them. */
+const verifyElsewhere = async ({ api, outputs }: Deployment, old: string): Promise<void> => {
+  requireStatus(await api('GET', '/api/profile', { token: old }), 401);
+  const { token } = await register(api);
+  const { ApiUrl: issuer = '' } = outputs;
+  const keys = createLocalJWKSet((await api('GET', '/.well-known/jwks.json')).body);
+  await jwtVerify(token, keys, { issuer, audience: issuer, typ: 'at+jwt' });
+  requireStatus(await api('GET', '/api/profile', { token }), 200);
+};
+
 /** Has the stack send mails, and resets passwords. @returns what is deployed then */
-export const rehearseReset = async (deployment: Deployment): Promise<Assembly> => {
+export const rehearseReset = async (deployment: Deployment, admin: Admin): Promise<Assembly> => {
   const { emulator } = deployment;
   const assembly = await step('Synthesise the stack with mails', () =>
     synthesise('mailing', settings),
   );
+  const { token } = await register(deployment.api);
   const refused = variant(assembly, 'refused', invokeAt(emulator.env.AWS_ENDPOINT_URL ?? ''));
   await step('Deploy it, which adds functions, a queue and a key', async () => {
     await verifyDomain(emulator);
     await deploy(refused, emulator.env);
   });
+  await step('Verify a token elsewhere, by the published key', () =>
+    verifyElsewhere(deployment, token),
+  );
   await step('Find a mail that SES refuses in the queue', () => keepUnsent(deployment));
   const sending = variant(refused, 'sending', allowSending);
   await step('Let the function send, as SES in AWS does', () => deploy(sending, emulator.env));
@@ -156,5 +173,6 @@ export const rehearseReset = async (deployment: Deployment): Promise<Assembly> =
   await step('Enrol a second factor by a key of KMS, and log in by its code', () =>
     useFactor(deployment),
   );
+  if (isLong) await rotateKey(deployment, admin);
   return sending;
 };

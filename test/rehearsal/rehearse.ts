@@ -45,7 +45,7 @@ import { keepAndTakeOver } from './undo.ts';
 import { emptyRunFolder, isLong, runFolder } from './workspace.ts';
 
 /** Milliseconds for the whole of it, several times what it takes. */
-const timeLimit = 30 * 60_000;
+const timeLimit = 45 * 60_000;
 
 const testDeployed = async (deployment: Deployment, admin: Admin, local: SuiteResult) => {
   const env = {
@@ -148,7 +148,7 @@ const rehearseOn = async (
   await rehearsePast(deployment, admin);
   if (isLong) await rotate(deployment, admin);
   await redeploy(deployment, first, admin);
-  const assembly = await rehearseReset(deployment);
+  const assembly = await rehearseReset(deployment, admin);
   deployment.edge.stop();
   await step(
     'Destroy the stack and find nothing left',

@@ -114,7 +114,9 @@ const dropConditions = (template: Template): void => {
   );
   changeStatements(template, 'AWS::IAM::Policy', (statements) =>
     statements.map(({ Condition, ...statement }) =>
-      Condition && statement.Action !== 'kms:Sign' ? { ...statement, Condition } : statement,
+      Condition && !['kms:Sign', 'kms:GetPublicKey'].includes(String(statement.Action))
+        ? { ...statement, Condition }
+        : statement,
     ),
   );
 };

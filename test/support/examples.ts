@@ -344,6 +344,8 @@ const examples: Readonly<Record<string, Example>> = {
   'PUT /api/v1/users/{id}': { ...forAnyone, json: nameAndEmail },
   'PATCH /api/v1/users/{id}': { ...forAnyone, json: nameAndEmail },
   'DELETE /api/v1/users/{id}': forAnyone,
+  'GET /.well-known/openid-configuration': forAnyone,
+  'GET /.well-known/jwks.json': forAnyone,
   'GET /openapi.json': forAnyone,
   'HEAD /openapi.json': forAnyone,
   'GET /docs': forAnyone,

@@ -25,7 +25,7 @@ export const claimsWith = (claims: Readonly<Record<string, unknown>>) => ({
  */
 export const signToken = (
   claims: unknown,
-  secret: string,
+  secret: string | Buffer,
   header: object | string = soundHeader,
 ): string => {
   const signed = `${encode(header)}.${encode(claims)}`;

@@ -2,7 +2,7 @@
 import createClient from 'openapi-fetch';
 import type { PageData } from '../page-data.ts';
 import type { Problem, paths } from './contract.d.ts';
-import { endSession, signedIn } from './session.ts';
+import { endSession, refresh, signedIn } from './session.ts';
 
 /** The settings in force. */
 export const settings: PageData = JSON.parse(
@@ -56,7 +56,8 @@ export class Failure extends Error {
 const reads = new WeakSet<Response>();
 
 api.use({
-  onRequest: ({ request }) => {
+  onRequest: async ({ request }) => {
+    await refresh();
     const { session } = signedIn.get();
     if (session) request.headers.set('Authorization', `Bearer ${session.token}`);
   },

@@ -36,6 +36,9 @@ export type AuditSealSummary = { key: string; interval: number; newest: SealedFi
 export type SealedFile = { number: number; at: string; until: string; count: number };
 export type SealCheck = { at: string; findings: number; found: string | null };
 export type AuditDays = { table: number; lock: number; archive: number };
+export type TokenIssuer = { issuer: string; jwks_uri: string; id_token_signing_alg_values_supported: Array<string>; subject_types_supported: Array<string>; response_types_supported: Array<string> };
+export type TokenKeySet = { keys: Array<TokenKey> };
+export type TokenKey = Record<string, unknown>;
 export type ErrorMessage = { message: string };
 export type Fault = { message: string; err?: string; hashErr?: string; insertErr?: string };
 export type FieldError = { pointer: string; code: string; detail: string };
@@ -124,5 +127,11 @@ export interface paths {
   };
   "/api/admin/audit-seal": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": AuditSealSummary } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/.well-known/openid-configuration": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": TokenIssuer } }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/.well-known/jwks.json": {
+    get: { parameters: {}; responses: { 200: { content: { "application/json": TokenKeySet } }; default: { content: { "application/problem+json": Problem } } } };
   };
 }

@@ -1,8 +1,10 @@
-/** Who is signed in. The token is kept in the tab and goes with it; no refresh token is kept. */
+/** Who is signed in. The tokens are kept in the tab and go with it. */
 import { createStore } from './store.ts';
 
 export interface Session {
   readonly token: string;
+  /** Where there are sessions. */
+  readonly refreshToken?: string | undefined;
   readonly id: number;
   readonly email: string;
   readonly role: 'user' | 'admin';
@@ -11,19 +13,28 @@ export interface Session {
 }
 
 const key = 'accounts-console-token';
+const refreshKey = 'accounts-console-refresh-token';
 
-/** What a token says of its user. Whether it is valid only the service knows. */
-export const sessionOf = (token: string): Session => {
+/**
+ * What a token says of its user. Whether it is valid only the service knows.
+ * @param since when it was issued, by the clock of this machine if that is known
+ */
+export const sessionOf = (
+  { token, refreshToken }: Pick<Session, 'token' | 'refreshToken'>,
+  since?: number,
+): Session => {
   const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
   const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
-  const { id, email, role, exp } = JSON.parse(new TextDecoder().decode(bytes));
-  return { token, id, email, role, expiresAt: exp * 1000 };
+  const { id, email, role, iat, exp } = JSON.parse(new TextDecoder().decode(bytes));
+  const expiresAt = (since ?? iat * 1000) + (exp - iat) * 1000;
+  return { token, refreshToken, id, email, role, expiresAt };
 };
 
 const readSession = (): Session | undefined => {
   const token = sessionStorage.getItem(key);
-  const session = token ? sessionOf(token) : undefined;
-  return session && session.expiresAt > Date.now() ? session : undefined;
+  const refreshToken = sessionStorage.getItem(refreshKey) ?? undefined;
+  const session = token ? sessionOf({ token, refreshToken }) : undefined;
+  return session && (refreshToken || session.expiresAt > Date.now()) ? session : undefined;
 };
 
 interface SignedIn {
@@ -38,13 +49,40 @@ export const signedIn = createStore<SignedIn>({ session: readSession(), isOver: 
 
 let timer: number | undefined;
 
-const expireInTime = ({ expiresAt }: Session): void => {
+/** Milliseconds before the end of a token in which it is exchanged. */
+const margin = 60_000;
+
+const expireInTime = ({ expiresAt, refreshToken }: Session): void => {
   clearTimeout(timer);
-  timer = setTimeout(endSession, expiresAt - Date.now());
+  const left = expiresAt - Date.now();
+  timer = refreshToken ? setTimeout(refresh, left - margin) : setTimeout(endSession, left);
+};
+
+const exchange = async ({ refreshToken }: Session): Promise<void> => {
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ refreshToken });
+  const since = Date.now();
+  const response = await fetch('/api/refresh', { method: 'POST', headers, body });
+  if (signedIn.get().session?.refreshToken !== refreshToken) return;
+  if (response.ok) beginSession(sessionOf(await response.json(), since));
+  if (response.status === 401) endSession();
+};
+
+let exchanging: Promise<void> | undefined;
+
+/** Exchanges the tokens of the session where they are about to expire. Where that fails, they stay. */
+export const refresh = async (): Promise<void> => {
+  const { session, isOver } = signedIn.get();
+  if (isOver || !session?.refreshToken || session.expiresAt - Date.now() > margin) return;
+  exchanging ??= exchange(session).finally(() => {
+    exchanging = undefined;
+  });
+  await exchanging.catch(() => undefined);
 };
 
 export const beginSession = (session: Session): void => {
   sessionStorage.setItem(key, session.token);
+  if (session.refreshToken) sessionStorage.setItem(refreshKey, session.refreshToken);
   signedIn.set({ session, isOver: false });
   expireInTime(session);
 };
@@ -52,7 +90,7 @@ export const beginSession = (session: Session): void => {
 /** The session is over. What the user has typed stays, for when the same user has signed in again. */
 export const endSession = (): void => {
   const { session, isOver } = signedIn.get();
-  sessionStorage.removeItem(key);
+  sessionStorage.clear();
   if (!session || isOver) return;
   signedIn.set({ session, isOver: true, notice: 'Your session is over. Sign in again to go on.' });
 };
@@ -65,7 +103,7 @@ export const renameSession = (email: string): void => {
 
 /** Forgets the user with all that the console showed. */
 export const forgetSession = (notice?: string): void => {
-  sessionStorage.removeItem(key);
+  sessionStorage.clear();
   clearTimeout(timer);
   signedIn.set({ isOver: false, ...(notice ? { notice } : {}) });
 };

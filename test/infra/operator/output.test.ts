@@ -10,6 +10,7 @@ import { verificationSettings } from '../../support/verification.ts';
 import { archiveIn, becomesSealed } from '../local/sealed-archive.ts';
 
 const service = await operatedServiceForThisFile({
+  TOKEN_SIGNING: 'RS256',
   SESSION_DAYS: '90',
   AUDIT_SEAL_INTERVAL: '1',
   ...verificationSettings.on,
@@ -40,6 +41,7 @@ const runs: Readonly<Record<string, () => readonly [readonly string[], string, s
   'reset-password': () => [[plain?.email ?? ''], 'UPDATE'],
   'verify-email': () => [[plain?.email ?? ''], 'UPDATE'],
   'rotate-secret': () => [[], 'UPDATE'],
+  'rotate-signing-key': () => [[], 'CREATE'],
   'import-users': () => [[users], 'CREATE'],
   'export-users': () => [['-'], 'EXPORT'],
   'replay-audit': () => [[log], 'CREATE'],

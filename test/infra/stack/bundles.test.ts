@@ -272,7 +272,13 @@ describe('the content of a bundle', () => {
     // Links sign and verify nothing: they need the secret for the key of a count.
     ['jose/', namesOf(({ name, uses }) => uses.has('secret') && name !== 'password-resets-set')],
     ['@aws-sdk/client-sesv2/', ['send-mail']],
-    ['@smithy/', namesOf(({ permissions, uses }) => permissions.length > 0 || uses.has('secret'))],
+    [
+      '@smithy/',
+      namesOf(
+        ({ permissions, uses }) =>
+          permissions.length > 0 || uses.has('secret') || uses.has('keys.read'),
+      ),
+    ],
   ])('contains %s exactly where it is used', (module, users) => {
     expect(carriersOf(module)).toEqual(users);
   });

@@ -11,7 +11,8 @@ const wrong = ['INVALID_CREDENTIALS', 'USER_NOT_REGISTERED'];
 /** @returns undefined when the service asks for a code */
 const logIn = async (body: Credentials): Promise<Session | undefined> => {
   try {
-    return sessionOf((await send(api.POST('/api/login', { body }))).token);
+    const since = Date.now();
+    return sessionOf(await send(api.POST('/api/login', { body })), since);
   } catch (error) {
     if (error instanceof Failure && error.code === 'LOGIN_CODE_REQUIRED') return undefined;
     const isWrong = error instanceof Failure && wrong.includes(error.code);

@@ -1,0 +1,54 @@
+/** What those read who verify tokens elsewhere, where a key signs them. */
+import * as v from 'valibot';
+import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
+import type { ServiceValues } from '../../lib/settings.ts';
+
+const forAnyone = {
+  exists: ({ tokenSigning }: ServiceValues) => tokenSigning === 'RS256',
+  caller: 'anyone',
+} as const;
+
+export const getIssuer = {
+  route: 'GET /.well-known/openid-configuration',
+  ...forAnyone,
+} as const satisfies Contract;
+
+export const getKeys = {
+  route: 'GET /.well-known/jwks.json',
+  ...forAnyone,
+} as const satisfies Contract;
+
+const tokenIssuer = () =>
+  v.object({
+    issuer: v.string(),
+    jwks_uri: v.string(),
+    id_token_signing_alg_values_supported: v.array(v.string()),
+    subject_types_supported: v.array(v.string()),
+    response_types_supported: v.array(v.string()),
+  });
+
+const tokenKey = () => named('TokenKey', v.record(v.string(), v.string()));
+
+export const tag = 'Accounts';
+
+export const descriptions: Descriptions = {
+  getIssuer: () => ({
+    id: 'getIssuer',
+    summary: 'Get the issuer of tokens',
+    success: {
+      status: 200,
+      description: 'The issuer.',
+      schema: named('TokenIssuer', tokenIssuer()),
+    },
+  }),
+
+  getKeys: () => ({
+    id: 'getKeys',
+    summary: 'Get the keys of tokens',
+    success: {
+      status: 200,
+      description: 'A JSON Web Key Set.',
+      schema: named('TokenKeySet', v.object({ keys: v.array(tokenKey()) })),
+    },
+  }),
+};

@@ -1,0 +1,108 @@
+import { keysLifetime } from '../../../lib/auth/signing-key.ts';
+import { config } from '../../../lib/settings.ts';
+import { hour } from '../../../lib/time.ts';
+import { recordChange } from '../audit.ts';
+import type { Command, Run } from '../command.ts';
+import { Failure, UsageError } from '../failure.ts';
+import { openKeys } from '../signing-keys.ts';
+
+/**
+ * Milliseconds from the publication of a key to its first signature: API Gateway keeps keys for two
+ * hours. The least is what all functions take to read it, and KMS to let them use it.
+ */
+const publication = { delay: 2 * hour * 1000, least: keysLifetime };
+
+/** Milliseconds from the last signature of a key to the expiry of the last token that it signed. */
+const retirementDelay = () => keysLifetime + 60_000 * (config.tokenMinutes + 1);
+
+const text = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '');
+const after = (delay: number): string => text(Date.now() + delay);
+
+/** A step: the key that it is about, when it is due, its work, and what to print. */
+interface Step {
+  readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly kid: string;
+  readonly due: number;
+  /** When it is possible because a key is lost. */
+  readonly dueIfLost?: number;
+  readonly work: () => Promise<unknown>;
+  readonly done: string;
+}
+
+type Keys = Awaited<ReturnType<typeof openKeys>>;
+
+const publish = async ({ next, make, put }: Keys): Promise<Step> => {
+  if (next) {
+    const from = text(next.since + publication.delay);
+    throw new Failure(`The key ${next.kid} is published already. Next: --sign, from ${from} on.`);
+  }
+  const { id, kid } = await make();
+  const done = `Published the key ${kid}, which signs nothing yet.
+Next: --sign, from ${after(publication.delay)} on, when all who verify tokens have read it.`;
+  return { action: 'CREATE', kid, due: 0, work: () => put('next', id), done };
+};
+
+const sign = ({ next, current, previous, put, remove }: Keys): Step => {
+  if (!next) throw new Failure('No key is published: run this without options first.');
+  const isHalfDone = [previous?.id, next.id].includes(current.id);
+  if (previous && !isHalfDone) {
+    throw new Failure('The previous key is still published: run --retire first.');
+  }
+  const work = async () => {
+    if (next.id !== current.id) await put('previous', current.id);
+    await put('current', next.id);
+    await remove('next');
+  };
+  const done = `The key ${next.kid} signs, in all functions from ${after(keysLifetime)} on.
+Next: --retire, from ${after(retirementDelay())} on, when the last token of the key before has expired.`;
+  const due = next.since + publication.delay;
+  const dueIfLost = next.since + publication.least;
+  return { action: 'UPDATE', kid: next.kid, due, dueIfLost, work, done };
+};
+
+const retire = ({ current, previous, remove, destroy }: Keys): Step => {
+  if (!previous || previous.id === current.id) throw new Failure('There is no previous key.');
+  const { id, kid, since } = previous;
+  const work = async () => {
+    await remove('previous');
+    await destroy(id);
+  };
+  const done = `Tokens of the key ${kid} are refused from ${after(keysLifetime)} on, by API Gateway within two hours.
+The rotation is complete.`;
+  return { action: 'DELETE', kid, due: since + retirementDelay(), work, done };
+};
+
+const run: Run = async ({ operator, options }) => {
+  if (options.sign && options.retire) throw new UsageError('Give --sign or --retire, not both.');
+  if (config.tokenSigning === 'HS256') {
+    throw new Failure('A secret signs the tokens of this service: see rotate-secret.');
+  }
+  const keys = await openKeys();
+  const step = options.sign ? sign(keys) : options.retire ? retire(keys) : await publish(keys);
+  const { action, kid, due, dueIfLost = 0, work, done } = step;
+  const from = options.now ? dueIfLost : due;
+  if (Date.now() < from) {
+    throw new Failure(`It is too early. Run this from ${text(from)} on; --now is for a lost key.`);
+  }
+  await recordChange(
+    { operator, action, resource: 'signing-key', resource_id: kid },
+    async () => {
+      await work();
+      console.log(done);
+    },
+    { check: 'Run it again: it does what is left of the step.' },
+  );
+};
+
+export const rotateSigningKey: Command = {
+  summary: 'replace the key that signs tokens which others verify, in three steps',
+  options: {
+    '--sign': 'let the published key sign',
+    '--retire': 'end the key that signed before',
+    '--now': 'take the step early, because a key is lost: some tokens are refused',
+  },
+  help: `Without an option, makes a key and publishes it. Two hours later --sign lets it sign, and when
+the last token of the key before has expired, --retire ends that. Each step says when the next one
+is possible, and is refused before.`,
+  run,
+};

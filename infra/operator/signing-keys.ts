@@ -1,0 +1,103 @@
+/** The keys of tokens as commands change them: in AWS KMS by aliases, on one machine by files. */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  CreateAliasCommand,
+  CreateKeyCommand,
+  DeleteAliasCommand,
+  GetPublicKeyCommand,
+  KMSClient,
+  paginateListAliases,
+  ScheduleKeyDeletionCommand,
+  UpdateAliasCommand,
+} from '@aws-sdk/client-kms';
+import { publishedKey, type Stage, stages } from '../../lib/auth/signing-key.ts';
+import { config } from '../../lib/settings.ts';
+import { writePrivately } from '../local/folder.ts';
+import { makeTokenKey } from '../local/settings.ts';
+
+/** A key, by what brings it into a stage: its id in KMS, or its text; and since when it is there. */
+interface Placed {
+  readonly id: string;
+  readonly since: number;
+}
+
+type HeldKey = Placed & { readonly kid: string };
+
+interface Place {
+  /** The key that signs until the first rotation. */
+  readonly first: () => string;
+  read(stage: Stage): Promise<Placed | undefined>;
+  publicKeyOf(id: string): Promise<KeyObject>;
+  /** Makes a key that is in no stage. */
+  make(): Promise<string>;
+  put(stage: Stage, id: string): Promise<unknown>;
+  remove(stage: Stage): Promise<unknown>;
+  /** Destroys a key that is in no stage, unless it is the first one. */
+  destroy(id: string): Promise<unknown>;
+}
+
+const inFiles: Place = {
+  first: () => readFileSync(config.tokenSigningKey, 'utf8'),
+  read: async (stage) => {
+    const file = config.tokenKeys + stage;
+    if (!existsSync(file)) return undefined;
+    return { id: readFileSync(file, 'utf8'), since: statSync(file).mtimeMs };
+  },
+  publicKeyOf: async (pem) => createPublicKey(pem),
+  make: async () => makeTokenKey(),
+  put: async (stage, pem) => writePrivately(config.tokenKeys + stage, pem),
+  remove: async (stage) => rmSync(config.tokenKeys + stage),
+  destroy: async () => undefined,
+};
+
+const inKms = (): Place => {
+  const requestHandler = { requestTimeout: 5000, throwOnRequestTimeout: true };
+  const client = new KMSClient({ requestHandler });
+  const first = config.tokenSigningKey.replace(/.*\//, '');
+  return {
+    first: () => first,
+    read: async (stage) => {
+      for await (const { Aliases = [] } of paginateListAliases({ client }, {})) {
+        const found = Aliases.find(({ AliasName }) => AliasName === config.tokenKeys + stage);
+        if (found) return { id: found.TargetKeyId ?? '', since: Number(found.LastUpdatedDate) };
+      }
+      return undefined;
+    },
+    publicKeyOf: async (KeyId) => {
+      const { PublicKey = [] } = await client.send(new GetPublicKeyCommand({ KeyId }));
+      return createPublicKey({ key: Buffer.from(PublicKey), type: 'spki', format: 'der' });
+    },
+    make: async () => {
+      const input = { KeySpec: 'RSA_2048', KeyUsage: 'SIGN_VERIFY' } as const;
+      const Description = `Signs tokens, by ${config.tokenKeys}*`;
+      const { KeyMetadata } = await client.send(new CreateKeyCommand({ ...input, Description }));
+      return KeyMetadata?.KeyId ?? '';
+    },
+    put: async (stage, TargetKeyId) => {
+      const alias = { AliasName: config.tokenKeys + stage, TargetKeyId };
+      await client.send(new CreateAliasCommand(alias)).catch((error) => {
+        if (error.name !== 'AlreadyExistsException') throw error;
+        return client.send(new UpdateAliasCommand(alias));
+      });
+    },
+    remove: (stage) => client.send(new DeleteAliasCommand({ AliasName: config.tokenKeys + stage })),
+    destroy: async (KeyId) =>
+      KeyId !== first && client.send(new ScheduleKeyDeletionCommand({ KeyId })),
+  };
+};
+
+/** The keys of the service that the command is for, and what changes them. */
+export const openKeys = async () => {
+  const place = config.tokenKeys.startsWith('alias/') ? inKms() : inFiles;
+  const held = async (placed: Placed | undefined): Promise<HeldKey | undefined> =>
+    placed && { ...placed, kid: publishedKey(await place.publicKeyOf(placed.id)).kid };
+  const [next, current, previous] = await Promise.all(stages.map(place.read));
+  return {
+    ...place,
+    next: await held(next),
+    current: (await held(current ?? { id: place.first(), since: 0 })) as HeldKey,
+    previous: await held(previous),
+    make: async () => (await held({ id: await place.make(), since: Date.now() })) as HeldKey,
+  };
+};

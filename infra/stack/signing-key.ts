@@ -1,0 +1,72 @@
+import { RemovalPolicy, type Stack, Validations } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import type { DeploymentSettings } from '../deployment-settings.ts';
+import type { Use } from '../uses.ts';
+import { kmsUrl, type ServiceFunction } from './function.ts';
+
+/** What the uses of a function allow it to do with keys, and under which conditions. */
+const permissions: readonly (readonly [Use, string, object])[] = [
+  ['keys.read', 'kms:GetPublicKey', {}],
+  [
+    'keys.sign',
+    'kms:Sign',
+    {
+      StringEquals: {
+        'kms:SigningAlgorithm': 'RSASSA_PKCS1_V1_5_SHA_256',
+        'kms:MessageType': 'DIGEST',
+      },
+    },
+  ],
+];
+
+/**
+ * Allows what a function does with the first key, and with those to which an alias leads: any of the
+ * three, because KMS takes minutes to see that one was moved.
+ */
+const grant = (stack: Stack, each: ServiceFunction, names: string, firstKey: string): void => {
+  const aliases = ['next', 'current', 'previous'].map((stage) => names + stage);
+  const arnOf = (resource: string) => stack.formatArn({ service: 'kms', resource });
+  const leading = { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': aliases } };
+  const allow = (action: string, resources: string[], conditions: object) =>
+    each.lambda.addToRolePolicy(new PolicyStatement({ actions: [action], resources, conditions }));
+  for (const [use, action, conditions] of permissions) {
+    if (!each.definition.uses.has(use)) continue;
+    // With the aliases, so that KMS says of one that does not exist that there is none.
+    allow(action, [firstKey, ...aliases.map(arnOf)], conditions);
+    allow(action, [arnOf('key/*')], { ...conditions, ...leading });
+  }
+  Validations.of(each).acknowledge({
+    id: 'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:kms:<AWS::Region>:<AWS::AccountId>:key/*]',
+    reason: 'A condition allows only keys to which an alias of this service leads.',
+  });
+};
+
+/**
+ * The key that signs tokens until the first rotation, where others verify tokens. The operator's
+ * command makes all further keys, and the aliases by which functions find them.
+ * @param url the address of the API
+ * @returns the variables by which functions, and that command, find the keys
+ */
+export const createSigningKey = (
+  stack: Stack,
+  { tokenSigning }: DeploymentSettings,
+  { functions, url, keep }: { functions: readonly ServiceFunction[]; url: string; keep: boolean },
+): Readonly<Record<string, string>> => {
+  if (tokenSigning === 'HS256') return {};
+  const { keyArn } = new Key(stack, 'TokenSigningKey', {
+    description: `Signs the tokens of ${stack.stackName}`,
+    keySpec: KeySpec.RSA_2048,
+    keyUsage: KeyUsage.SIGN_VERIFY,
+    removalPolicy: keep ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
+  const names = `alias/${stack.stackName}/token-signing-`;
+  const variables = { TOKEN_SIGNING_KEY: keyArn, TOKEN_KEYS: names, API_URL: url };
+  for (const each of functions.filter(({ definition }) => definition.uses.has('keys.read'))) {
+    grant(stack, each, names, keyArn);
+    for (const [name, value] of Object.entries({ ...variables, KMS_URL: kmsUrl(stack) })) {
+      each.lambda.addEnvironment(name, value);
+    }
+  }
+  return variables;
+};

@@ -1,0 +1,126 @@
+/**
+ * The keys of tokens that others verify (functions/README.md, Tokens that others verify). A key is
+ * first the next one, which is only published, then the current one, which signs, and at last the
+ * previous one, whose tokens are still good. The names of the three are those of aliases in AWS KMS,
+ * or of files on one machine.
+ */
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { describeFault, logError } from '../log.ts';
+import { config } from '../settings.ts';
+import { callKms } from '../signed-request.ts';
+
+export const stages = ['next', 'current', 'previous'] as const;
+export type Stage = (typeof stages)[number];
+
+/** Milliseconds for which a function uses the keys that it has read. */
+export const keysLifetime = 5 * 60_000;
+
+/** Milliseconds between two attempts to read them, however many tokens name an unknown key. */
+const askingInterval = 60_000;
+
+/** A public key as it is published (RFC 7517). Its `kid` is its thumbprint (RFC 7638). */
+export const publishedKey = (key: KeyObject) => {
+  const { n, e } = key.export({ format: 'jwk' });
+  const thumbprint = createHash('sha256').update(JSON.stringify({ e, kty: 'RSA', n }));
+  return { kty: 'RSA', n, e, alg: 'RS256', use: 'sig', kid: thumbprint.digest('base64url') };
+};
+
+/** A key. @param signText makes a signature by RSASSA-PKCS1-v1_5 with SHA-256 */
+const tokenKey = (key: KeyObject, signText: (text: string) => Promise<Buffer>) => ({
+  published: publishedKey(key),
+  cryptoKey: key.toCryptoKey({ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, true, ['verify']),
+  sign: signText,
+});
+
+type TokenKey = ReturnType<typeof tokenKey>;
+/** The first signs, all of them verify. */
+export type TokenKeys = readonly [TokenKey, ...TokenKey[]];
+
+const inKms = async (name: string): Promise<TokenKey> => {
+  // It signs by its id, not by an alias: a token's `kid` and its signature are of one key.
+  const { KeyId, PublicKey } = await callKms('GetPublicKey', name);
+  const der = Buffer.from(PublicKey, 'base64');
+  return tokenKey(createPublicKey({ key: der, type: 'spki', format: 'der' }), async (text) => {
+    const { Signature } = await callKms('Sign', KeyId, {
+      Message: createHash('sha256').update(text).digest('base64'),
+      MessageType: 'DIGEST',
+      SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',
+    });
+    return Buffer.from(Signature, 'base64');
+  });
+};
+
+const inPem = (pem: string): TokenKey => {
+  const key = createPrivateKey(pem);
+  return tokenKey(createPublicKey(key), async (text) => sign('sha256', Buffer.from(text), key));
+};
+
+/** @param name an ARN or an alias in KMS, a file, or the key itself */
+const readKey = async (name: string): Promise<TokenKey> => {
+  if (/^(arn:|alias\/)/.test(name)) return inKms(name);
+  return inPem(name.startsWith('-----') ? name : await readFile(name, 'utf8'));
+};
+
+const readStage = async (stage: Stage): Promise<TokenKey | undefined> => {
+  try {
+    return config.tokenKeys ? await readKey(config.tokenKeys + stage) : undefined;
+  } catch (error) {
+    const { name, code = name } = error as NodeJS.ErrnoException;
+    if (['NotFoundException', 'ENOENT'].includes(code)) return undefined;
+    // For minutes after its alias was made, KMS may not let functions read the next key.
+    if (stage !== 'next') throw error;
+    return void logError('next-signing-key-not-read', describeFault(error));
+  }
+};
+
+const readKeys = async (): Promise<TokenKeys> => {
+  const [next, current, previous] = await Promise.all(stages.map(readStage));
+  // Until the first rotation the first key has no other name.
+  const signing = current ?? (await readKey(config.tokenSigningKey));
+  return [signing, ...[next, previous].filter((key) => key !== undefined)];
+};
+
+/**
+ * Caches keys for {@link keysLifetime}. When they cannot be read, those that were read last stay in
+ * use; if there are none, the error is thrown.
+ * @returns a function that gives the keys: it reads them again for a `kid` that none of them has, but
+ *   once in {@link askingInterval} at most
+ */
+export const cachedTokenKeys = (read: () => Promise<TokenKeys>, clock = () => Date.now()) => {
+  let keys: TokenKeys | undefined;
+  let [readAt, askedAt] = [0, 0];
+  let asking: Promise<void> | undefined;
+
+  const ask = async () => {
+    askedAt = clock();
+    try {
+      keys = await read();
+      readAt = askedAt;
+    } catch (error) {
+      if (!keys) throw error;
+      logError('signing-keys-not-read', describeFault(error));
+    }
+  };
+
+  // A clock that was set back has passed too.
+  const isPast = (time: number, length: number) => Math.abs(clock() - time) >= length;
+
+  return async (kid?: string): Promise<TokenKeys> => {
+    const isUnknown = kid !== undefined && !keys?.some(({ published }) => published.kid === kid);
+    const isWanted = isUnknown || isPast(readAt, keysLifetime);
+    if (!keys || (isWanted && isPast(askedAt, askingInterval))) {
+      asking ??= ask().finally(() => {
+        asking = undefined;
+      });
+      await asking;
+    }
+    return keys as TokenKeys;
+  };
+};
+
+/**
+ * The keys that sign and verify tokens.
+ * @throws the errors of KMS or of the file system while they cannot be read and never were
+ */
+export const tokenKeys = cachedTokenKeys(readKeys);
