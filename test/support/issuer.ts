@@ -1,16 +1,20 @@
 /** An OpenID Connect issuer on this machine, and what an app does with its ID tokens. */
 import { createHash, randomUUID } from 'node:crypto';
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll } from 'vitest';
 import type { AcceptanceService } from './acceptance.ts';
 import type { ApiAnswer, ApiClient } from './client.ts';
 import { startLoopback } from './loopback.ts';
 import { type MailingService, mailingServiceForThisFile } from './mailbox.ts';
 
+/** The claims of a token; undefined ones are left out. */
+export type Claims = Readonly<Record<string, unknown>>;
+
 export const audience = 'app.example.com';
 
-const makeKey = async (alg: string) => {
-  const kid = randomUUID();
+/** A key, which an issuer has or not. */
+export const makeKey = async (alg: string) => {
+  const kid: string = randomUUID();
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
   return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
 };
@@ -24,9 +28,9 @@ export interface Issuer {
   keys: readonly Key[];
   /** Whether it answers nothing but errors. */
   isDown: boolean;
-  /** An ID token. @param claims undefined ones are left out */
+  /** An ID token. */
   issue(
-    claims: JWTPayload,
+    claims: Claims,
     with_?: { key?: Pick<Key, 'alg' | 'kid' | 'privateKey'> | undefined; issuer?: string },
   ): Promise<string>;
   rotate(alg?: string): Promise<void>;
@@ -64,14 +68,12 @@ export const startIssuer = async (): Promise<Issuer> => {
   return issuer;
 };
 
-export const makeForeignKey = makeKey;
-
 /** As apps of Apple's systems hand a nonce over. */
 export const hashed = (nonce: string): string => createHash('sha256').update(nonce).digest('hex');
 
 /** A person whom an issuer knows. */
-export const newPerson = (fields: JWTPayload = {}): JWTPayload => {
-  const sub = randomUUID();
+export const newPerson = (fields: Claims = {}) => {
+  const sub: string = randomUUID();
   return { sub, email: `${sub}@example.org`, email_verified: true, ...fields };
 };
 
@@ -79,7 +81,7 @@ export const newPerson = (fields: JWTPayload = {}): JWTPayload => {
 export const identityClient = (api: ApiClient, issuer: Issuer) => {
   const newNonce = async (): Promise<string> => (await api('POST', '/api/login/nonces')).body.nonce;
   /** An ID token, and the nonce that it is for. */
-  const proofOf = async (claims: JWTPayload) => {
+  const proofOf = async (claims: Claims) => {
     const nonce = await newNonce();
     return { idToken: await issuer.issue({ nonce, ...claims }), nonce };
   };
@@ -89,9 +91,9 @@ export const identityClient = (api: ApiClient, issuer: Issuer) => {
     newNonce,
     proofOf,
     send,
-    signIn: async (person: JWTPayload, fields: object = {}, headers = {}): Promise<ApiAnswer> =>
+    signIn: async (person: Claims, fields: object = {}, headers = {}): Promise<ApiAnswer> =>
       send({ ...(await proofOf(person)), ...fields }, headers),
-    link: async (token: string, person: JWTPayload, fields: object): Promise<ApiAnswer> =>
+    link: async (token: string, person: Claims, fields: object): Promise<ApiAnswer> =>
       api('POST', '/api/identities', { token, json: { ...(await proofOf(person)), ...fields } }),
     identitiesOf: async (token: string) =>
       (await api('GET', '/api/identities', { token })).body.data,

@@ -1,0 +1,115 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { type ApiAnswer, register } from '../support/client.ts';
+import { identityClient, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
+import { mailSettings } from '../support/mailbox.ts';
+import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
+import { faults } from '../support/proxy.ts';
+
+const issuer = await startIssuer();
+const { proxy, service } = await proxiedServiceForThisFile({
+  ...identitySettings(issuer),
+  ...mailSettings,
+  SELF_DELETION: 'on',
+});
+const { api } = service;
+const { identitiesOf, link, proofOf, send, signIn } = identityClient(api, issuer);
+
+const count = (answers: readonly ApiAnswer[], wanted: number) =>
+  answers.filter(({ status }) => status === wanted).length;
+const times = <T>(number: number, work: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: number }, (_, i) => work(i)));
+const profileOf = (token: string) => api('GET', '/api/profile', { token });
+
+describe('An identity', () => {
+  it('that signs in ten times at once for the first time is one user', async () => {
+    const person = newPerson();
+
+    const answers = await times(10, () => signIn(person));
+
+    expect([count(answers, 201), count(answers, 200)]).toEqual([1, 9]);
+    expect(new Set(answers.map(({ body }) => decodeJwt(body.token).id)).size).toBe(1);
+  });
+
+  it('is linked to one of ten accounts', async () => {
+    const person = newPerson();
+    const users = await times(10, () => register(api));
+
+    const answers = await times(10, (i) => {
+      const { token = '', password: currentPassword } = users[i] ?? {};
+      return link(token, person, { currentPassword });
+    });
+
+    expect([count(answers, 201), count(answers, 409)]).toEqual([1, 9]);
+    const linked = await Promise.all(users.map(({ token }) => identitiesOf(token)));
+    expect(linked.flat()).toHaveLength(1);
+  });
+
+  it('that is unlinked while it logs in leaves no session', async () => {
+    const [user, person] = [await register(api), newPerson()];
+    const linked = await link(user.token, person, { currentPassword: user.password });
+    const { id } = linked.body;
+    const proofs = await times(10, () => proofOf(person));
+
+    const [unlinked, ...answers] = await Promise.all([
+      api('DELETE', `/api/identities/${id}`, { token: user.token }),
+      ...proofs.map((proof) => send(proof)),
+    ]);
+
+    expect(unlinked.status).toBe(204);
+    const tokens = answers.filter(({ status }) => status === 200).map(({ body }) => body.token);
+    const profiles = await Promise.all(tokens.map(profileOf));
+    expect(count(profiles, 401)).toBe(tokens.length);
+  });
+
+  it('whose user is deleted while it signs in is of a new user, or of none', async () => {
+    const person = newPerson();
+    const { token } = (await signIn(person)).body;
+    const [deletion, ...proofs] = await times(6, () => proofOf(person));
+
+    const [deleted, ...answers] = await Promise.all([
+      api('POST', '/api/account-deletions', { token, json: deletion }),
+      ...proofs.map((proof) => send(proof)),
+    ]);
+
+    expect(deleted.status).toBe(204);
+    const { body } = await signIn(person);
+    const own = decodeJwt(body.token).id;
+    for (const { status, body } of answers.filter(({ status }) => status < 300)) {
+      const isNew = status === 201 || decodeJwt(body.token).id === own;
+      expect((await profileOf(body.token)).status).toBe(isNew ? 200 : 401);
+    }
+  });
+});
+
+describe('A nonce', () => {
+  it.each([
+    ['a known identity', 200, true],
+    ['a new one', 201, false],
+  ])('is good for one of ten logins of %s', async (_, status, isKnown) => {
+    const person = newPerson();
+    if (isKnown) await signIn(person);
+    const proof = await proofOf(person);
+
+    const answers = await times(10, () => send(proof));
+
+    expect([count(answers, status), count(answers, 401)]).toEqual([1, 9]);
+  });
+
+  it.each(['lose', 'truncate'] as const)(
+    'lets its user in when the response to the write that uses it is lost: %s',
+    async (fault) => {
+      const person = newPerson();
+      for (const operation of ['TransactWriteItems', 'PutItem'] as const) {
+        const proof = await proofOf(person);
+        proxy.impose({ fault: faults[fault], operation, times: 1 });
+
+        const { status } = await send(proof);
+        proxy.impose();
+
+        expect(status).toBe(operation === 'PutItem' ? 200 : 201);
+        expect((await send(proof)).status).toBe(401);
+      }
+    },
+  );
+});

@@ -1,0 +1,253 @@
+import { decodeJwt } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { identityServiceForThisFile, newPerson, startIssuer } from '../../support/issuer.ts';
+import { tokenIn } from '../../support/mailbox.ts';
+import { markVerified, plantLinkToken } from '../../support/reset-tokens.ts';
+import { codeOf, enrol } from '../../support/second-factor.ts';
+
+const issuer = await startIssuer();
+const service = await identityServiceForThisFile(issuer, {
+  SELF_DELETION: 'on',
+  SECOND_FACTOR: 'optional',
+  EMAIL_VERIFICATION: 'on',
+  VERIFY_URL: 'https://app.example.com/verify',
+});
+const { api, adminToken, identitiesOf, link, mailbox, proofOf, signIn } = service;
+
+const invalid = refusal(401, 'Invalid identity token');
+const newUser = async (): Promise<Account> => {
+  const user = await register(api);
+  await markVerified(service.environment, user.id);
+  return user;
+};
+const linkTo = (user: Account, person = newPerson()) =>
+  link(user.token, person, { currentPassword: user.password });
+const unlink = (token: string, id: string, headers = {}) =>
+  api('DELETE', `/api/identities/${id}`, { token, headers });
+const statusOf = async (token: string) => (await api('GET', '/api/profile', { token })).status;
+const logInAs = ({ email, password }: Pick<Account, 'email' | 'password'>) =>
+  api('POST', '/api/login', { json: { email, password } });
+
+/** Somebody who has an identity and no password. */
+const newcomer = async () => {
+  const person = newPerson();
+  const { token } = (await signIn(person)).body;
+  return { person, token, id: Number(decodeJwt(token).id), email: person.email };
+};
+
+describe('POST /api/identities', () => {
+  it('links an identity by the password, which then logs the user in', async () => {
+    const [user, person] = [await newUser(), newPerson({ email: 'other@example.org' })];
+    const second = await logIn(api, user);
+    const agent = uniqueAgent();
+
+    const json = { ...(await proofOf(person)), currentPassword: user.password };
+    const headers = { 'user-agent': agent };
+    const linked = await api('POST', '/api/identities', { token: user.token, json, headers });
+
+    expect(linked.status).toBe(201);
+    expect(linked.body).toMatchObject({ issuer: issuer.url, email: 'other@example.org' });
+    expect(await identitiesOf(user.token)).toEqual([linked.body]);
+    expect([await statusOf(user.token), await statusOf(second)]).toEqual([200, 401]);
+    const { status, body } = await signIn(person);
+    expect([status, decodeJwt(body.token).id]).toEqual([200, user.id]);
+    expect((await logInAs(user)).status).toBe(200);
+    const details = JSON.stringify({ fields: ['identities'], linked: issuer.url });
+    expect(await entriesOf(service, agent)).toMatchObject([{ action: 'UPDATE', details }]);
+    const subject = 'Your sign-in by another provider was changed';
+    expect((await mailbox.mailsTo(user.email, 2)).map((mail) => mail.subject)).toContain(subject);
+  });
+
+  it.each([
+    [{}, refusal(400, 'Current password is required')],
+    [{ currentPassword: 'wrong' }, refusal(403, 'Current password is wrong')],
+    [{ idToken: 'x' }, invalid],
+    [{ nonce: 'x' }, invalid],
+    [{ idToken: '' }, refusal(400, 'ID token and nonce are required')],
+    [{ nonce: 7 }, refusal(400, 'ID token and nonce are required')],
+  ])('with %j links nothing', async (fields, refused) => {
+    const user = await newUser();
+
+    expect(outcome(await link(user.token, newPerson(), fields))).toEqual(refused);
+    expect(await identitiesOf(user.token)).toEqual([]);
+  });
+
+  it('links none to an address that is not verified, which may be that of somebody else', async () => {
+    const user = await register(api);
+
+    expect(outcome(await linkTo(user))).toEqual(refusal(403, 'Email is not verified'));
+  });
+
+  it('links no identity that somebody has, and no eleventh', async () => {
+    const [user, other, person] = [await newUser(), await newUser(), newPerson()];
+
+    expect((await linkTo(user, person)).status).toBe(201);
+    expect(outcome(await linkTo(other, person))).toEqual(refusal(409, 'Identity already linked'));
+    for (let i = 0; i < 9; i += 1) expect((await linkTo(user)).status).toBe(201);
+    expect(outcome(await linkTo(user))).toEqual(refusal(400, 'Too many identities'));
+  });
+
+  it('uses the nonce up, but not where it is refused', async () => {
+    const user = await newUser();
+    const proof = await proofOf(newPerson());
+    const send = (fields: object) =>
+      api('POST', '/api/identities', { token: user.token, json: { ...proof, ...fields } });
+
+    expect((await send({ currentPassword: 'wrong' })).status).toBe(403);
+    expect((await send({ currentPassword: user.password })).status).toBe(201);
+    expect(outcome(await send({ currentPassword: user.password }))).toEqual(invalid);
+  });
+});
+
+describe('DELETE /api/identities/{identity}', () => {
+  it('unlinks an identity, which then is free, and ends the other sessions', async () => {
+    const [user, person, agent] = [await newUser(), newPerson(), uniqueAgent()];
+    const { id } = (await linkTo(user, person)).body;
+    const { token } = (await signIn(person)).body;
+
+    expect((await unlink(user.token, id, { 'user-agent': agent })).status).toBe(204);
+    expect(await statusOf(token)).toBe(401);
+    expect(outcome(await unlink(user.token, id))).toEqual(refusal(404, 'Identity not found'));
+    expect((await linkTo(await newUser(), person)).status).toBe(201);
+    const details = JSON.stringify({ fields: ['identities'], unlinked: issuer.url });
+    expect(await entriesOf(service, agent)).toMatchObject([{ action: 'UPDATE', details }]);
+  });
+
+  it('keeps the last way in', async () => {
+    const { token } = await newcomer();
+    const [{ id }] = await identitiesOf(token);
+
+    const refused = refusal(409, 'The last way to log in cannot be removed');
+    expect(outcome(await unlink(token, id))).toEqual(refused);
+  });
+});
+
+describe('A user without a password', () => {
+  it('confirms by a fresh ID token of a linked identity, and by no other', async () => {
+    const { token, person, id } = await newcomer();
+    const changes = { password: 'a password of her own' };
+    const put = (json: object) => api('PUT', `/api/users/${id}`, { token, json });
+
+    const required = refusal(400, 'ID token and nonce are required');
+    expect(outcome(await put({ ...changes, currentPassword: '.' }))).toEqual(required);
+    expect(outcome(await put({ ...changes, ...(await proofOf(newPerson())) }))).toEqual(invalid);
+    const proof = await proofOf(person);
+    expect((await put({ ...changes, ...proof })).status).toBe(200);
+    expect((await logInAs({ email: person.email, ...changes })).status).toBe(200);
+    const again = await put({ ...changes, ...proof });
+    expect(outcome(again)).toEqual(refusal(400, 'Current password is required'));
+  });
+
+  it('links another identity by one that is linked', async () => {
+    const { token, person } = await newcomer();
+    const { idToken: currentIdToken, nonce: currentNonce } = await proofOf(person);
+
+    expect((await link(token, newPerson(), {})).status).toBe(400);
+    const linked = await link(token, newPerson(), { currentIdToken, currentNonce });
+    expect(linked.status).toBe(201);
+    expect(await identitiesOf(token)).toHaveLength(2);
+  });
+
+  it('changes the address by its link and an ID token', async () => {
+    const { token, person, id } = await newcomer();
+    const email = uniqueEmail();
+    const json = { email, ...(await proofOf(person)) };
+    expect((await api('PUT', `/api/users/${id}`, { token, json })).status).toBe(200);
+    const [mail] = await mailbox.mailsTo(email);
+    const confirm = (fields: object) =>
+      api('PUT', '/api/email-verifications', {
+        json: { token: mail && tokenIn(mail), ...fields },
+      });
+
+    expect((await confirm({ password: 'x' })).status).toBe(400);
+    expect((await confirm(await proofOf(person))).status).toBe(204);
+    expect((await api('GET', '/api/profile', { token })).body.data.email).toBe(email);
+  });
+
+  it('has a second factor, whose code the login asks for and leaves the nonce good', async () => {
+    const { token, person } = await newcomer();
+    const begun = await api('POST', '/api/second-factor', { token, json: await proofOf(person) });
+    const { secret } = begun.body;
+    await api('PUT', '/api/second-factor', { token, json: { code: codeOf(secret) } });
+    const proof = await proofOf(person);
+
+    expect(outcome(await service.send(proof))).toEqual(refusal(401, 'Code required'));
+    const wrong = await service.send({ ...proof, code: '000000' });
+    expect(outcome(wrong)).toEqual(refusal(401, 'Invalid code'));
+    const code = codeOf(secret, { ahead: 1 });
+    expect((await service.send({ ...proof, code })).status).toBe(200);
+    expect(outcome(await service.send({ ...proof, code }))).not.toContain(200);
+  });
+
+  it('deletes the account, and the identity is that of a stranger', async () => {
+    const { token, person, id } = await newcomer();
+    const leave = (json: object) => api('POST', '/api/account-deletions', { token, json });
+
+    expect((await leave({ currentPassword: 'x' })).status).toBe(400);
+    expect((await leave(await proofOf(person))).status).toBe(204);
+    const { status, body } = await signIn(person);
+    expect(status).toBe(201);
+    expect(decodeJwt(body.token).id).toBeGreaterThan(id);
+  });
+
+  it('is refused while suspended, as with a password', async () => {
+    const { person, id } = await newcomer();
+    await api('PUT', `/api/users/${id}/suspension`, { token: adminToken });
+
+    expect(outcome(await signIn(person))).toEqual(refusal(403, 'Account suspended'));
+  });
+});
+
+describe('Neither gets into the account of the other', () => {
+  it('an attacker who registers the address first, and the victim who comes with an identity', async () => {
+    const person = newPerson();
+    const attacker = await register(api, { email: person.email });
+
+    const taken = await signIn({ ...person, email: person.email.toUpperCase() });
+
+    expect(outcome(taken)).toEqual(refusal(409, 'Email already registered'));
+    expect((await linkTo(attacker)).status).toBe(403);
+    // The attacker has got an identity in nevertheless, as when addresses were not verified.
+    await markVerified(service.environment, attacker.id);
+    const own = newPerson();
+    expect((await linkTo(attacker, own)).status).toBe(201);
+    const token = await plantLinkToken(service.environment, attacker.id);
+    const password = 'the victim’s password';
+    await api('PUT', '/api/password-resets', { json: { token, password } });
+    expect(await statusOf(attacker.token)).toBe(401);
+    expect((await logInAs(attacker)).status).toBe(401);
+    const elsewhere = await signIn(own);
+    expect(decodeJwt(elsewhere.body.token).id).not.toBe(attacker.id);
+    const victim = { ...attacker, password, token: await logIn(api, { ...attacker, password }) };
+    expect(await identitiesOf(victim.token)).toEqual([]);
+    expect((await linkTo(victim, person)).status).toBe(201);
+  });
+
+  it.each([true, false, undefined])(
+    'an attacker whose issuer claims the address of a victim (email_verified: %j)',
+    async (email_verified) => {
+      const victim = await newUser();
+
+      const { status } = await signIn(newPerson({ email: victim.email, email_verified }));
+
+      expect(status).toBe(email_verified ? 409 : 403);
+      expect(await identitiesOf(victim.token)).toEqual([]);
+      expect((await logInAs(victim)).status).toBe(200);
+    },
+  );
+});
+
+it('A user with a password and a factor links by both, and not by an ID token', async () => {
+  const user = await newUser();
+  const { secret } = await enrol(api, user);
+  const currentPassword = user.password;
+
+  const proof = await proofOf(newPerson());
+  const others = { currentIdToken: proof.idToken, currentNonce: proof.nonce };
+  expect((await link(user.token, newPerson(), others)).status).toBe(400);
+  expect((await link(user.token, newPerson(), { currentPassword })).status).toBe(400);
+  const code = codeOf(secret, { ahead: 1 });
+  expect((await link(user.token, newPerson(), { currentPassword, code })).status).toBe(201);
+});
