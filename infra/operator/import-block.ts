@@ -1,7 +1,8 @@
 /** How users of another system are stored, many at a time, and how an earlier import is recognized. */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DomainError } from '../../lib/errors.ts';
+import { DomainError, type ErrorCode } from '../../lib/errors.ts';
+import { linking } from '../../lib/users/identities.ts';
 import {
   emailItemKey,
   getItems,
@@ -99,12 +100,17 @@ const findFresh = async (candidates: readonly Candidate[], run: Import) => {
   });
 };
 
+const refusals: Partial<Record<ErrorCode, string>> = {
+  EMAIL_REGISTERED: 'has an email that was registered just now',
+  IDENTITY_LINKED: 'has an identity that is linked to another user',
+};
+
 /** Stores a user; an admin with an audit entry of its own. */
 const insert = async (candidate: Candidate, id: number, run: Import): Promise<void> => {
   const { user, line } = candidate;
   const mark = importMark(user.password_hash);
   const stored = { ...user, id, version: newVersion(), import_mark: mark };
-  const store = () => repeatOnFault(() => insertUser(stored));
+  const store = () => repeatOnFault(() => insertUser(stored, linking(id, stored.identities)));
   const details = creationDetails(stored);
   const change = { operator: run.operator, action: 'CREATE', resource_id: id, details } as const;
   const check = 'Run the import again: it says whether the user is there.';
@@ -112,8 +118,9 @@ const insert = async (candidate: Candidate, id: number, run: Import): Promise<vo
     await (user.role === 'admin' ? recordChange(change, store, { check }) : store());
     run.stored(candidate, id, 'imported');
   } catch (error) {
-    if (!(error instanceof DomainError) || error.code !== 'EMAIL_REGISTERED') throw error;
-    run.reject(line, 'has an email that was registered just now');
+    const reason = error instanceof DomainError ? refusals[error.code] : undefined;
+    if (!reason) throw error;
+    run.reject(line, reason);
   }
 };
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
 import { config } from '../../lib/settings.ts';
 import { email, name } from '../../lib/users/fields.ts';
+import { makeIdentity, mostIdentities } from '../../lib/users/identities.ts';
 import { type StoredUser, verifiedAs } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
 import { roles } from '../../lib/users/user.ts';
@@ -36,6 +37,25 @@ const idRule = 'must be text, or a whole number up to 9007199254740991: put othe
 
 const invalidForm = { code: 'INVALID_FORMAT' } as const;
 
+const identities = v.pipe(
+  v.array(
+    v.object({
+      issuer: v.pipe(v.string(), v.regex(/^[^#]{1,255}$/)),
+      subject: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+      email: v.nullish(email, null),
+      created_at: v.optional(instant),
+    }),
+  ),
+  v.maxLength(mostIdentities),
+  v.check(
+    (list) =>
+      new Set(list.map(({ issuer, subject }) => `${issuer}#${subject}`)).size === list.length,
+  ),
+);
+
+const identitiesRule = `must be a list of at most ${mostIdentities} objects with issuer and subject`;
+const isIdentities = (given: unknown) => v.is(identities, given);
+
 const importedUser = v.object({
   name,
   email,
@@ -52,6 +72,7 @@ const importedUser = v.object({
   ),
   // An address counts as verified in the other system. Null may mean that nobody knows.
   email_verified: v.optional(v.boolean('must be true or false'), true),
+  identities: v.optional(v.custom<v.InferInput<typeof identities>>(isIdentities, identitiesRule)),
   id: v.nullish(v.union([v.string(), v.pipe(v.number(), v.safeInteger(idRule))], idRule), null),
 });
 
@@ -91,11 +112,16 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
     created_at,
     suspended_at,
     role,
+    identities: given,
     ...rest
   } = parsed.output;
+  const linked = v
+    .parse(identities, given ?? [])
+    .map(({ created_at: at, ...name }) => makeIdentity({ ...name, ...(at && { created_at: at }) }));
   const user = {
     ...rest,
     ...(suspended_at ? { suspended_at } : {}),
+    ...(linked.length > 0 ? { identities: linked } : {}),
     role: role ?? 'user',
     created_at: created_at ?? new Date().toISOString(),
     // Logins take the same time for users without a hash.

@@ -39,7 +39,9 @@ const lineOf = (stored: StoredUser): string => {
   const { email_verified, ...user } = toUser(stored);
   const { suspended_at } = stored;
   const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
-  return `${JSON.stringify({ ...user, password_hash, email_verified, suspended_at })}\n`;
+  const identities = stored.identities?.map(({ id: _, ...identity }) => identity);
+  const line = { ...user, password_hash, email_verified, suspended_at, identities };
+  return `${JSON.stringify(line)}\n`;
 };
 
 /** @returns how many users were written */

@@ -27,7 +27,10 @@ describe('export-users', () => {
     ];
     const suspended = { email: uniqueEmail(), suspended_at: '2026-01-31T09:05:00.000Z' };
     const [{ password_hash }] = (await service.users()) as [{ password_hash: string }];
-    await writeFile(out('one.ndjson'), JSON.stringify({ name: 'S', password_hash, ...suspended }));
+    const at = { created_at: '2026-02-28T09:05:00.000Z' };
+    const identity = { issuer: 'https://a.example', subject: '1#2', email: null, ...at };
+    const linked = { ...suspended, identities: [identity] };
+    await writeFile(out('one.ndjson'), JSON.stringify({ name: 'S', password_hash, ...linked }));
     await operate(['import-users', out('one.ndjson')]);
     const file = out('all.ndjson');
     const other = await operatedServiceForThisTest({ ADMIN_EMAIL: 'other@example.org' });
@@ -48,7 +51,10 @@ describe('export-users', () => {
     }
     const [admin] = (await other.users()).filter(({ email }) => email === service.admin.email);
     expect(admin).toMatchObject({ role: 'admin' });
-    expect(await other.users()).toContainEqual(expect.objectContaining(suspended));
+    const identities = [expect.objectContaining(identity)];
+    expect(await other.users()).toContainEqual(
+      expect.objectContaining({ ...suspended, identities }),
+    );
     const json = { email: suspended.email, password: service.admin.password };
     expect(outcome(await other.api('POST', '/api/login', { json }))).toEqual(
       refusal(403, 'Account suspended'),
@@ -84,14 +90,16 @@ describe('export-users', () => {
       Number(a.id) - Number(b.id);
     expect([status, stderr]).toEqual([0, `Exported ${users.length.toLocaleString('en')} users.\n`]);
     expect([...parse(stdout)].sort(byId)).toEqual(
-      users.map(({ id, name, email, role, created_at, password_hash, suspended_at }) => ({
+      users.map(({ id, name, email, role, created_at, password_hash, ...others }) => ({
         id,
         name,
         email,
         role,
         created_at,
         password_hash,
-        ...(suspended_at ? { suspended_at } : {}),
+        ...(others.suspended_at ? { suspended_at: others.suspended_at } : {}),
+        // The id of an identity is another one where it is imported.
+        ...(others.identities ? { identities: [expect.not.objectContaining({ id: 0 })] } : {}),
       })),
     );
   });

@@ -72,6 +72,20 @@ describe('import-users', () => {
     expect(body.map(({ email }: { email: string }) => email)).toContain(second);
   });
 
+  it('links identities, each to one user, and names the rule that a list of them breaks', async () => {
+    const [identity, name] = [{ issuer: 'https://a.example', subject: randomUUID() }, 'identities'];
+    const lists = [[identity], [identity], [identity, identity], [{ issuer: 'a#b', subject: 'x' }]];
+
+    const { stdout, stderr } = await importText(
+      lists.map((each) => line({ [name]: each, password_hash: null })).join('\n'),
+    );
+
+    expect(stdout).toBe(summary(1, 0, 3));
+    const rule = 'identities must be a list of at most 10 objects with issuer and subject';
+    expect(stderr).toMatch(/Line [12]: has an identity that is linked to another user\./);
+    for (const number of [3, 4]) expect(stderr).toContain(`Line ${number}: ${rule}`);
+  });
+
   it('reads times as PostgreSQL prints them, in whatever zone', async () => {
     const times = {
       '2024-03-01 12:34:56.789+00': '2024-03-01T12:34:56.789Z',
