@@ -4,6 +4,8 @@ export interface PageData {
   readonly product: string;
   /** Whether there are sessions. */
   readonly sessions: boolean;
+  /** Whether users can log in by identities of other issuers. */
+  readonly identities: boolean;
   readonly secondFactor: 'off' | 'optional' | 'admins';
   readonly passwordMinLength: number;
   /** Whether links that reset passwords are mailed. */

@@ -1,6 +1,6 @@
 /** The page of the console. Its script makes all that it shows (functions/console/web). */
 import type { FileNames } from '../../lib/http/kept.ts';
-import { hasSessions, type ServiceValues, sendsMail } from '../../lib/settings.ts';
+import { hasIdentities, hasSessions, type ServiceValues, sendsMail } from '../../lib/settings.ts';
 import type { PageData } from './page-data.ts';
 
 /** The Content-Security-Policy of the page. No script of it turns text into HTML or code. */
@@ -22,6 +22,7 @@ const productOf = ({ productName }: ServiceValues): string => productName || 'Ac
 const dataOf = (settings: ServiceValues): PageData => ({
   product: productOf(settings),
   sessions: hasSessions(settings),
+  identities: hasIdentities(settings),
   secondFactor: settings.secondFactor,
   passwordMinLength: settings.passwordMinLength,
   auditSeal: settings.auditSeal,

@@ -1,4 +1,7 @@
-/** An OpenID Connect issuer on this machine, and what an app does with its ID tokens. */
+/**
+ * An OpenID Connect issuer on this machine, and what an app does with its ID tokens. What its SDK would
+ * do, it does by `/token`: it issues one with the claims of the query.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll } from 'vitest';
@@ -40,6 +43,12 @@ export const startIssuer = async (): Promise<Issuer> => {
   const { url, stop } = await startLoopback((request, _, response) => {
     issuer.asked.push(request.url ?? '');
     if (issuer.isDown) return response.writeHead(503).end();
+    const { pathname, searchParams } = new URL(request.url ?? '/', url);
+    if (pathname === '/token') {
+      response.setHeader('access-control-allow-origin', '*');
+      const claims = { email_verified: true, ...Object.fromEntries(searchParams) };
+      return issuer.issue(claims).then((token) => response.end(token));
+    }
     const isKeys = request.url === '/keys';
     const body = isKeys
       ? { keys: issuer.keys.map(({ jwk }) => jwk) }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeUser } from '../../support/client.ts';
 import { everySetting } from '../../support/every-setting.ts';
+import { identitySettings, startIssuer } from '../../support/issuer.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
 import { enrol } from '../../support/second-factor.ts';
 import { newAccount, sendRegistration } from '../../support/verification.ts';
@@ -18,9 +19,12 @@ const generator = {
 };
 const mavenCopy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
 
+const issuer = await startIssuer();
+
 /** Its settings give it all endpoints and all schemas. */
 const service = await mailingServiceForThisFile({
   ...everySetting,
+  IDENTITY_PROVIDERS: identitySettings(issuer).IDENTITY_PROVIDERS,
   EMAIL_VERIFICATION: 'required',
   REGISTRATIONS_PER_ADDRESS: '1000',
 });
@@ -118,6 +122,9 @@ describe('The client that openapi-generator makes for Kotlin, with the code of f
     const login = `login ${user.email} ${user.password}`;
 
     const outcomes = await follow(
+      `identity ${issuer.url}/token?sub=1&email=ada@example.org`,
+      'profile',
+      `identity ${issuer.url}/token?sub=1&aud=x`,
       `login ${stranger.email} p`,
       `login ${user.email} wrong`,
       login,
@@ -134,6 +141,9 @@ describe('The client that openapi-generator makes for Kotlin, with the code of f
     );
 
     expect(outcomes).toEqual([
+      '',
+      'ada@example.org',
+      'IDENTITY_TOKEN_INVALID',
       'EMAIL_NOT_VERIFIED',
       'INVALID_CREDENTIALS',
       'LOGIN_CODE_REQUIRED',

@@ -46,6 +46,7 @@ describe('GET /console', () => {
     expect(dataIn(renderPage(configFrom({}), {}))).toEqual({
       product: 'Accounts',
       sessions: false,
+      identities: false,
       secondFactor: 'off',
       passwordMinLength: 1,
       passwordReset: false,

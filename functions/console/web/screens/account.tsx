@@ -1,4 +1,5 @@
 import { settings } from '../api.ts';
+import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { PasswordForm, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
@@ -29,6 +30,7 @@ export const Account = () => {
                 </Card>
               )}
             </div>
+            <Identities />
             <Sessions key={changes} id={id} />
           </>
         )}

@@ -19,6 +19,9 @@ fun main(args: Array<String>) {
 
     fun follow(words: List<String>): Any? = when (words[0]) {
         "login" -> accounts.logIn(words[1], words[2], words.getOrNull(3))
+        "identity" -> accounts.logInByIdentity { nonce ->
+            java.net.URI("${words[1]}&nonce=$nonce").toURL().readText()
+        }
         "profile" -> profile().email
         "profiles" -> {
             val emails = java.util.concurrent.ConcurrentLinkedQueue<String>()
