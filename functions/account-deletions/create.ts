@@ -1,6 +1,6 @@
 import { audited } from '../../lib/audit/record.ts';
 import { confirm } from '../../lib/auth/factor-changes.ts';
-import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfDeletion } from '../../lib/mail/hand-over.ts';
 import { deleteUnlessLastAdmin } from '../../lib/users/deletion.ts';
@@ -8,7 +8,7 @@ import { deletionDetails } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.create, async (request) => {
-  const caller = storedCaller(request);
+  const caller = requireBearer(request);
   const { id } = caller;
   const source = sourceOf(request);
   const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;

@@ -5,7 +5,7 @@ import { endSession, endSessions } from '../../lib/users/sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.logout, async (request) => {
-  const { caller, claims, query } = request;
+  const { bearer, claims, query } = request;
   const { scope } = query;
   const logout = {
     ...sourceOf(request),
@@ -16,7 +16,7 @@ export const handler = protectedEndpoint(contract.logout, async (request) => {
   } as const;
   await audited(logout, async () => {
     // A deleted user has no sessions to end.
-    if (caller) await (scope ? endSessions(caller.id) : endSession(caller.id, caller.session.id));
+    if (bearer) await (scope ? endSessions(bearer.id) : endSession(bearer.id, bearer.session.id));
   });
   return { statusCode: 204 };
 });

@@ -1,6 +1,6 @@
 import { linkIdentity, shownIdentity, unlinkIdentity } from '../../lib/auth/identities.ts';
 import { logInByIdentity } from '../../lib/auth/log-in-by-identity.ts';
-import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { type Handler, sourceOf } from '../../lib/http/request.ts';
 import { makeNonce } from '../../lib/identities/nonce.ts';
@@ -20,7 +20,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   }),
 
   [contract.list.route]: protectedEndpoint(contract.list, (request) => {
-    const { identities = [] } = storedCaller(request);
+    const { identities = [] } = requireBearer(request);
     return { statusCode: 200, body: { data: identities.map(shownIdentity) } };
   }),
 
@@ -33,14 +33,14 @@ const handlers: Readonly<Record<string, Handler>> = {
       nonce: currentNonce,
       sourceIp: source.ip_address,
     };
-    const caller = storedCaller(request);
+    const caller = requireBearer(request);
     const identity = await linkIdentity(caller, { idToken, nonce }, confirmation, source);
     return { statusCode: 201, body: shownIdentity(identity) };
   }),
 
   [contract.unlink.route]: protectedEndpoint(contract.unlink, async (request) => {
     const id = request.pathParameters?.identity;
-    await unlinkIdentity(storedCaller(request), id, sourceOf(request));
+    await unlinkIdentity(requireBearer(request), id, sourceOf(request));
     return { statusCode: 204 };
   }),
 };

@@ -1,11 +1,11 @@
 import { beginEnrolment } from '../../lib/auth/factor-changes.ts';
-import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.enrol, async (request) => {
-  const caller = storedCaller(request);
+  const caller = requireBearer(request);
   const own = { caller, source: sourceOf(request), body: request.body };
   const issuer = config.productName || request.requestContext.domainName;
   const enrolment = await beginEnrolment(own, issuer);

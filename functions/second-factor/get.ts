@@ -1,8 +1,8 @@
-import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { factorStanding } from '../../lib/users/items.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.get, (request) => ({
   statusCode: 200,
-  body: factorStanding(storedCaller(request)),
+  body: factorStanding(requireBearer(request)),
 }));

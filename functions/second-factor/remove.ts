@@ -1,10 +1,10 @@
 import { removeOwnFactor } from '../../lib/auth/factor-changes.ts';
-import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.remove, async (request) => {
-  const caller = storedCaller(request);
+  const caller = requireBearer(request);
   const own = { caller, source: sourceOf(request), body: request.body };
   await removeOwnFactor(own);
   return { statusCode: 204 };

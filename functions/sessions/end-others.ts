@@ -1,6 +1,6 @@
 import { audited } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { endOtherSessions } from '../../lib/users/open-sessions.ts';
 import { endSessions } from '../../lib/users/sessions.ts';
@@ -8,7 +8,7 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.endOthers, async (request) => {
   const { id } = request;
-  const caller = storedCaller(request);
+  const caller = requireBearer(request);
   const logout = {
     ...sourceOf(request),
     action: 'LOGOUT',

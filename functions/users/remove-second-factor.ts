@@ -1,7 +1,7 @@
 import { audited } from '../../lib/audit/record.ts';
 import { removeFactor } from '../../lib/auth/factor-changes.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { protectedEndpoint, storedCaller } from '../../lib/http/access.ts';
+import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { notifyOfFactor } from '../../lib/mail/hand-over.ts';
 import { factorRemoved } from '../../lib/second-factor/factor.ts';
@@ -10,7 +10,7 @@ import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.removeSecondFactor, async (request) => {
   const { id } = request;
-  const caller = storedCaller(request);
+  const caller = requireBearer(request);
   if (id === caller.id) throw new DomainError('FORBIDDEN');
   if (!hasFactor(caller)) throw new DomainError('SECOND_FACTOR_REQUIRED');
   const source = sourceOf(request);

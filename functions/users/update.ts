@@ -9,21 +9,21 @@ import { changeDetails } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.update, async (request) => {
-  const { body, caller, claims, id } = request;
+  const { body, bearer, claims, id } = request;
   const { currentPassword, idToken, nonce, ...changes } = body;
   const source = sourceOf(request);
   const confirmation = { currentPassword, idToken, nonce, sourceIp: source.ip_address };
   const change = { ...source, action: 'UPDATE', user_id: claims.id, resource_id: id } as const;
-  const { before, after, made, waits } = await audited(change, async (entry) => {
-    const changed = await changeUser({ id, changes, claims, caller, confirmation });
-    const requested = changed.waits ? { requested: ['email'] } : {};
-    entry.details = { ...changeDetails(changed.before, changed.made), ...requested };
+  const { before, after, applied, awaitsLink } = await audited(change, async (entry) => {
+    const changed = await changeUser({ id, changes, claims, bearer, confirmation });
+    const requested = changed.awaitsLink ? { requested: ['email'] } : {};
+    entry.details = { ...changeDetails(changed.before, changed.applied), ...requested };
     return changed;
   });
-  if (made.role === 'admin' && before.role !== 'admin') {
+  if (applied.role === 'admin' && before.role !== 'admin') {
     logAdminMade(id, { by: claims.id, requestId: source.request_id });
   }
-  await notifyOfChange(before, made, source);
-  if (waits) await mailPendingLink(after, source, caller?.session.id);
+  await notifyOfChange(before, applied, source);
+  if (awaitsLink) await mailPendingLink(after, source, bearer?.session.id);
   return { statusCode: 200, body: toUser(after, claims) };
 });

@@ -9,7 +9,7 @@ import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
 import { unlinking, withoutIdentities } from '../../lib/users/identities.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
-import { hashPassword, verifyPassword } from '../../lib/users/password.ts';
+import { hashPassword, matchesHash } from '../../lib/users/password.ts';
 import { endedSessions } from '../../lib/users/sessions.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
 import { creationDetails } from '../../lib/users/user.ts';
@@ -101,7 +101,7 @@ const ensureConfigured = async (account: NewUser): Promise<void> => {
     user?.role === 'admin' &&
     !user.suspended_at &&
     !isUnverified(user) &&
-    (await verifyPassword(account.password, user.password_hash));
+    (await matchesHash(account.password, user.password_hash));
   if (!isDone) await makeAdmin(account, user);
 };
 

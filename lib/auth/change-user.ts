@@ -24,9 +24,9 @@ import type { Claims } from './token.ts';
 export interface ChangeRequest {
   readonly id: number;
   readonly changes: UserChanges;
-  /** The caller by the token and, where there are sessions, as stored. */
+  /** The caller, by the token and, where there are sessions, as stored. */
   readonly claims: Pick<Claims, 'id' | 'role'>;
-  readonly caller: Bearer | undefined;
+  readonly bearer: Bearer | undefined;
   readonly confirmation: Confirmation;
 }
 
@@ -34,23 +34,23 @@ export interface ChangeRequest {
 export interface Changed {
   readonly before: StoredUser;
   readonly after: StoredUser;
-  /** The changes without an address that waits for its link. */
-  readonly made: UserChanges;
-  /** Whether an address waits. */
-  readonly waits: boolean;
+  /** The changes that took effect: all but an address that waits for its link. */
+  readonly applied: UserChanges;
+  /** Whether an address waits for its link. */
+  readonly awaitsLink: boolean;
 }
 
-/** The check of whether the caller may change a user as read. */
-const permissionCheck = ({ id, changes, claims, caller, confirmation }: ChangeRequest) => {
+/** Makes the check of whether the caller may change a user as read. */
+const permissionCheck = ({ id, changes, claims, bearer, confirmation }: ChangeRequest) => {
   if (id !== claims.id) {
     return async ({ made_by }: StoredUser): Promise<void> => {
       if (claims.role !== 'admin' && made_by !== claims.id) throw new DomainError('FORBIDDEN');
     };
   }
-  if (!caller) return async () => undefined;
-  const checkPassword = passwordCheck(caller, confirmation);
+  if (!bearer) return async () => undefined;
+  const checkPassword = passwordCheck(bearer, confirmation);
   return async (user: StoredUser): Promise<void> => {
-    requireOpen(user, caller.session);
+    requireOpen(user, bearer.session);
     const { password, email = user.email } = changes;
     if (password !== undefined || email !== user.email) await checkPassword(user);
   };
@@ -58,7 +58,7 @@ const permissionCheck = ({ id, changes, claims, caller, confirmation }: ChangeRe
 
 /**
  * What another address of one's own sets: where addresses are verified, it waits for its mailed link.
- * Where nobody may know who has an account, it is not looked up: its mail tells its holder.
+ * Where nobody may know who has an account, this does not look for a holder, who gets a mail instead.
  */
 const ownAddress = async (user: StoredUser, email: string): Promise<Fields> => {
   if (config.emailVerification === 'off') return { email };
@@ -87,13 +87,13 @@ const fieldsOf = async (
   request: ChangeRequest,
   hash: () => Promise<string>,
 ): Promise<Fields> => {
-  const { changes, claims, caller } = request;
+  const { changes, claims, bearer } = request;
   const { password, email: _, ...shown } = changes;
   const address = await addressFields(user, request);
   const isOwn = user.id === claims.id;
   const isDemoted = user.role === 'admin' && shown.role === 'user';
   const endsSessions = password !== undefined || (isOwn && address.email) || isDemoted;
-  const kept = isOwn && (shown.role ?? user.role) === user.role ? caller?.session : undefined;
+  const kept = isOwn && (shown.role ?? user.role) === user.role ? bearer?.session : undefined;
   return {
     ...shown,
     ...(password === undefined ? {} : { password_hash: await hash() }),
@@ -102,8 +102,8 @@ const fieldsOf = async (
   };
 };
 
-/** Whoever makes a user an admin must be one at the instant of the write. */
-const grantorCheck = (user: StoredUser, { changes, claims }: ChangeRequest) => {
+/** The steps by which whoever makes a user an admin must be one at the instant of the write. */
+const grantorSteps = (user: StoredUser, { changes, claims }: ChangeRequest) => {
   if (changes.role !== 'admin') return [];
   if (user.id !== claims.id) return [requireAdmin(claims.id)];
   // The write requires that the user is as it was read.
@@ -114,10 +114,11 @@ const grantorCheck = (user: StoredUser, { changes, claims }: ChangeRequest) => {
 /**
  * Changes a user.
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, TOKEN_INVALID, CURRENT_PASSWORD_REQUIRED,
- *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
+ *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT, and for
+ *   users without a password the errors of identities
  */
 export const changeUser = (request: ChangeRequest): Promise<Changed> => {
-  const { id, changes, claims, caller } = request;
+  const { id, changes, claims, bearer } = request;
   const check = permissionCheck(request);
   let hashed: Promise<string> | undefined;
   const hash = () => {
@@ -127,12 +128,12 @@ export const changeUser = (request: ChangeRequest): Promise<Changed> => {
   const attempt = async (user: StoredUser): Promise<Changed | undefined> => {
     await check(user);
     const fields = await fieldsOf(user, request, hash);
-    const steps = [...grantorCheck(user, request), ...takeEmail(user, fields.email)];
-    const isNone = Object.keys(fields).length === 0;
-    const after = isNone ? user : await writeUser(user, fields, { by: claims.id, steps });
+    const steps = [...grantorSteps(user, request), ...takeEmail(user, fields.email)];
+    const isUnchanged = Object.keys(fields).length === 0;
+    const after = isUnchanged ? user : await writeUser(user, fields, { by: claims.id, steps });
     const { email, ...others } = changes;
-    const waits = fields.pending_email !== undefined;
-    return after && { before: user, after, made: waits ? others : changes, waits };
+    const awaitsLink = fields.pending_email !== undefined;
+    return after && { before: user, after, applied: awaitsLink ? others : changes, awaitsLink };
   };
-  return rewriteUser(id, attempt, caller?.id === id ? caller : undefined);
+  return rewriteUser(id, attempt, bearer?.id === id ? bearer : undefined);
 };

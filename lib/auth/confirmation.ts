@@ -9,7 +9,7 @@ import { config, hasIdentities } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
 import { identityOf } from '../users/identities.ts';
 import type { StoredUser } from '../users/items.ts';
-import { isUnmatchable, verifyPassword } from '../users/password.ts';
+import { isUnmatchable, matchesHash } from '../users/password.ts';
 import { requireOpen } from '../users/sessions.ts';
 import {
   type Counter,
@@ -45,8 +45,8 @@ export const requireRight = async <Found, Used>(
   const seen = found === undefined ? before : await requireNoWait(counters);
   const used = found === undefined ? undefined : await use(found);
   if (used !== undefined) return used;
-  const { refusal } = await countAttempt(seen);
-  throw refusal ?? new DomainError(error);
+  const { waitError } = await countAttempt(seen);
+  throw waitError ?? new DomainError(error);
 };
 
 /** Whether a user confirms by a password. */
@@ -86,22 +86,21 @@ export const requirePassword = async (
   const { currentPassword, sourceIp } = confirmation;
   if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
   const counters = await loginCounters(user.email, sourceIp, user);
-  const check = async () =>
-    (await verifyPassword(currentPassword, user.password_hash)) || undefined;
+  const check = async () => (await matchesHash(currentPassword, user.password_hash)) || undefined;
   await requireRight(counters, 'CURRENT_PASSWORD_WRONG', check, async () => true);
   await beforeUse();
 };
 
 /**
- * The check of what users ask for of themselves with their current password, for each time that the
- * user is read: a password that was found right is not checked again.
+ * Makes the check that users confirm what they ask for. It runs each time that the user is read, and does
+ * not compare a password again that was right.
  */
 export const passwordCheck = (caller: Bearer, confirmation: Confirmation) => {
-  let verifiedHash: string | undefined;
+  let rightHash: string | undefined;
   return async (user: StoredUser, beforeUse?: () => Promise<unknown>): Promise<void> => {
     requireOpen(user, caller.session);
-    if (user.password_hash === verifiedHash) return;
+    if (user.password_hash === rightHash) return;
     await requirePassword(user, confirmation, beforeUse);
-    verifiedHash = user.password_hash;
+    rightHash = user.password_hash;
   };
 };

@@ -43,7 +43,7 @@ export interface Counter {
   readonly count?: Count | undefined;
 }
 
-/** The address is stored only as a keyed digest, because people mistakenly type passwords there. */
+/** The email address is stored only as a keyed digest, because people mistakenly type passwords there. */
 const accountCounter = async (email: string): Promise<Counter> => {
   const [{ keyObject }] = await signingKeys();
   const account = createHmac('sha256', keyObject).update(`login.v1:${emailKey(email)}`);
@@ -57,7 +57,7 @@ const notCounted = 'attempt-not-counted';
 export const failuresOf = (email: string): Promise<Counter | undefined> =>
   loggingFaults(notCounted, () => accountCounter(email));
 
-/** The counter of a user: another address must not give further guesses at a code. */
+/** The counter of a user: a change of the email address must not give further guesses at a code. */
 const userCounter = ({ id }: StoredUser): Counter => ({
   pk: `attempts#login#user#${id}`,
   limit: config.loginFailuresPerAccount,
@@ -66,18 +66,18 @@ const userCounter = ({ id }: StoredUser): Counter => ({
 
 const isOn = ({ limit }: Counter): boolean => limit > 0;
 
-const addressCounter = (sourceIp: string): Counter => ({
+const sourceCounter = (sourceIp: string): Counter => ({
   pk: `attempts#login#address#${networkOf(sourceIp)}`,
   limit: config.loginFailuresPerAddress,
 });
 
 /** The counter of failed logins that are of no account, if it is switched on. */
 export const sourceCounters = (sourceIp: string): Counter[] =>
-  [addressCounter(sourceIp)].filter(isOn);
+  [sourceCounter(sourceIp)].filter(isOn);
 
 /**
  * The counters of a login that are switched on. Without the signing secret there is none of the account.
- * @param user whose password or code is checked, once known: one with a second factor is counted too
+ * @param user who logs in, once known: one who has a second factor has a counter too
  */
 export const loginCounters = async (
   email: string,
@@ -86,21 +86,21 @@ export const loginCounters = async (
 ): Promise<Counter[]> => {
   const ofAccount = await failuresOf(email);
   const ofUser = user && hasFactor(user) ? [userCounter(user)] : [];
-  return [...(ofAccount ? [ofAccount] : []), addressCounter(sourceIp), ...ofUser].filter(isOn);
+  return [...(ofAccount ? [ofAccount] : []), sourceCounter(sourceIp), ...ofUser].filter(isOn);
 };
 
 /** Seconds that remain to wait; 0 when there is no wait. */
 export const waitOf = (count: Count | undefined, now: Date): number =>
   Math.max(0, (count?.waits_until ?? 0) - seconds(now));
 
-const refusalFor = (waits: readonly number[]): DomainError | undefined => {
+const waitErrorFor = (waits: readonly number[]): DomainError | undefined => {
   const retryAfter = Math.max(0, ...waits);
   return retryAfter > 0 ? new DomainError('TOO_MANY_ATTEMPTS', { retryAfter }) : undefined;
 };
 
 /** TOO_MANY_ATTEMPTS while any of the counters, as read, demands a wait. */
-export const refusalByWait = (counters: readonly Counter[]): DomainError | undefined =>
-  refusalFor(counters.map(({ count }) => waitOf(count, new Date())));
+export const findWaitError = (counters: readonly Counter[]): DomainError | undefined =>
+  waitErrorFor(counters.map(({ count }) => waitOf(count, new Date())));
 
 /** Counters with the items that were read under their keys, in the same order. */
 export const withCounts = (
@@ -109,7 +109,7 @@ export const withCounts = (
 ): readonly Counter[] =>
   counters.map((counter, i) => ({ ...counter, count: items[i] as Count | undefined }));
 
-/** Reads counters. Without their counts, if these cannot be read. */
+/** Reads the counts of counters. If they cannot be read, the counters are returned without counts. */
 export const readCounts = async (counters: readonly Counter[]): Promise<readonly Counter[]> => {
   const read = () => getItems(counters, { timeout: countingTimeout() });
   return withCounts(counters, (await loggingFaults(notCounted, read)) ?? []);
@@ -122,8 +122,8 @@ export const readCounts = async (counters: readonly Counter[]): Promise<readonly
  */
 export const requireNoWait = async (counters: readonly Counter[]): Promise<readonly Counter[]> => {
   const seen = await readCounts(counters);
-  const refusal = refusalByWait(seen);
-  if (refusal) throw refusal;
+  const error = findWaitError(seen);
+  if (error) throw error;
   return seen;
 };
 
@@ -167,7 +167,11 @@ const increment = ({ attempts, waits_until, expires_at }: Count, limit: number, 
  */
 const maxRounds = 8;
 
-/** Counts an attempt by one counter. @returns seconds to wait; or when the wait ends that it begins */
+/**
+ * Counts an attempt by one counter.
+ * @returns `wait`: the seconds of a wait that others have begun, 0 if there is none; `begins`: when the wait
+ *   ends that this attempt begins
+ */
 const countOne = async ({ pk, limit, count: seen }: Counter, now: Date) => {
   let count = seen;
   const waitOrCount = async () => {
@@ -202,14 +206,15 @@ const countOne = async ({ pk, limit, count: seen }: Counter, now: Date) => {
 export const countAttempt = async (
   counters: readonly Counter[],
   now = new Date(),
-): Promise<{ waits_until?: string; refusal: DomainError | undefined }> => {
+): Promise<{ waits_until?: string; waitError: DomainError | undefined }> => {
   const counting = counters.map((counter) =>
     loggingFaults(notCounted, () => countOne(counter, now)),
   );
   const counted = (await Promise.all(counting)).flatMap((one) => one ?? []);
   const until = Math.max(0, ...counted.map(({ begins = 0 }) => begins));
-  const refusal = refusalFor(counted.map(({ wait }) => wait));
-  return until > 0 ? { waits_until: new Date(until * 1000).toISOString(), refusal } : { refusal };
+  const error = waitErrorFor(counted.map(({ wait }) => wait));
+  const begun = until > 0 ? { waits_until: new Date(until * 1000).toISOString() } : {};
+  return { ...begun, waitError: error };
 };
 
 /**
@@ -220,8 +225,8 @@ export const countRegistration = async (sourceIp: string, now?: Date): Promise<v
   const limit = config.registrationsPerAddress;
   if (limit === 0) return;
   const pk = `attempts#register#address#${networkOf(sourceIp)}`;
-  const { refusal } = await countAttempt([{ pk, limit }], now);
-  if (refusal) throw refusal;
+  const { waitError } = await countAttempt([{ pk, limit }], now);
+  if (waitError) throw waitError;
 };
 
 /** Deletes a count, unless it has reached its limit meanwhile. */

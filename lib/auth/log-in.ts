@@ -7,16 +7,16 @@ import { checkCode, useCode } from '../second-factor/factor.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { getItems, hasFactor, type StoredUser, wantedEmailKey } from '../users/items.ts';
-import { hashPassword, needsRehash, unmatchableHash, verifyPassword } from '../users/password.ts';
+import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';
 import { findHolder } from '../users/store.ts';
 import { rewriteUser, writeUser } from '../users/write.ts';
 import {
   type Counter,
   countAttempt,
+  findWaitError,
   forgetFailures,
   loginCounters,
   readCounts,
-  refusalByWait,
   withCounts,
 } from './counters.ts';
 import { beginSession, type Tokens } from './session-tokens.ts';
@@ -34,7 +34,7 @@ interface Found {
   readonly counters: readonly Counter[];
 }
 
-/** Why a login is refused whose password was checked. */
+/** Why a login is refused whose password or ID token was checked. */
 export interface Refusal {
   readonly error: unknown;
   /** The reason in its audit entry; absent: it leaves none. */
@@ -65,7 +65,7 @@ const checkPassword = async (user: StoredUser | undefined, password: string) => 
   // to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
   const raisesWork = config.accounts === 'private';
   const hash = () => user?.password_hash ?? unmatchableHash();
-  const matches = (user || raisesWork) && (await verifyPassword(password, hash(), { raisesWork }));
+  const matches = (user || raisesWork) && (await matchesHash(password, hash(), { raisesWork }));
   if (!user) return { reason: 'unknown_email' } as const;
   if (!matches) return { reason: 'wrong_password' } as const;
   // Whoever registers an address and logs in must not learn whether it was taken.
@@ -104,8 +104,8 @@ export const admit = async (
   const { code } = login;
   const proof = code && hasFactor(user) && (await checkCode(user, code));
   const counters = await readCounts(await loginCounters(login.email, source.ip_address, user));
-  const wait = refusalByWait(counters);
-  if (wait) return { reason: 'too_many_attempts', error: wait };
+  const error = findWaitError(counters);
+  if (error) return { reason: 'too_many_attempts', error };
 
   if (hasFactor(user) && !code) return { error: new DomainError('LOGIN_CODE_REQUIRED') };
   if (hasFactor(user) && !(proof && (await useCode(user, proof)))) {
@@ -144,16 +144,16 @@ const rehash = async (user: StoredUser, password: string): Promise<void> => {
 
 type Attempt = Omit<AuditedAction, 'resource' | 'result' | 'details'> & { details?: object };
 
-/** Counts and records a refusal, and throws its error, or that of a wait that others have begun. */
+/** Counts and records a refusal, and throws its error, or that of a wait which other attempts have begun. */
 export const refuse = async (attempt: Attempt, refusal: Refusal): Promise<never> => {
   const { reason, error, counters = [] } = refusal;
-  const { refusal: wait, ...begun } = await countAttempt(counters);
+  const { waitError, ...begun } = await countAttempt(counters);
   const details = { ...attempt.details, reason, ...begun };
   if (reason) await record({ ...attempt, result: 'FAILURE', details });
-  throw wait ?? error;
+  throw waitError ?? error;
 };
 
-/** Counts and records what a login came to, and tells whose address is not verified. */
+/** Counts and records the outcome of a login, and mails a link to users who have not verified their address. */
 export const conclude = async (
   attempt: Attempt,
   outcome: Refusal | Success,
@@ -169,8 +169,9 @@ export const conclude = async (
 };
 
 /**
- * Logs a user in. Leaves an audit entry, except where a wait refuses it before its password is checked,
- * for a missing code, and when the store fails before there is a session to be written.
+ * Logs a user in, and leaves an audit entry. There is none where a wait refuses the login before its
+ * password is checked, where only the code is missing, and where the store fails before there is a session
+ * to be written.
  * @returns the tokens of the new session
  * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
  *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, EMAIL_NOT_VERIFIED,
@@ -178,8 +179,8 @@ export const conclude = async (
  */
 export const logIn = async (login: Login, source: Source): Promise<Tokens> => {
   const found = await find(login.email, source);
-  const wait = refusalByWait(found.counters);
-  if (wait) throw wait;
+  const error = findWaitError(found.counters);
+  if (error) throw error;
   const outcome = await decide(found, login, source);
   const id = found.user?.id;
   const attempt = { ...source, action: 'LOGIN', user_id: id, resource_id: id } as const;

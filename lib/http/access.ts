@@ -7,7 +7,7 @@ import { findBearer } from '../users/bearer.ts';
 import { roleInForce, toUser } from '../users/items.ts';
 import { findStoredUser } from '../users/store.ts';
 import type { User } from '../users/user.ts';
-import { endpoint } from './endpoint.ts';
+import { askingOf, endpoint } from './endpoint.ts';
 import type {
   ApiResponse,
   AuthenticatedRequest,
@@ -27,30 +27,24 @@ export const bearerToken = ({ headers }: Pick<IncomingEvent, 'headers'>): string
 };
 
 /**
- * The user with an id, as last written and as the caller may see it, or undefined. A caller who was
- * read already is not read again.
+ * The user with an id, as last written and as the caller may see it, or undefined. Callers who ask for
+ * themselves are not read again.
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findUserFor = async (
-  { caller, claims }: Pick<AuthenticatedRequest, 'caller' | 'claims'>,
+  { bearer, claims }: Pick<AuthenticatedRequest, 'bearer' | 'claims'>,
   id: number,
 ): Promise<User | undefined> => {
-  const user = caller?.id === id ? caller : await findStoredUser(id);
+  const user = bearer?.id === id ? bearer : await findStoredUser(id);
   return user && toUser(user, claims);
 };
 
-/** Whether a request comes from an admin whose role requires a second factor, and who has none. */
-export const lacksFactor = ({
-  caller,
-  claims,
-}: Pick<IncomingEvent, 'caller' | 'claims'>): boolean =>
-  caller !== undefined && caller.role !== claims?.role;
-
 /**
  * Authenticates the caller and puts the token's claims at `event.claims`. Where there are sessions, it
- * puts the stored user at `event.caller`, and that user's role in force into the claims. Rejects with
+ * puts the stored user at `event.bearer`, and that user's role in force into the claims. Rejects with
  * NO_TOKEN, TOKEN_EXPIRED or TOKEN_INVALID, with STORAGE_FAULT when the session cannot be read, or with
- * what {@link verifyToken} throws when no secret can be read.
+ * what {@link verifyToken} throws when no secret can be read. A later FORBIDDEN becomes
+ * SECOND_FACTOR_REQUIRED for admins who lack a second factor.
  */
 const authenticate = ({ evenIfDeleted }: Pick<Contract, 'evenIfDeleted'>): Middleware => {
   const authenticateBefore: NonNullable<Middleware['before']> = async ({ event }) => {
@@ -58,14 +52,14 @@ const authenticate = ({ evenIfDeleted }: Pick<Contract, 'evenIfDeleted'>): Middl
     const claims = await verifyToken(token);
     event.claims = claims;
     if (!hasSessions(config)) return;
-    const caller = await findBearer(claims.id, belongingOf(token));
-    if (!caller && !evenIfDeleted) throw new DomainError('TOKEN_INVALID');
-    if (caller) Object.assign(event, { caller, claims: { ...claims, role: roleInForce(caller) } });
+    const bearer = await findBearer(claims.id, belongingOf(token));
+    if (!bearer && !evenIfDeleted) throw new DomainError('TOKEN_INVALID');
+    if (bearer) Object.assign(event, { bearer, claims: { ...claims, role: roleInForce(bearer) } });
   };
 
   const authenticateOnError: NonNullable<Middleware['onError']> = (request) => {
     const { error, event } = request;
-    if (error instanceof DomainError && error.code === 'FORBIDDEN' && lacksFactor(event)) {
+    if (error instanceof DomainError && error.code === 'FORBIDDEN' && askingOf(event).lacksFactor) {
       request.error = new DomainError('SECOND_FACTOR_REQUIRED');
     }
   };
@@ -115,15 +109,15 @@ const mayRead = (request: AuthenticatedRequest) =>
   config.accounts === 'open' || isSelfOrAdmin(request);
 
 /**
- * The stored user who calls, for endpoints that exist only where there are sessions.
+ * The caller as stored, for endpoints that exist only where there are sessions.
  * @throws {DomainError} TOKEN_INVALID
  */
-export const storedCaller = ({ caller }: Pick<AuthenticatedRequest, 'caller'>) => {
-  if (!caller) throw new DomainError('TOKEN_INVALID');
-  return caller;
+export const requireBearer = ({ bearer }: Pick<AuthenticatedRequest, 'bearer'>) => {
+  if (!bearer) throw new DomainError('TOKEN_INVALID');
+  return bearer;
 };
 
-/** Whether a caller may call, by the contract's word for it (lib/contract/contract.ts). */
+/** Whether a request may be made, by the contract's `caller` (lib/contract/contract.ts). */
 const rules: Readonly<Record<Caller, (request: AuthenticatedRequest) => boolean>> = {
   anyone: () => true,
   user: () => true,
@@ -138,7 +132,7 @@ const rules: Readonly<Record<Caller, (request: AuthenticatedRequest) => boolean>
 type ProtectedContract = Contract &
   ({ readonly caller: Exclude<Caller, 'anyone'> } | { readonly takesToken: true });
 
-/** An endpoint for callers with a token, or for anyone, of whom a token is read if there is one. */
+/** An endpoint for callers with a token; or for anyone, where a token is read if there is one. */
 export const protectedEndpoint = <const C extends ProtectedContract>(
   contract: C,
   handle: (request: RequestTo<C>) => Promise<ApiResponse> | ApiResponse,

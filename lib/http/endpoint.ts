@@ -3,7 +3,7 @@ import middy from '@middy/core';
 import httpErrorHandler from '@middy/http-error-handler';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import * as v from 'valibot';
-import type { Contract } from '../contract/contract.ts';
+import type { Asking, Contract } from '../contract/contract.ts';
 import { DomainError, type FieldFault, invalidParameter } from '../errors.ts';
 import { parseUserId } from '../users/user.ts';
 import { type Fields, parseBody, validate } from '../validation.ts';
@@ -84,11 +84,15 @@ export const readBody = ({ body, headers, isBase64Encoded }: IncomingEvent): Fie
   return Object.assign(Object.create(null), value);
 };
 
-/** The caller of a request, as contracts look at it. */
-const askingOf = ({ claims, caller, pathParameters }: IncomingEvent) => {
+/** Who asks, as contracts look at it. */
+export const askingOf = ({
+  claims,
+  bearer,
+  pathParameters,
+}: Pick<IncomingEvent, 'claims' | 'bearer' | 'pathParameters'>): Asking => {
   const role = claims?.role ?? 'user';
   const isSelf = pathParameters?.id === String(claims?.id);
-  return { role, isSelf, lacksFactor: caller !== undefined && caller.role !== role };
+  return { role, isSelf, lacksFactor: bearer !== undefined && bearer.role !== role };
 };
 
 /** @throws {DomainError} FORBIDDEN where the caller may not ask for what is given */

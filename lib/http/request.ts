@@ -16,23 +16,23 @@ export type IncomingEvent = Omit<APIGatewayProxyEventV2, 'body'> & {
   query?: unknown;
   id?: number;
   claims?: Claims;
-  caller?: Bearer;
+  bearer?: Bearer;
 };
 
 export type Middleware = MiddlewareObj<IncomingEvent>;
 
 /** The argument of a handler: the event after the middlewares have run. */
 export type ApiRequest = Omit<APIGatewayProxyEventV2, 'body'> & {
-  /** The caller, if known. */
+  /** What the token says of the caller; absent: there is no token. */
   readonly claims?: Claims;
 };
 
 /** A request to an endpoint that requires a token. */
 export type AuthenticatedRequest = ApiRequest & {
-  /** The caller. */
+  /** What the token says of the caller; where there are sessions, with the role in force. */
   readonly claims: Claims;
-  /** The caller as stored, with the session, where there are sessions: authentication has read it. */
-  readonly caller?: Bearer;
+  /** The caller as stored, with the session of the token; absent where there are no sessions. */
+  readonly bearer?: Bearer;
 };
 
 type BodyOf<C> = C extends { readonly body: (role: Role) => infer Schema extends v.GenericSchema }

@@ -60,7 +60,7 @@ export const isUnmatchable = (stored: string): boolean => stored.endsWith(`$${'.
 const bcryptForm =
   /^\$2[aby]\$(?:0[4-9]|1[0-6])\$[./0-9A-Za-z]{21}[.Oeu][./0-9A-Za-z]{30}[.CGKOSWaeimquy26]$/;
 
-/** Whether a text is a hash that {@link verifyPassword} can compare a password with. */
+/** Whether a text is a hash that {@link matchesHash} can compare a password with. */
 export const isPasswordHash = (text: string): boolean =>
   bcryptForm.test(text.startsWith(reducedMarker) ? text.slice(reducedMarker.length) : text);
 
@@ -80,7 +80,7 @@ const costsUpTo = (higher: number, cost: number): readonly number[] =>
  * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the
  *   current cost, so that the time reveals nothing about the hash
  */
-export const verifyPassword = async (
+export const matchesHash = async (
   password: string,
   stored: string,
   { raisesWork = false }: { raisesWork?: boolean } = {},
