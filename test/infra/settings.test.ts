@@ -36,6 +36,13 @@ describe('The settings of a whole service', () => {
       { EMAIL_VERIFICATION: 'on', MAIL_FROM },
       ['MAIL_FROM requires RESET_URL', 'EMAIL_VERIFICATION requires VERIFY_URL and RESET_URL'],
     ],
+    [
+      { IDENTITY_PROVIDERS: '[{"issuer":"https://a.example","audiences":["app"]}]', RESET_URL },
+      [
+        'RESET_URL requires MAIL_FROM',
+        'IDENTITY_PROVIDERS requires that SESSION_DAYS is not 0 and MAIL_FROM',
+      ],
+    ],
     // Values come first.
     [
       { MAIL_FROM, EMAIL_VERIFICATION: 'true', DOCS: 'no' },

@@ -257,6 +257,41 @@ describe('A setting of mails', () => {
   });
 });
 
+describe('The setting of identity providers', () => {
+  const google = { issuer: 'https://accounts.google.com', audiences: ['app'] };
+
+  it.each([[[google]], [[google, { issuer: 'http://localhost:4000/a', audiences: ['x', 'y'] }]]])(
+    'is a list of issuers with their audiences: %j',
+    (list) => {
+      const IDENTITY_PROVIDERS = JSON.stringify(list);
+
+      expect(configFrom({ IDENTITY_PROVIDERS }).identityProviders).toBe(IDENTITY_PROVIDERS);
+    },
+  );
+
+  it.each([
+    [],
+    {},
+    'google',
+    [null],
+    ['https://accounts.google.com'],
+    [{ ...google, issuer: 'http://accounts.google.com' }],
+    [{ ...google, issuer: 'accounts.google.com' }],
+    [{ ...google, issuer: 'https://a.example/#b' }],
+    [{ ...google, issuer: 'https://a.example/?b' }],
+    [{ ...google, issuer: `https://a.example/${'a'.repeat(240)}` }],
+    [{ issuer: google.issuer }],
+    [{ ...google, audiences: [] }],
+    [{ ...google, audiences: 'app' }],
+    [{ ...google, audiences: [''] }],
+    [{ ...google, clientSecret: 'x' }],
+  ])('is not %j', (list) => {
+    expect(refusal('identityProviders', { IDENTITY_PROVIDERS: JSON.stringify(list) })).toMatch(
+      /IDENTITY_PROVIDERS must be a JSON list of/,
+    );
+  });
+});
+
 describe('configFrom', () => {
   it('reads the settings that these tests cover, and no others', () => {
     const covered = [numbers, days, choices, texts, optional].flat().map(([setting]) => setting);
