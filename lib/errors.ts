@@ -79,7 +79,7 @@ const table = {
   HASHING_FAULT: { status: 500, message: 'Error hashing password', field: 'hashErr' },
   TOKEN_FAULT: { status: 500, message: 'No token provided, please try again', field: 'err' },
   MAIL_FAULT: { status: 500, message: 'Error requesting mail', field: 'err' },
-  /** Each operation has its own message and field: see `storageFault` in lib/contract/operation.ts. */
+  /** Each operation has its own message and field: see `storageFault` in lib/contract/contract.ts. */
   STORAGE_FAULT: { status: 500, field: 'err' },
   UNEXPECTED_FAULT: { status: 500, message: 'Internal server error', field: 'err' },
 } as const satisfies Record<string, HttpError>;

@@ -56,9 +56,14 @@ export const logout = {
 
 /** Tokens under some settings: with a refresh token where there are sessions. */
 export const tokensUnder = (settings: ServiceValues) => {
+  const { tokenMinutes } = settings;
+  const lifetime = tokenMinutes === 1440 ? 'one day' : `${tokenMinutes} minutes`;
   const tokens = {
     message: v.string(),
-    token: v.pipe(v.string(), v.description('A bearer token (JWT, RFC 7519), valid for one day.')),
+    token: v.pipe(
+      v.string(),
+      v.description(`A bearer token (JWT, RFC 7519), valid for ${lifetime}.`),
+    ),
   };
   const refresh = v.pipe(
     v.string(),

@@ -25,7 +25,7 @@ export const shown = (value: AttributeValue | undefined): string | number | null
 /** The conditions that entries must meet, all of them. */
 export interface AuditFilter {
   readonly userId?: number | undefined;
-  /** The id of a user. Entries about users which this one did, or which were done to it. */
+  /** The id of a user: what this user did to users, or what was done to this user. */
   readonly about?: number | undefined;
   readonly action?: Action | undefined;
   readonly result?: AuditEntry['result'] | undefined;
@@ -80,7 +80,7 @@ export const matching =
       (entry.resource === 'users' &&
         (entry.user_id === about || entry.resource_id === String(about))));
 
-/** Of the entries about a user, those that it did to others: it is not their resource. */
+/** Of the entries about a user, what the user did to others: their `resource_id` differs. */
 const doneBy = ({ about, ...filter }: AuditFilter): Partial<Pick<PageRequest, 'also'>> => {
   if (about === undefined) return {};
   const partition = String(about);

@@ -45,8 +45,8 @@ const nameOf = (login: IdentityLogin, vouched: Vouched, email: string): string =
   login.name ?? parsed(nameRule, vouched.name) ?? email.replace(/@.*/, '').slice(0, 100);
 
 /**
- * Registers the user of an identity that nobody has. An address is never a reason to link it to a user
- * who has that address.
+ * Registers a user for an identity that is linked to nobody. It is never linked to a user because that user
+ * has the same address.
  */
 const registerUser = async (
   login: IdentityLogin,

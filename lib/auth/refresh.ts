@@ -16,7 +16,7 @@ import {
 } from './session-tokens.ts';
 import { issueToken } from './token.ts';
 
-/** Ends the session of a token that was used before: somebody else may have it. */
+/** Ends the session of a refresh token that was used before: somebody else may have that token. */
 const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): Promise<void> => {
   const reuse = {
     ...source,
@@ -31,7 +31,7 @@ const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): P
 };
 
 /**
- * Exchanges a token for the next one: reads its session, decides by its standing, and writes.
+ * Exchanges a refresh token for the next one: reads the session, compares the token with it, and writes.
  * @returns the user, the next token and the number of its pair; undefined when another request has
  *   written the sessions since they were read
  */

@@ -66,8 +66,8 @@ export const firstRefreshToken = (
 
 /**
  * The token that follows a good one, and what the session stores from then on. If the given one is not
- * the newest, a pair is replaced: nobody knows who has its access tokens, so that they become void,
- * with all that are older.
+ * the newest, the newest pair is replaced. Nobody knows who has its access tokens, which become void with
+ * all older ones.
  */
 export const nextRefreshToken = (
   { userId, sessionId, secret }: RefreshToken,
@@ -81,11 +81,11 @@ export const nextRefreshToken = (
   return { refreshToken, refresh: { key, newest: hashOf(next), salt, pair, oldest } };
 };
 
-/** How a token relates to its session. */
+/** How a refresh token relates to its session. */
 export type Standing =
   /**
-   * Good is the newest one, and the one before it while nothing of the newest pair was used: then
-   * its client has lost the response.
+   * The newest token is good. So is the one before it as long as nothing of the newest pair was used,
+   * because then its client has lost the response.
    */
   | { readonly is: 'good' | 'reused' | 'unknown' }
   /** The token before the newest one, within the {@link grace} after its use. */

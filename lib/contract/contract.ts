@@ -40,7 +40,7 @@ export interface Contract {
   /** Whether the settings make it available; absent: it always is. */
   readonly exists?: (settings: ServiceValues) => boolean;
   readonly caller: Caller;
-  /** A token of anyone is read if there is one. */
+  /** Callers need no token, but one that they send is read. */
   readonly takesToken?: true;
   /** A token is good even if its user was deleted. */
   readonly evenIfDeleted?: true;

@@ -64,8 +64,9 @@ export const usersIndexes = {
 } as const;
 
 /**
- * The items of users: themselves, their addresses, sessions and links; the counter of ids; counts of
- * attempts; and marks of audit queries. The prefix of `pk` distinguishes them.
+ * The items of users: themselves, their addresses, identities, sessions and links; the counter of ids; counts
+ * of attempts and of mails; used nonces; marks of audit queries; and what the console shows of the seal. The
+ * prefix of `pk` distinguishes them.
  */
 export const usersTable = {
   name: 'users',
@@ -77,9 +78,8 @@ export const usersTable = {
 
 /**
  * The indexes that queries of audit entries read. Where many writes would share a key (all entries; all
- * entries of one action; all failures), the key has a shard number in it. The last two are sparse: only
- * entries that have their keys are in them. A deployed table gets new indexes one at a time, so that a
- * new one is added at the end.
+ * entries of one action; all failures), the key has a shard number in it. An entry is only in the indexes whose
+ * keys it has. A deployed table gets new indexes one at a time, so that a new one is added at the end.
  */
 export const auditIndexes = {
   byCreatedAt: byCreation('by_created_at', 'shard'),

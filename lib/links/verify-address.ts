@@ -31,8 +31,8 @@ const tryToVerify = async (
   const link = await readLink('address', token);
   const { user, email, session, isUsed } = link;
   const isMoved = email !== user.email;
-  const made = isMoved ? { email } : {};
-  const { fields, ...values } = changeDetails(user, made);
+  const applied = isMoved ? { email } : {};
+  const { fields, ...values } = changeDetails(user, applied);
   const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
   Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
   if (currentPassword === undefined && hasPassword(user)) {
@@ -45,7 +45,7 @@ const tryToVerify = async (
   const isWritten = await writeUser(user, change, {
     steps: [useLink(link), ...takeEmail(user, email)],
   });
-  return isWritten && { user, made };
+  return isWritten && { user, applied };
 };
 
 /**
@@ -63,5 +63,5 @@ export const verifyAddress = async (
   const verified = await audited(change, (entry) =>
     untilWritten(() => tryToVerify(request, source, entry)),
   );
-  if (verified) await notifyOfChange(verified.user, verified.made, source);
+  if (verified) await notifyOfChange(verified.user, verified.applied, source);
 };

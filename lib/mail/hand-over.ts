@@ -173,7 +173,7 @@ export const remindToVerify = async (user: Recipient, source: Source): Promise<v
 };
 
 /**
- * Requests a mail with a link to the address of a user that waits for it. Never throws: the user can ask
+ * Requests the mail with the link for which a user's new address waits. Never throws: the user can ask
  * again.
  * @param session_id the session in which the user asks
  */

@@ -8,9 +8,9 @@ import { sessionsKey } from './sessions.ts';
 import { releaseEmail, rewriteUser, unchanged } from './write.ts';
 
 /**
- * Deletes a user who is as it was read, and frees its address and its identities.
+ * Deletes a user whom nobody has changed since the user was read, and frees the address and the identities.
  * @param steps further conditions at that instant
- * @returns the user; undefined when others have changed it since it was read
+ * @returns the user; undefined when others have changed the user since
  */
 const remove = async (user: StoredUser, ...steps: readonly Step[]) => {
   const deletion = (key: { pk: string }) => ({ TableName: config.usersTable, Key: key });
@@ -25,7 +25,7 @@ const remove = async (user: StoredUser, ...steps: readonly Step[]) => {
 };
 
 /**
- * Deletes a user and frees its email.
+ * Deletes a user and frees the address.
  * @returns the user, as it was
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */

@@ -12,13 +12,13 @@ export const having = (part: string) => {
 };
 
 /**
- * One page of all users, or of the admins, oldest first unless the order says otherwise. One request
- * reads it: 1 MB at most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a Lambda
- * response may have. A search reads just as much, whatever its limit, so that a page may be empty.
+ * One page of all users, or of the admins, oldest first unless the order says otherwise. One request reads
+ * it: 1 MB at most, which is thousands of users. As JSON within JSON they take less than the 6 MB that a
+ * Lambda response may have. A search reads just as much, whatever its limit, so that a page may be empty.
  * @param matches whether a user is wanted; absent: all are
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
- * @param caller of the response; see {@link toUser}
+ * @param caller who gets the response; see {@link toUser}
  * @throws {DomainError} STORAGE_FAULT
  */
 export const listUsers = async (

@@ -1,9 +1,9 @@
 /**
- * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session,
- * which is written like a user, on the condition that it has the version that was read. So devices do not
- * wait for each other. `session_epoch` of the user item is how often all sessions were ended, and each
- * session has the epoch of the user who began it, as read before the password was checked. So one write
- * of the user item ends all sessions, and those of logins under way.
+ * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session. Each
+ * session has a version of its own, on whose condition it is written, so that devices do not wait for each
+ * other. `session_epoch` of the user item is how often all sessions were ended. A session has the epoch that
+ * was read before the password was checked. So one write of the user item ends all sessions, also those of
+ * logins under way.
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';

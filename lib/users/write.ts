@@ -1,7 +1,7 @@
 /**
  * How users are written, whom others may change at the same time: read, decide, write. Each write gives
- * the user a new version, on the condition that the user still has the version that was read. A write
- * whose response was lost is recognised by the version that it has left.
+ * the user a new version. {@link writeUser} has the condition that the user still has the version that
+ * was read. If the response to a write was lost, the write is recognised by its version.
  */
 import { type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
 import type { ErrorCode } from '../errors.ts';
@@ -30,7 +30,7 @@ export const rewriteUser = <T>(
 ): Promise<T> =>
   untilWritten(async (number) => attempt((number === 0 && known) || (await readUser(id))));
 
-/** The condition that a user is as it was read. */
+/** The condition that nobody has changed a user since the user was read. */
 export const unchanged = ({ version }: StoredUser) => ({
   ConditionExpression: 'version = :read',
   ExpressionAttributeValues: { ':read': version },
@@ -99,7 +99,7 @@ export const takeEmail = (user: StoredUser, email = user.email): readonly Step[]
   return [releaseEmail(user), [{ Put }, 'EMAIL_REGISTERED']];
 };
 
-/** Voids the link that was mailed to an address that is given up: its user may take it again. */
+/** Voids the link that was mailed to an address which the user gives up, and may take again. */
 const voidResetLink = ({ id }: StoredUser): readonly Step[] =>
   config.mailFunctionUrl === '' ? [] : [[{ Update: voidLink('reset', id) }]];
 
@@ -107,9 +107,9 @@ const voidResetLink = ({ id }: StoredUser): readonly Step[] =>
 export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
 
 /**
- * Writes a change of a user, on the condition that the user is as it was read. Another address ends the
- * wait for the link to one. Whoever made the user may no more change it once it is an admin, or anybody
- * else has set its password, even the same one, or its address.
+ * Writes a change of a user, on the condition that nobody has changed the user since the user was read.
+ * Another address ends the wait for a link. Callers who made a user may no longer change that user when the
+ * user becomes an admin, and when anybody else sets the password, even the same one, or the address.
  * @param by id of the caller; absent: an operator, or a mailed link
  * @param steps further writes and conditions at that instant; for another address {@link takeEmail}
  * @returns the user as changed; undefined when others have changed it since it was read

@@ -136,6 +136,15 @@ describe('The document of a service with a setting of its own', () => {
 });
 
 describe('The document of a service with sessions', () => {
+  it('says how long a token is valid', () => {
+    const read = configFrom({ SESSION_DAYS: '90', TOKEN_MINUTES: '5' });
+
+    expect(JSON.stringify(documentFor(read, '/'))).toContain(
+      '(JWT, RFC 7519), valid for 5 minutes.',
+    );
+    expect(JSON.stringify(document)).toContain('(JWT, RFC 7519), valid for one day.');
+  });
+
   it('has the current password as an optional field beside the fields that can be changed', () => {
     const changesUnder = (environment: Environment) => {
       const { components } = documentFor(configFrom(environment), '/');
