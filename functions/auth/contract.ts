@@ -67,9 +67,7 @@ export const tokensUnder = (settings: ServiceValues) => {
   };
   const refresh = v.pipe(
     v.string(),
-    v.description(
-      'Exchanged once for new tokens by POST /api/refresh, and a secret like the token.',
-    ),
+    v.description('Exchanged once for new tokens by POST /api/refresh. Keep it secret.'),
   );
   return named(
     'Session',
@@ -165,7 +163,7 @@ export const descriptions: Descriptions = {
   refresh: (settings) => ({
     id: 'refresh',
     summary: 'Refresh the token',
-    text: 'Exchanges a refresh token for a new token and the next refresh token. Each is used once; the last one that was used is answered with the same next one for a minute, and with another one as long as nothing of that response was used. Any other use of a used one ends the session.',
+    text: 'Exchanges a refresh token, once, for a token and the next refresh token. If the response is lost, send the same again: for a minute it gets the same next one, later new tokens unless a lost one was used. Any other reuse ends the session.',
     bodyExample: { refreshToken: exampleTokens(settings).refreshToken },
     success: {
       status: 200,
