@@ -6,6 +6,7 @@
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { cachedKeys } from '../cached-keys.ts';
 import { describeFault, logError } from '../log.ts';
 import { config } from '../settings.ts';
 import { callKms } from '../signed-request.ts';
@@ -15,9 +16,6 @@ export type Stage = (typeof stages)[number];
 
 /** Milliseconds for which a function uses the keys that it has read. */
 export const keysLifetime = 5 * 60_000;
-
-/** Milliseconds between two attempts to read them, however many tokens name an unknown key. */
-const askingInterval = 60_000;
 
 /** A public key as it is published (RFC 7517). Its `kid` is its thumbprint (RFC 7638). */
 export const publishedKey = (key: KeyObject) => {
@@ -81,42 +79,12 @@ const readKeys = async (): Promise<TokenKeys> => {
   return [signing, ...[next, previous].filter((key) => key !== undefined)];
 };
 
-/**
- * Caches keys for {@link keysLifetime}. When they cannot be read, those that were read last stay in
- * use; if there are none, the error is thrown.
- * @returns a function that gives the keys: it reads them again for a `kid` that none of them has, but
- *   once in {@link askingInterval} at most
- */
-export const cachedTokenKeys = (read: () => Promise<TokenKeys>, clock = () => Date.now()) => {
-  let keys: TokenKeys | undefined;
-  let [readAt, askedAt] = [0, 0];
-  let asking: Promise<void> | undefined;
-
-  const ask = async () => {
-    askedAt = clock();
-    try {
-      keys = await read();
-      readAt = askedAt;
-    } catch (error) {
-      if (!keys) throw error;
-      logError('signing-keys-not-read', describeFault(error));
-    }
-  };
-
-  // A clock that was set back has passed too.
-  const isPast = (time: number, length: number) => Math.abs(clock() - time) >= length;
-
-  return async (kid?: string): Promise<TokenKeys> => {
-    const isUnknown = kid !== undefined && !keys?.some(({ published }) => published.kid === kid);
-    const isWanted = isUnknown || isPast(readAt, keysLifetime);
-    if (!keys || (isWanted && isPast(askedAt, askingInterval))) {
-      asking ??= ask().finally(() => {
-        asking = undefined;
-      });
-      await asking;
-    }
-    return keys as TokenKeys;
-  };
+/** @returns a function that gives the keys, read again for a `kid` that none of them has */
+export const cachedTokenKeys = (read: () => Promise<TokenKeys>, clock?: () => number) => {
+  const event = 'signing-keys-not-read';
+  const cached = cachedKeys(read, { lifetime: keysLifetime, event, ...(clock && { clock }) });
+  return (kid?: string): Promise<TokenKeys> =>
+    cached((keys) => kid !== undefined && !keys.some(({ published }) => published.kid === kid));
 };
 
 /**

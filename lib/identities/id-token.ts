@@ -5,7 +5,7 @@ import { missingField } from '../errors.ts';
 import type { IdentityProvider } from '../settings.ts';
 import { clockSkew } from '../time.ts';
 import { isNonce } from './nonce.ts';
-import { namesOf, providerOf } from './providers.ts';
+import { type KnownProvider, namesOf, providerOf } from './providers.ts';
 
 /** Whom an issuer vouches for. */
 export interface Vouched {
@@ -44,7 +44,7 @@ const text = (value: unknown): string | undefined =>
 /** The claims of a token of a provider; the keys are asked for anew if they lack the token's. */
 const verify = async (
   token: string,
-  provider: NonNullable<ReturnType<typeof providerOf>>,
+  provider: KnownProvider,
   options: JWTVerifyOptions,
 ): Promise<JWTPayload> => {
   const keys = await provider.keys();
@@ -52,7 +52,7 @@ const verify = async (
     return (await jwtVerify(token, keys, options)).payload;
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-    const newer = await provider.keys({ isUnknown: true });
+    const newer = await provider.keys(() => true);
     return (await jwtVerify(token, newer, options)).payload;
   }
 };

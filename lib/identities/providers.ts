@@ -5,16 +5,13 @@
 import { readFileSync } from 'node:fs';
 import { HttpRequest } from '@smithy/core/protocols';
 import { createLocalJWKSet, type LocalJWKSet } from 'jose';
+import { cachedKeys } from '../cached-keys.ts';
 import { DomainError, namedError } from '../errors.ts';
-import { describeFault, logError } from '../log.ts';
 import { config, type IdentityProvider, providersFile } from '../settings.ts';
 import { exchange } from '../signed-request.ts';
 
 /** Milliseconds for which keys are used before they are asked for again. */
 const keysLifetime = 60 * 60_000;
-
-/** Milliseconds between two requests for them, however many tokens name an unknown key. */
-const askingInterval = 60_000;
 
 const readJson = async (url: string) => {
   const { protocol, hostname, port, host, pathname, search } = new URL(url);
@@ -41,54 +38,30 @@ const discover = async (issuer: string): Promise<string> => {
   return document.jwks_uri;
 };
 
-/** Gives the keys of an issuer. @throws {DomainError} IDENTITY_PROVIDER_FAULT */
-type Keys = (options?: { readonly isUnknown?: boolean }) => Promise<LocalJWKSet>;
-
-/**
- * Caches the keys of an issuer. While they cannot be read, those that were read last stay in use.
- * @returns a function that reads them again where a token names an unknown one, but once in
- *   {@link askingInterval} at most
- */
-const cachedKeys = (issuer: string): Keys => {
-  let keys: LocalJWKSet | undefined;
-  let address: string | undefined;
-  let [readAt, askedAt] = [0, 0];
-  let asking: Promise<void> | undefined;
-  // A clock that was set back has passed too.
-  const isPast = (time: number, length: number) => Math.abs(Date.now() - time) >= length;
-
-  const ask = async () => {
-    askedAt = Date.now();
-    try {
-      if (isPast(readAt, keysLifetime)) address = undefined;
-      address ??= await discover(issuer);
-      keys = createLocalJWKSet(await readJson(address));
-      readAt = askedAt;
-    } catch (cause) {
-      address = undefined;
-      logError('identity-provider-not-read', { issuer, ...describeFault(cause) });
-      if (!keys) throw new DomainError('IDENTITY_PROVIDER_FAULT', { cause });
-    }
-  };
-
-  return async ({ isUnknown = false } = {}) => {
-    const isWanted = isUnknown || isPast(readAt, keysLifetime);
-    if (!keys || (isWanted && isPast(askedAt, askingInterval))) {
-      asking ??= ask().finally(() => {
-        asking = undefined;
-      });
-      await asking;
-    }
-    return keys as LocalJWKSet;
-  };
+/** The keys of an issuer. @throws {DomainError} IDENTITY_PROVIDER_FAULT */
+const readKeys = async (issuer: string): Promise<LocalJWKSet> => {
+  try {
+    return createLocalJWKSet(await readJson(await discover(issuer)));
+  } catch (cause) {
+    throw new DomainError('IDENTITY_PROVIDER_FAULT', { cause });
+  }
 };
+
+const keysOf = ({ issuer }: IdentityProvider) =>
+  cachedKeys(() => readKeys(issuer), {
+    lifetime: keysLifetime,
+    event: 'identity-provider-not-read',
+  });
 
 /** The list of a setting, which on AWS is a file. */
 const readProviders = (text: string): readonly IdentityProvider[] =>
   JSON.parse(text === providersFile ? readFileSync(providersFile, 'utf8') : text);
 
+/** A provider, with what gives its keys. */
+export type KnownProvider = IdentityProvider & { readonly keys: ReturnType<typeof keysOf> };
+
 /** The providers of this process, by the text of the setting; each with its keys. */
-let known: { text: string; providers: readonly (IdentityProvider & { keys: Keys })[] } | undefined;
+let known: { text: string; providers: readonly KnownProvider[] } | undefined;
 
 /** The names that an issuer may have in a token: Google's may lack `https://`. */
 export const namesOf = ({ issuer }: IdentityProvider): string[] =>
@@ -99,7 +72,7 @@ export const providerOf = (name: unknown) => {
   const text = config.identityProviders;
   if (known?.text !== text) {
     const list = text === '' ? [] : readProviders(text);
-    known = { text, providers: list.map((each) => ({ ...each, keys: cachedKeys(each.issuer) })) };
+    known = { text, providers: list.map((each) => ({ ...each, keys: keysOf(each) })) };
   }
   return known.providers.find((each) => namesOf(each).some((one) => one === name));
 };
