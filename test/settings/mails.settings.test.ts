@@ -11,15 +11,19 @@ import { type FunctionDefinition, functions } from '../../infra/uses.ts';
 import { beginSession } from '../../lib/auth/session-tokens.ts';
 import { belongingOf } from '../../lib/auth/token.ts';
 import type { Handler } from '../../lib/http/request.ts';
+import { makeNonce } from '../../lib/identities/nonce.ts';
 import { makeLinkToken, resetLink } from '../../lib/links/link.ts';
 import * as ways from '../../lib/mail/hand-over.ts';
 import { findBearer } from '../../lib/users/bearer.ts';
 import { deleteUser } from '../../lib/users/deletion.ts';
+import { linking, makeIdentity } from '../../lib/users/identities.ts';
 import { type StoredUser, waitingForLink } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';
+import { writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from '../support/client.ts';
 import { gatewayEvent } from '../support/event.ts';
+import { type Claims, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
 import { mailingFunctionForThisFile } from '../support/mailbox.ts';
 import { codeOf } from '../support/second-factor.ts';
 import { setFields, storedUser } from '../support/stored-user.ts';
@@ -46,7 +50,8 @@ const mailing: readonly FunctionDefinition[] = functions.filter((each) => each.u
 interface Sent {
   readonly token?: string;
   readonly json?: object;
-  readonly id?: number;
+  /** Of what the path names. */
+  readonly id?: number | string;
 }
 
 /** Invokes the function of a route. @returns the status of its response */
@@ -64,7 +69,7 @@ const send = async (route: string, sourceIp: string, { token, json, id }: Sent) 
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
     ...(json ? { body: JSON.stringify(json) } : {}),
-    ...(id === undefined ? {} : { pathParameters: { id: String(id) } }),
+    ...(id === undefined ? {} : { pathParameters: { id: String(id), identity: String(id) } }),
   });
   const { requestContext } = event;
   const response = await handler(
@@ -124,6 +129,21 @@ const withFactor = async (email: string) => {
   return { token, json: { currentPassword: password, code: codeOf(secret) } };
 };
 
+const issuer = await startIssuer();
+
+const proofOf = async (claims: Claims) => {
+  const nonce = await makeNonce();
+  return { idToken: await issuer.issue({ nonce, ...claims }), nonce };
+};
+
+/** Links an identity to a user, without a notice. */
+const link = async (user: StoredUser) => {
+  const { sub } = newPerson();
+  const identity = makeIdentity({ issuer: issuer.url, subject: sub });
+  await writeUser(user, { identities: [identity] }, { steps: linking(user.id, [identity]) });
+  return { sub, identity };
+};
+
 interface Row {
   readonly route: string;
   readonly way: keyof typeof ways;
@@ -138,6 +158,7 @@ const usual = {
   ...verificationSettings.on,
   ACCOUNTS: 'open',
   LOGIN_FAILURES_PER_ADDRESS: '1000',
+  IDENTITY_PROVIDERS: identitySettings(issuer).IDENTITY_PROVIDERS,
 };
 const off = { EMAIL_VERIFICATION: 'off' };
 const hiding = { EMAIL_VERIFICATION: 'required', ACCOUNTS: 'private' };
@@ -275,6 +296,33 @@ const rows: readonly Row[] = [
     },
   },
   {
+    route: 'POST /api/login/identity',
+    way: 'remindToVerify',
+    kind: 'verification',
+    prepare: async (email) => ({ json: await proofOf(await link(await userWith(email))) }),
+  },
+  {
+    route: 'POST /api/identities',
+    way: 'notifyOfIdentity',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => ({
+      token: await tokenOf(await userWith(email)),
+      json: { ...(await proofOf(newPerson())), currentPassword: password },
+    }),
+  },
+  {
+    route: 'DELETE /api/identities/{identity}',
+    way: 'notifyOfIdentity',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const user = await userWith(email);
+      const { identity } = await link(user);
+      return { token: await tokenOf(user), id: identity.id };
+    },
+  },
+  {
     route: 'POST /api/account-deletions',
     way: 'notifyOfDeletion',
     kind: 'notice',
@@ -319,7 +367,11 @@ const useUp = async (sourceIp: string): Promise<void> => {
 };
 
 it('There is a row for each way to have something mailed, and for each route that does so', () => {
-  const routes = mailing.flatMap((each) => each.routes.map(({ key }) => key));
+  // They are of a function that mails, and cause none.
+  const silent = ['POST /api/login/nonces', 'GET /api/identities'];
+  const routes = mailing
+    .flatMap((each) => each.routes.map(({ key }) => key))
+    .filter((route) => !silent.includes(route));
 
   expect(new Set(rows.map(({ way }) => way))).toEqual(new Set(Object.keys(ways)));
   expect(new Set(rows.map(({ route }) => route))).toEqual(new Set(routes));
