@@ -137,7 +137,9 @@ export const describeEveryEndpoint = async (service: AcceptanceService): Promise
         const subject = await prepareSubject(service, adminToken, example);
         const tokens = await tokensFor(example, subject);
         const agent = uniqueAgent();
-        const refused = refusals[caller][example.caller];
+        // Users who are suspended have no session left.
+        const isOut = example.isSuspended && caller === 'the user itself';
+        const refused = isOut ? refusal(401, 'Invalid token') : refusals[caller][example.caller];
 
         const response = await sendExample(api, example, subject, {
           token: tokens[caller],
