@@ -85,15 +85,22 @@ export const post = async (request: PostRequest) => exchange(await signed(reques
 
 /**
  * Calls an operation of AWS that changes nothing, a second time if the first request fails.
+ * @param url of the service; AWS_ENDPOINT_URL outranks it, as it does with the SDK
  * @param target the name of the operation, as the service has it in its header
  * @returns what it answers
  * @throws the error of the network, or one that is named for the refusal or its status
  */
 const call = async (url: string, service: string, target: string, input: object) => {
   const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
-  const request = { url, service, headers, body: JSON.stringify(input) };
-  const { status, text } = await post(request).catch(() => post(request));
-  const answer = status < 500 ? JSON.parse(text) : {};
+  const body = JSON.stringify(input);
+  const request = { url: process.env.AWS_ENDPOINT_URL || url, service, headers, body };
+  const attempt = async () => {
+    const response = await post(request);
+    if (response.status >= 500) throw namedError(`Http${response.status}`);
+    return response;
+  };
+  const { status, text } = await attempt().catch(attempt);
+  const answer = JSON.parse(text);
   if (status !== 200) throw namedError(answer.__type?.replace(/.*#/, '') ?? `Http${status}`);
   return answer;
 };
@@ -105,8 +112,23 @@ export const callKms = (
   input: object = {},
 ) => call(config.kmsUrl, 'kms', `TrentService.${operation}`, { KeyId, ...input });
 
-/** The text of a secret in Secrets Manager. @throws as {@link call} */
-export const readSecretText = async (url: string, SecretId: string): Promise<string> => {
+/** A version of a secret, as Secrets Manager has it: its date is in seconds since 1970. */
+interface SecretValue {
+  readonly VersionId: string;
+  readonly SecretString?: string;
+  readonly CreatedDate: number;
+}
+
+/**
+ * Reads a secret of Secrets Manager, which SECRETS_URL leads to.
+ * @param SecretId its name or ARN
+ * @throws as {@link call}
+ */
+export const readSecretValue = async (
+  SecretId: string,
+  VersionStage: 'AWSCURRENT' | 'AWSPREVIOUS' = 'AWSCURRENT',
+): Promise<SecretValue> => {
+  const { SECRETS_URL = '' } = process.env;
   const target = 'secretsmanager.GetSecretValue';
-  return (await call(url, 'secretsmanager', target, { SecretId })).SecretString ?? '';
+  return call(SECRETS_URL, 'secretsmanager', target, { SecretId, VersionStage });
 };

@@ -37,14 +37,8 @@ const hasRoutes = ({ routes }: FunctionDefinition) => routes.length > 0;
 export const edgeVariables = (
   definition: FunctionDefinition,
   secret: Secret | undefined,
-): Readonly<Record<string, string>> => {
-  if (!secret || !hasRoutes(definition)) return {};
-  const { region, urlSuffix } = secret.stack;
-  return {
-    EDGE_SECRET_ID: secret.secretArn,
-    SECRETS_URL: `https://secretsmanager.${region}.${urlSuffix}/`,
-  };
-};
+): Readonly<Record<string, string>> =>
+  secret && hasRoutes(definition) ? { EDGE_SECRET_ID: secret.secretArn } : {};
 
 export const readingEdgeSecret = (
   definition: FunctionDefinition,

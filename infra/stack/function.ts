@@ -57,8 +57,10 @@ const invocationUrl = ({ lambda }: ServiceFunction): string => {
   return `https://lambda.${region}.${urlSuffix}/2015-03-31/functions/${lambda.functionName}/invocations`;
 };
 
-/** Where functions that have no client of KMS find it. */
-export const kmsUrl = ({ region, urlSuffix }: Stack) => `https://kms.${region}.${urlSuffix}/`;
+/** Where functions find a service of which they have no client. */
+const urlOf = (service: 'kms' | 'secretsmanager', { region, urlSuffix }: Stack) =>
+  `https://${service}.${region}.${urlSuffix}/`;
+export const kmsUrl = (stack: Stack) => urlOf('kms', stack);
 
 /**
  * The megabytes of a function. Lambda gives processor time in proportion to them: 1,769 give one
@@ -84,6 +86,10 @@ const factorVariables = ({ definition, factorKey }: ServiceFunctionProps) => {
   return { SECOND_FACTOR_KEY: factorKey.keyArn, KMS_URL: kmsUrl(factorKey.stack) };
 };
 
+/** Whether a function reads the signing secret, or that of CloudFront. */
+const readsSecrets = ({ definition: { uses, routes }, edgeSecret }: ServiceFunctionProps) =>
+  uses.has('secret') || (edgeSecret !== undefined && routes.length > 0);
+
 /** All settings of the service, and where the function finds the resources that it uses. */
 const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
   const { definition, tables, signingSecret, variables, mail } = props;
@@ -95,6 +101,7 @@ const environmentOf = (props: ServiceFunctionProps): Record<string, string> => {
     ...variables,
     ...Object.fromEntries(tableNames),
     ...(definition.uses.has('secret') ? { JWT_SECRET_ID: signingSecret.secretArn } : {}),
+    ...(readsSecrets(props) ? { SECRETS_URL: urlOf('secretsmanager', signingSecret.stack) } : {}),
     // Lambda runs a function in the folder of its code.
     ...(definition.uses.has('files') ? { STATIC_FILES: 'static' } : {}),
     ...factorVariables(props),
@@ -139,13 +146,12 @@ const sendingMail = (stack: Stack, mailFrom: string) => {
 };
 
 /** The services through which a function uses what the key of all data encrypts. */
-const servicesWithKey = ({
-  definition: { permissions, uses, routes },
-  edgeSecret,
-}: ServiceFunctionProps): readonly ServiceWithKey[] => [
-  ...(permissions.length > 0 ? (['dynamodb'] as const) : []),
-  ...(uses.has('secret') || (edgeSecret && routes.length > 0) ? (['secretsmanager'] as const) : []),
-  ...(uses.has('mail.send') || uses.has('audit.publish') ? (['sqs'] as const) : []),
+const servicesWithKey = (props: ServiceFunctionProps): readonly ServiceWithKey[] => [
+  ...(props.definition.permissions.length > 0 ? (['dynamodb'] as const) : []),
+  ...(readsSecrets(props) ? (['secretsmanager'] as const) : []),
+  ...(['mail.send', 'audit.publish'].some((use) => props.definition.uses.has(use as Use))
+    ? (['sqs'] as const)
+    : []),
 ];
 
 /** The permissions of a definition: named actions on the ARNs of the resources that it uses. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { ConfigError } from '../settings.ts';
+import { readSecretValue } from '../signed-request.ts';
 
 /** The signing secret between two rotations. */
 export interface SecretVersion {
@@ -56,35 +56,12 @@ const fromFile = async (file: string): Promise<SecretVersions> => {
   return previous ? { current, previous } : { current };
 };
 
-/**
- * Milliseconds that one request to Secrets Manager may take, and the silence within its response.
- */
-const requestTimeout = 1000;
-
-// Only two attempts: when they fail, the cached secret stays in use.
-const openClient = () =>
-  new SecretsManagerClient({
-    maxAttempts: 2,
-    requestHandler: {
-      connectionTimeout: 500,
-      requestTimeout,
-      throwOnRequestTimeout: true,
-      socketTimeout: requestTimeout,
-    },
-  });
-
-/** The client of this process; absent until a secret is read from Secrets Manager. */
-let secretsManager: SecretsManagerClient | undefined;
-
 const readStage = async (id: string, stage: 'AWSCURRENT' | 'AWSPREVIOUS') => {
-  secretsManager ??= openClient();
-  const response = await secretsManager.send(
-    new GetSecretValueCommand({ SecretId: id, VersionStage: stage }),
-  );
+  const { VersionId, SecretString, CreatedDate } = await readSecretValue(id, stage);
   return {
-    id: response.VersionId ?? stage,
-    value: checked(response.SecretString, 'JWT_SECRET_ID'),
-    createdAt: response.CreatedDate ?? new Date(0),
+    id: VersionId,
+    value: checked(SecretString, 'JWT_SECRET_ID'),
+    createdAt: new Date(CreatedDate * 1000),
   };
 };
 
@@ -117,8 +94,8 @@ const fromSecretsManager = async (
  *   version
  * @param isPreviousRetired whether no token of the previous version is valid any more, which saves
  *   a request
- * @throws {ConfigError} when none is set or the secret is too short; the SDK's or the file system's
- *   errors when it cannot be read
+ * @throws {ConfigError} when none is set or the secret is too short; those of readSecretValue or of
+ *   the file system when it cannot be read
  */
 export const readSecret = async (
   known?: SecretVersions,

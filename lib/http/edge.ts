@@ -6,7 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { DomainError, namedError } from '../errors.ts';
 import { describeFault, logError } from '../log.ts';
-import { readSecretText } from '../signed-request.ts';
+import { readSecretValue } from '../signed-request.ts';
 import type { IncomingEvent, Middleware } from './request.ts';
 
 const originHeader = 'x-origin-verify';
@@ -30,11 +30,11 @@ let known: Known | undefined;
  * @throws what the first reading throws
  */
 const valuesInForce = async (): Promise<readonly Buffer[]> => {
-  const { EDGE_SECRET_ID = '', SECRETS_URL = '' } = process.env;
+  const { EDGE_SECRET_ID = '' } = process.env;
   const now = Date.now();
   if (known && now - known.readAt < refreshInterval) return known.values;
   try {
-    const text = await readSecretText(SECRETS_URL, EDGE_SECRET_ID);
+    const { SecretString: text = '' } = await readSecretValue(EDGE_SECRET_ID);
     known = { values: text.split(/\s+/).filter(Boolean).map(digest), readAt: now };
   } catch (error) {
     if (!known) throw error;

@@ -20,7 +20,7 @@ const settings = { ...development, ...mails, ...sessions };
 /** Where a URL of Lambda's API has the name of a function. */
 const beforeName = '/2015-03-31/functions/';
 
-/** In AWS the APIs of Lambda and KMS have hosts of their own; here they are the emulator's. */
+/** In AWS the API of Lambda has a host of its own; here it is the emulator's. */
 const invokeAt =
   (endpoint: string) =>
   (template: Template): Template => {
@@ -28,7 +28,6 @@ const invokeAt =
       const { Variables = {} } = (Properties.Environment ?? {}) as {
         Variables?: Record<string, { 'Fn::Join': [string, unknown[]] } | string>;
       };
-      if (Variables.KMS_URL) Variables.KMS_URL = endpoint;
       const url = Variables.MAIL_FUNCTION_URL;
       if (typeof url !== 'object') continue;
       const parts = url['Fn::Join'][1];

@@ -39,7 +39,7 @@ export const deploy = async (
     const used = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
     return {
       AWS_ENDPOINT_URL_DYNAMODB: engine,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
+      SECRETS_URL: secretsManager.endpoint,
       ...Object.fromEntries(used.map(({ name, variable }) => [variable, names[name]])),
       ...(uses.has('secret') ? { JWT_SECRET_ID: 'signing-secret' } : {}),
       ...(uses.has('files') ? { STATIC_FILES: staticFilesFolder() } : {}),

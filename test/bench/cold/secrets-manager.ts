@@ -3,8 +3,9 @@ import { startLoopback } from '../../support/loopback.ts';
 
 export interface SecretsManager {
   readonly endpoint: string;
-  /** The headers of every request so far. */
+  /** The headers of every request so far, and the stages that they asked for. */
   readonly requests: readonly IncomingHttpHeaders[];
+  readonly stages: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -25,14 +26,17 @@ export const startSecretsManager = async (
   secret: { readonly AWSCURRENT: StoredSecret } & Readonly<Record<string, StoredSecret>>,
 ): Promise<SecretsManager> => {
   const requests: IncomingHttpHeaders[] = [];
+  const stages: string[] = [];
   const now = Date.now();
   const { url: endpoint, stop } = await startLoopback((request, body, response) => {
     requests.push(request.headers);
-    const version = secret[JSON.parse(body).VersionStage];
+    const { VersionStage } = JSON.parse(body);
+    stages.push(VersionStage);
+    const version = secret[VersionStage];
     response.statusCode = version ? 200 : 400;
     response.setHeader('content-type', 'application/x-amz-json-1.1');
     const answer = version ? answerOf(version, now) : { __type: 'ResourceNotFoundException' };
     response.end(JSON.stringify(answer));
   });
-  return { endpoint, requests, stop };
+  return { endpoint, requests, stages, stop };
 };

@@ -98,7 +98,12 @@ const environmentOf = (
   const names = tables.filter(({ name }) => permissions.some(({ table }) => table === name));
   return {
     ...Object.fromEntries(names.map(({ name, variable }) => [variable, tableIds[name]])),
-    ...(uses.has('secret') ? { JWT_SECRET_ID: 'SigningSecret' } : {}),
+    ...(uses.has('secret')
+      ? {
+          JWT_SECRET_ID: 'SigningSecret',
+          SECRETS_URL: 'https://secretsmanager.AWS::Region.AWS::URLSuffix/',
+        }
+      : {}),
     ...(uses.has('files') ? { STATIC_FILES: 'static' } : {}),
     ...settings,
     ...(uses.has('factor.encrypt') || uses.has('factor.decrypt')
