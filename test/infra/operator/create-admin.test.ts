@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outcome, refusal } from '../../support/acceptance.ts';
@@ -71,6 +71,23 @@ describe('create-admin', () => {
         },
       }),
     );
+  });
+
+  it('unlinks the identities of an account, which may be those of a thief', async () => {
+    const [email, file] = [uniqueEmail(), join(service.folder, 'linked.ndjson')];
+    const identities = [{ issuer: 'https://a.example', subject: randomUUID() }];
+    const line = { name: 'n', email, password_hash: null, identities };
+    writeFileSync(file, JSON.stringify(line));
+    await operate(['import-users', file]);
+    const stored = async () => (await service.users()).find((user) => user.email === email);
+    expect((await stored())?.identities).toHaveLength(1);
+
+    expect((await operate(['create-admin', email], 'a password')).status).toBe(0);
+
+    expect(await stored()).not.toHaveProperty('identities');
+    expect((await lastEntry())?.details).toContain('"fields":["password","role","identities"]');
+    writeFileSync(file, JSON.stringify({ ...line, email: uniqueEmail() }));
+    expect((await operate(['import-users', file])).status).toBe(0);
   });
 
   it('gives an admin who forgot the password another one', async () => {
