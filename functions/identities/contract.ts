@@ -86,7 +86,7 @@ const exampleIdentity = {
 
 const exampleToken = {
   idToken: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL2FjY291bnRzIn0.c2lnbmF0dXJl',
-  nonce: `1795428000.R0h2kQ9mT4yWcXbZ1nLp7A.${'S3cr3t'.repeat(7)}s`,
+  nonce: '1795428000.R0h2kQ9mT4yWcXbZ1nLp7A.S3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3tS3cr3ts',
 };
 
 const codeErrors = (settings: ServiceValues, errors: readonly ErrorCode[]) =>

@@ -39,6 +39,7 @@ const lean: BuildOptions = {
   ...background,
   define: { ...lacksStreams, 'process.env.EDGE_SECRET_ID': '""' },
   alias: {
+    '@aws/lambda-invoke-store': './infra/stack/bundling/invoke-store.ts',
     '@aws-sdk/credential-provider-node': './infra/stack/bundling/environment-credentials.ts',
     '@aws-sdk/middleware-endpoint-discovery': './infra/stack/bundling/endpoint-discovery.ts',
     '@smithy/core/checksum': './infra/stack/bundling/checksum.ts',
