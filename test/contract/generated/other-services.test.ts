@@ -23,7 +23,7 @@ const service = await operatedServiceForThisFile({
 const account = await register(service.api);
 const caller = { id: account.id, role: 'user' };
 
-const key = createPrivateKey(readFileSync(join(service.folder, 'token-key-current.pem')));
+const key = createPrivateKey(readFileSync(join(service.folder, 'token-key-first')));
 const [header, claims] = [decodeProtectedHeader(account.token), decodeJwt(account.token)];
 const { iss: issuer = '' } = claims;
 const pem = String(createPublicKey(key).export({ type: 'spki', format: 'pem' }));
