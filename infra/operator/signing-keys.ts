@@ -13,7 +13,7 @@ import {
 } from '@aws-sdk/client-kms';
 import { publishedKey, type Stage, stages } from '../../lib/auth/signing-key.ts';
 import { config } from '../../lib/settings.ts';
-import { writePrivately } from '../local/folder.ts';
+import { createPrivately, writePrivately } from '../local/folder.ts';
 import { makeTokenKey } from '../local/settings.ts';
 
 /** A key, by what brings it into a stage: its id in KMS, or its text; and since when it is there. */
@@ -31,6 +31,7 @@ interface Place {
   publicKeyOf(id: string): Promise<KeyObject>;
   /** Makes a key that is in no stage. */
   make(): Promise<string>;
+  /** @throws when there is a next key already, which is not replaced: somebody else has made it */
   put(stage: Stage, id: string): Promise<unknown>;
   remove(stage: Stage): Promise<unknown>;
   /** Destroys a key that is in no stage, unless it is the first one. */
@@ -46,7 +47,8 @@ const inFiles: Place = {
   },
   publicKeyOf: async (pem) => createPublicKey(pem),
   make: async () => makeTokenKey(),
-  put: async (stage, pem) => writePrivately(config.tokenKeys + stage, pem),
+  put: async (stage, pem) =>
+    (stage === 'next' ? createPrivately : writePrivately)(config.tokenKeys + stage, pem),
   remove: async (stage) => rmSync(config.tokenKeys + stage),
   destroy: async () => undefined,
 };
@@ -76,9 +78,11 @@ const inKms = (): Place => {
     },
     put: async (stage, TargetKeyId) => {
       const alias = { AliasName: config.tokenKeys + stage, TargetKeyId };
-      await client.send(new CreateAliasCommand(alias)).catch((error) => {
+      await client.send(new CreateAliasCommand(alias)).catch(async (error) => {
         if (error.name !== 'AlreadyExistsException') throw error;
-        return client.send(new UpdateAliasCommand(alias));
+        if (stage !== 'next') return client.send(new UpdateAliasCommand(alias));
+        await client.send(new ScheduleKeyDeletionCommand({ KeyId: TargetKeyId }));
+        throw error;
       });
     },
     remove: (stage) => client.send(new DeleteAliasCommand({ AliasName: config.tokenKeys + stage })),

@@ -1,8 +1,8 @@
 /**
- * The keys of tokens that others verify (functions/README.md, Tokens that others verify). A key is
- * first the next one, which is only published, then the current one, which signs, and at last the
- * previous one, whose tokens are still good. The names of the three are those of aliases in AWS KMS,
- * or of files on one machine.
+ * The keys of tokens that others verify (functions/README.md, Tokens that others verify). During a
+ * rotation the next key and the previous one are published; the current one, which signs, is first the
+ * previous one and then the next. The names of the three are those of aliases in AWS KMS, or of files
+ * on one machine.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -76,7 +76,8 @@ const readKeys = async (): Promise<TokenKeys> => {
   const [next, current, previous] = await Promise.all(stages.map(readStage));
   // Until the first rotation the first key has no other name.
   const signing = current ?? (await readKey(config.tokenSigningKey));
-  return [signing, ...[next, previous].filter((key) => key !== undefined)];
+  const others = [next, previous].filter((key) => key?.published.kid !== signing.published.kid);
+  return [signing, ...others.filter((key) => key !== undefined)];
 };
 
 /** @returns a function that gives the keys, read again for a `kid` that none of them has */

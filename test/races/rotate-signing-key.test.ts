@@ -69,7 +69,7 @@ it('A rotation of the key refuses no token under 20 requests a second, before, b
 
   // From here on the tokens of the first key have expired.
   tokens = tokens.filter((token) => kidOf(token) === second);
-  utimesSync(join(folder, 'token-key-previous'), 0, 0);
+  utimesSync(join(folder, 'token-key-current'), 0, 0);
   await rotate('--retire');
   expect(await issuers()).toEqual([second]);
   minutesPass();

@@ -1,6 +1,6 @@
 import { keysLifetime } from '../../../lib/auth/signing-key.ts';
 import { config } from '../../../lib/settings.ts';
-import { hour } from '../../../lib/time.ts';
+import { day, hour } from '../../../lib/time.ts';
 import { recordChange } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
 import { Failure, UsageError } from '../failure.ts';
@@ -12,8 +12,11 @@ import { openKeys } from '../signing-keys.ts';
  */
 const publication = { delay: 2 * hour * 1000, least: keysLifetime };
 
-/** Milliseconds from the last signature of a key to the expiry of the last token that it signed. */
-const retirementDelay = () => keysLifetime + 60_000 * (config.tokenMinutes + 1);
+/**
+ * Milliseconds from the last signature of a key to the expiry of the last token that it signed, even if
+ * TOKEN_MINUTES was its most then.
+ */
+const retirementDelay = keysLifetime + (day + 60) * 1000;
 
 const text = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '');
 const after = (delay: number): string => text(Date.now() + delay);
@@ -31,45 +34,50 @@ interface Step {
 
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
-const publish = async ({ next, make, put }: Keys): Promise<Step> => {
+const publish = async ({ next, current, previous, make, put }: Keys): Promise<Step> => {
+  if (previous && previous.id !== current.id) {
+    throw new Failure('The previous key is still published: run --retire first.');
+  }
   if (next) {
     const from = text(next.since + publication.delay);
     throw new Failure(`The key ${next.kid} is published already. Next: --sign, from ${from} on.`);
   }
   const { id, kid } = await make();
+  const work = async () => {
+    // From now on, so that --sign is one change: no function reads the new key without this one.
+    await put('previous', current.id);
+    await put('next', id);
+  };
   const done = `Published the key ${kid}, which signs nothing yet.
 Next: --sign, from ${after(publication.delay)} on, when all who verify tokens have read it.`;
-  return { action: 'CREATE', kid, due: 0, work: () => put('next', id), done };
+  return { action: 'CREATE', kid, due: 0, work, done };
 };
 
-const sign = ({ next, current, previous, put, remove }: Keys): Step => {
+const sign = ({ next, current, put }: Keys): Step => {
   if (!next) throw new Failure('No key is published: run this without options first.');
-  const isHalfDone = [previous?.id, next.id].includes(current.id);
-  if (previous && !isHalfDone) {
-    throw new Failure('The previous key is still published: run --retire first.');
+  if (next.id === current.id) {
+    const from = text(current.since + retirementDelay);
+    throw new Failure(`The key ${next.kid} signs already. Next: --retire, from ${from} on.`);
   }
-  const work = async () => {
-    if (next.id !== current.id) await put('previous', current.id);
-    await put('current', next.id);
-    await remove('next');
-  };
   const done = `The key ${next.kid} signs, in all functions from ${after(keysLifetime)} on.
-Next: --retire, from ${after(retirementDelay())} on, when the last token of the key before has expired.`;
+Next: --retire, from ${after(retirementDelay)} on, when the last token of the key before has expired.`;
   const due = next.since + publication.delay;
   const dueIfLost = next.since + publication.least;
+  const work = () => put('current', next.id);
   return { action: 'UPDATE', kid: next.kid, due, dueIfLost, work, done };
 };
 
-const retire = ({ current, previous, remove, destroy }: Keys): Step => {
+const retire = ({ next, current, previous, remove, destroy }: Keys): Step => {
   if (!previous || previous.id === current.id) throw new Failure('There is no previous key.');
-  const { id, kid, since } = previous;
+  const { id, kid } = previous;
   const work = async () => {
+    if (next) await remove('next');
     await remove('previous');
     await destroy(id);
   };
   const done = `Tokens of the key ${kid} are refused from ${after(keysLifetime)} on, by API Gateway within two hours.
 The rotation is complete.`;
-  return { action: 'DELETE', kid, due: since + retirementDelay(), work, done };
+  return { action: 'DELETE', kid, due: current.since + retirementDelay, work, done };
 };
 
 const run: Run = async ({ operator, options }) => {

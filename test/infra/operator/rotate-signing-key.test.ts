@@ -5,10 +5,13 @@ import { startKms } from '../../support/kms.ts';
 import { operate, operatedServiceForThisTest, operatorEntry } from '../../support/operator.ts';
 import { arn, awsForThisTest } from './aws.ts';
 
+/** They may have been valid for a day while the key before signed. */
+const shortTokens = { TOKEN_MINUTES: '5', SESSION_DAYS: '1' };
+
 /** A service on this machine, or what there is of one on AWS, and the stages of its keys. */
 const prepare = {
   local: async () => {
-    const service = await operatedServiceForThisTest({ TOKEN_SIGNING: 'RS256' });
+    const service = await operatedServiceForThisTest({ TOKEN_SIGNING: 'RS256', ...shortTokens });
     const fileOf = (stage: string) => join(service.folder, `token-key-${stage}`);
     const age = (stage: string, minutes: number) => {
       const since = Date.now() / 1000 - minutes * 60;
@@ -19,7 +22,10 @@ const prepare = {
       expect(files.every((name) => statSync(join(service.folder, name)).mode % 0o100 === 0)).toBe(
         true,
       );
-      return files.map((name) => name.slice(10)).filter((name) => name !== 'first');
+      return files
+        .map((name) => name.slice(10))
+        .filter((name) => name !== 'first')
+        .sort();
     };
     const { operate: run, entries } = service;
     return { run, entries, age, stages, refuse: (_: string) => {}, operator: {} };
@@ -30,7 +36,8 @@ const prepare = {
     onTestFinished(kms.stop);
     const names = 'alias/accounts/token-signing-';
     const keys = { TOKEN_SIGNING: 'RS256', TOKEN_KEYS: names, TOKEN_SIGNING_KEY: kms.makeKey() };
-    const aws = await awsForThisTest(service, { Settings: JSON.stringify(keys) });
+    const settings = { ...keys, ...shortTokens };
+    const aws = await awsForThisTest(service, { Settings: JSON.stringify(settings) });
     const environment = { ...aws.environment, ...kms.environment };
     const age = (stage: string, minutes: number) => {
       kms.place(names + stage, kms.aliases.get(names + stage)?.key, Date.now() - minutes * 60_000);
@@ -52,6 +59,7 @@ const prepare = {
           begin && request.startsWith(begin) ? 'AccessDeniedException' : undefined;
       },
       operator: { operator: arn },
+      kms,
     };
   },
 };
@@ -76,12 +84,13 @@ const steps: readonly (readonly [string, number] | readonly [string[], string, s
   [
     ['--sign'],
     '0 The key K signs, in all functions from T on.\nNext: --retire, from T on',
-    ['current', 'previous'],
+    ['current', 'next', 'previous'],
   ],
-  [['--sign'], '1 No key is published'],
-  ['previous', 1445],
+  [['--sign'], '1 The key K signs already. Next: --retire, from T on'],
+  [[], '1 The previous key is still published: run --retire first'],
+  ['current', 1445],
   [['--retire'], '1 It is too early. Run this from T on'],
-  ['previous', 1446],
+  ['current', 1446],
   [['--retire'], '0 Tokens of the key K are refused from T on', ['current']],
 ];
 
@@ -122,20 +131,55 @@ describe.each(['local', 'stack'] as const)('rotate-signing-key, %s,', (place) =>
   });
 });
 
-it.each(['CreateAlias alias/accounts/token-signing-current', 'DeleteAlias'])(
-  'rotate-signing-key does what is left of a step in which %s failed',
-  async (failing) => {
-    const { run, age, stages, refuse } = await prepare.stack();
+it('rotate-signing-key --sign makes one change, so that whoever reads keys meanwhile lacks none', async () => {
+  const { run, age, kms } = await prepare.stack();
+  const writes = () => kms.requests.splice(0).filter((request) => /^(?!List).*Alias/.test(request));
+  for (const _ of ['the first rotation', 'the second']) {
     await rotate(run);
     age('next', 120);
-    refuse(failing);
-    const failed = await rotate(run, '--sign');
-    refuse('');
+    writes();
+    await rotate(run, '--sign');
+    const [first, ...others] = new Set(writes().map((request) => request.replace(/.*-/, '')));
+    expect([first, others]).toEqual(['current', []]);
+    await rotate(run, '--retire', '--now');
+  }
+});
 
-    expect([failed[0], (await rotate(run, '--sign'))[0]]).toEqual(['1', '0']);
-    expect(stages()).toEqual(['current', 'previous']);
-  },
-);
+it.each([
+  ['CreateAlias alias/accounts/token-signing-next', ['publish']],
+  ['CreateAlias alias/accounts/token-signing-current', ['--sign']],
+  ['DeleteAlias', ['--retire', '--now']],
+  ['DeleteAlias alias/accounts/token-signing-previous', ['--retire', '--now']],
+])('rotate-signing-key does what is left of a step in which %s failed', async (failing, [step]) => {
+  const { run, age, refuse } = await prepare.stack();
+  const said: string[] = [];
+  for (const options of [[], ['--sign'], ['--retire', '--now']]) {
+    if (step === (options[0] ?? 'publish')) {
+      refuse(failing);
+      said.push(await rotate(run, ...options));
+      refuse('');
+    }
+    said.push(await rotate(run, ...options));
+    if (!options.length) age('next', 120);
+  }
+
+  expect(said.map(([status]) => status).sort()).toEqual(['0', '0', '0', '1']);
+});
+
+it('rotate-signing-key publishes one key, where two operators make one at the same time', async () => {
+  const { run, kms, stages } = await prepare.stack();
+  const next = 'alias/accounts/token-signing-next';
+  const other = kms.makeKey();
+  kms.fault = (request) => {
+    if (request === `CreateAlias ${next}`) kms.place(next, other);
+    return undefined;
+  };
+
+  expect(await rotate(run)).toMatch(/^1 /);
+  expect(kms.aliases.get(next)?.key).toBe(other.replace(/.*\//, ''));
+  // The key that is in no stage is not kept.
+  expect(stages()).toContain('next');
+});
 
 it('rotate-signing-key is refused where a secret signs, and with two steps at once', async () => {
   const { operate: run } = await operatedServiceForThisTest();
