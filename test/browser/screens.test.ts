@@ -155,7 +155,8 @@ const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
 const missing = { code: 'USER_NOT_FOUND', title: 'User not found', status: 404 };
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-const token = `.${base64({ ...admin, exp: now / 1000 + 86_400 })}.`;
+const iat = now / 1000;
+const token = `.${base64({ ...admin, iat, exp: iat + 86_400 })}.`;
 
 const press = (name: string) => async (page: Page) =>
   page.getByRole('button', { name, exact: true }).click();
