@@ -47,7 +47,7 @@ const requireLinkable = ({ email_verified, identities = [] }: StoredUser): void 
 };
 
 /**
- * Links an identity to a caller, and ends all other sessions.
+ * Links an identity to a caller, and ends all other sessions and the permission of whoever made the caller.
  * @param confirmation by which the caller confirms it
  * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED,
  *   TOO_MANY_IDENTITIES, IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
@@ -74,7 +74,8 @@ export const linkIdentity = (
       requireLinkable(user);
       const identities = [...(user.identities ?? []), identity];
       const steps = [usingNonce(given.nonce), ...linking(user.id, [identity])];
-      return writeUser(user, { identities, ...endedSessions(user, caller.session) }, { steps });
+      const ended = { ...endedSessions(user, caller.session), made_by: undefined };
+      return writeUser(user, { identities, ...ended }, { steps });
     };
     await rewriteUser(caller.id, attempt, confirmed);
     return identity;

@@ -35,7 +35,8 @@ export type StoredUser = User & {
   readonly kept_session?: string | undefined;
   /**
    * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
-   * user a password or another address, and when the user becomes an admin or gets a second factor.
+   * user a password or another address, and when the user becomes an admin or gets a second factor or an
+   * identity.
    */
   readonly made_by?: number | undefined;
   /** The secret of the user's second factor, encrypted; absent: there is none. */

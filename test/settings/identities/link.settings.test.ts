@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
-import { type Account, logIn, register, uniqueEmail } from '../../support/client.ts';
+import { type Account, logIn, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { identityServiceForThisFile, newPerson, startIssuer } from '../../support/issuer.ts';
 import { tokenIn } from '../../support/mailbox.ts';
 import { markVerified, plantLinkToken } from '../../support/reset-tokens.ts';
@@ -72,6 +72,21 @@ describe('POST /api/identities', () => {
 
     expect(outcome(await link(user.token, newPerson(), fields))).toEqual(refused);
     expect(await identitiesOf(user.token)).toEqual([]);
+  });
+
+  it('ends the permission of whoever made the user', async () => {
+    const maker = await newUser();
+    const made = await makeUser(api, maker.token);
+    await markVerified(service.environment, made.id);
+    const user = { ...made, token: await logIn(api, made) };
+    const change = () =>
+      api('PUT', `/api/users/${made.id}`, { token: maker.token, json: { password: 'another' } });
+
+    expect((await change()).status).toBe(200);
+    const changed = { ...made, password: 'another' };
+    const token = await logIn(api, changed);
+    expect((await linkTo({ ...user, ...changed, token })).status).toBe(201);
+    expect(outcome(await change())).toEqual(refusal(403, 'Forbidden'));
   });
 
   it('links none to an address that is not verified, which may be that of somebody else', async () => {
