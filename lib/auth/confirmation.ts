@@ -77,7 +77,7 @@ const requireIdentity = async (
  * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, TOO_MANY_ATTEMPTS, CURRENT_PASSWORD_WRONG;
  *   ID_TOKEN_REQUIRED, IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT; and what the function throws
  */
-export const requirePassword = async (
+const requirePassword = async (
   user: StoredUser,
   confirmation: Confirmation,
   beforeUse: () => Promise<unknown> = async () => undefined,
@@ -93,12 +93,14 @@ export const requirePassword = async (
 
 /**
  * Makes the check that users confirm what they ask for. It runs each time that the user is read, and does
- * not compare a password again that was right.
+ * not compare a password again that was right, nor use a nonce again.
+ * @param caller whose session must be open; undefined: a link says who asks
+ * @throws as {@link requirePassword} does
  */
-export const passwordCheck = (caller: Bearer, confirmation: Confirmation) => {
+export const passwordCheck = (caller: Bearer | undefined, confirmation: Confirmation) => {
   let rightHash: string | undefined;
   return async (user: StoredUser, beforeUse?: () => Promise<unknown>): Promise<void> => {
-    requireOpen(user, caller.session);
+    if (caller) requireOpen(user, caller.session);
     if (user.password_hash === rightHash) return;
     await requirePassword(user, confirmation, beforeUse);
     rightHash = user.password_hash;

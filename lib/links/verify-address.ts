@@ -1,7 +1,7 @@
 /** How a mailed link verifies an address (functions/README.md, Verified addresses). */
 
 import { audited } from '../audit/record.ts';
-import { type Confirmation, hasPassword, requirePassword } from '../auth/confirmation.ts';
+import { type Confirmation, hasPassword, passwordCheck } from '../auth/confirmation.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { missingField } from '../errors.ts';
 import { notifyOfChange } from '../mail/hand-over.ts';
@@ -20,12 +20,13 @@ interface VerificationRequest extends Pick<Confirmation, 'idToken' | 'nonce'> {
 /**
  * One attempt at verifying an address. If the user has another one, this one replaces it, and all sessions
  * end but the one that asked for it.
+ * @param check that the user confirms it
  * @param entry is completed with what is known of the change
  * @returns undefined when others changed the user meanwhile, and false for a repetition
  */
 const tryToVerify = async (
-  { token, password: currentPassword, idToken, nonce }: VerificationRequest,
-  { ip_address: sourceIp }: Source,
+  { token, password }: VerificationRequest,
+  check: ReturnType<typeof passwordCheck>,
   entry: object,
 ) => {
   const link = await readLink('address', token);
@@ -35,10 +36,10 @@ const tryToVerify = async (
   const { fields, ...values } = changeDetails(user, applied);
   const details = { fields: [...fields, 'email_verified'], by: 'verification', ...values };
   Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
-  if (currentPassword === undefined && hasPassword(user)) {
+  if (password === undefined && hasPassword(user)) {
     throw missingField('TOKEN_AND_PASSWORD_REQUIRED', 'password');
   }
-  await requirePassword(user, { currentPassword, idToken, nonce, sourceIp });
+  await check(user);
   if (isUsed) return false;
   const ended = isMoved ? endedSessions(user, session) : {};
   const change = { email, email_verified: true, ...ended };
@@ -59,9 +60,12 @@ export const verifyAddress = async (
   request: VerificationRequest,
   source: Source,
 ): Promise<void> => {
+  const { password: currentPassword, idToken, nonce } = request;
+  const confirmation = { currentPassword, idToken, nonce, sourceIp: source.ip_address };
+  const check = passwordCheck(undefined, confirmation);
   const change = { ...source, action: 'UPDATE', details: { by: 'verification' } } as const;
   const verified = await audited(change, (entry) =>
-    untilWritten(() => tryToVerify(request, source, entry)),
+    untilWritten(() => tryToVerify(request, check, entry)),
   );
   if (verified) await notifyOfChange(verified.user, verified.applied, source);
 };

@@ -1,16 +1,19 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { type ApiAnswer, register } from '../support/client.ts';
+import { type Account, type ApiAnswer, register, uniqueEmail } from '../support/client.ts';
 import { identityClient, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
-import { mailSettings } from '../support/mailbox.ts';
+import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
-import { faults } from '../support/proxy.ts';
+import { faults, overtake } from '../support/proxy.ts';
+import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
 
 const issuer = await startIssuer();
 const { proxy, service } = await proxiedServiceForThisFile({
   ...identitySettings(issuer),
   ...mailSettings,
   SELF_DELETION: 'on',
+  EMAIL_VERIFICATION: 'on',
+  VERIFY_URL: verifyUrl,
 });
 const { api } = service;
 const { identitiesOf, link, proofOf, send, signIn } = identityClient(api, issuer);
@@ -19,6 +22,11 @@ const count = (answers: readonly ApiAnswer[], wanted: number) =>
   answers.filter(({ status }) => status === wanted).length;
 const times = <T>(number: number, work: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: number }, (_, i) => work(i)));
+const newUser = async (): Promise<Account> => {
+  const user = await register(api);
+  await markVerified(service.environment, user.id);
+  return user;
+};
 const profileOf = (token: string) => api('GET', '/api/profile', { token });
 
 describe('An identity', () => {
@@ -33,7 +41,7 @@ describe('An identity', () => {
 
   it('is linked to one of ten accounts', async () => {
     const person = newPerson();
-    const users = await times(10, () => register(api));
+    const users = await times(10, newUser);
 
     const answers = await times(10, (i) => {
       const { token = '', password: currentPassword } = users[i] ?? {};
@@ -46,7 +54,7 @@ describe('An identity', () => {
   });
 
   it('that is unlinked while it logs in leaves no session', async () => {
-    const [user, person] = [await register(api), newPerson()];
+    const [user, person] = [await newUser(), newPerson()];
     const linked = await link(user.token, person, { currentPassword: user.password });
     const { id } = linked.body;
     const proofs = await times(10, () => proofOf(person));
@@ -86,6 +94,24 @@ describe('An identity', () => {
 });
 
 describe('A nonce', () => {
+  it('by which an address is verified is good for that, although the user changes meanwhile', async () => {
+    const person = newPerson();
+    const { token } = (await signIn(person)).body;
+    const [id, email] = [Number(decodeJwt(token).id), uniqueEmail()];
+    const link = await plantLinkToken(service.environment, id, { kind: 'address', email });
+    const proof = { token: link, ...(await proofOf(person)) };
+
+    const [verified, renamed] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => api('PUT', '/api/email-verifications', { json: proof }),
+      () => api('PUT', `/api/users/${id}`, { token, json: { name: 'Other' } }),
+    );
+    proxy.impose();
+
+    expect([verified.status, renamed.status]).toEqual([204, 200]);
+  });
+
   it.each([
     ['a known identity', 200, true],
     ['a new one', 201, false],
