@@ -10,8 +10,11 @@ import { namedError } from './errors.ts';
 import { config } from './settings.ts';
 import { patiently } from './time.ts';
 
-/** Milliseconds for one attempt. */
+/** Milliseconds for one attempt until the response begins. */
 const attemptTime = 1000;
+
+/** Bytes of a response. */
+const longestResponse = 1_000_000;
 
 /** The client of this process; absent until something is sent. */
 let http: NodeHttpHandler | undefined;
@@ -69,14 +72,21 @@ const signed = async ({ url, service, headers, body }: PostRequest): Promise<Htt
 /**
  * Sends a request once, and follows no redirection.
  * @returns the status and the text of the response
- * @throws the error of the network, or a TimeoutError after {@link attemptTime}
+ * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error when the response
+ *   does not end in the same time again, or is too long
  */
 export const exchange = async (request: HttpRequest): Promise<{ status: number; text: string }> => {
   http ??= openClient();
-  const { response } = await http.handle(request);
+  const abortSignal = AbortSignal.timeout(patiently(2 * attemptTime));
+  const { response } = await http.handle(request, { abortSignal });
   // An unread body would keep the connection busy.
   const parts: Buffer[] = [];
-  for await (const part of response.body) parts.push(part);
+  let length = 0;
+  for await (const part of response.body) {
+    length += part.length;
+    if (length > longestResponse) throw namedError('ResponseTooLong');
+    parts.push(part);
+  }
   return { status: response.statusCode, text: Buffer.concat(parts).toString() };
 };
 

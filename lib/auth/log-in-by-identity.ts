@@ -1,11 +1,9 @@
 /** How users log in, and register, by an ID token of another issuer (functions/README.md, Identities). */
-import * as v from 'valibot';
 import { audited } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../identities/id-token.ts';
 import { useNonce, usingNonce } from '../identities/nonce.ts';
 import type { Source } from '../source.ts';
-import { email as emailRule, name as nameRule } from '../users/fields.ts';
 import { findUserByIdentity, linking, makeIdentity } from '../users/identities.ts';
 import type { StoredUser } from '../users/items.ts';
 import { insertUser, prepareUser } from '../users/store.ts';
@@ -35,14 +33,8 @@ const notValid = (counters: Refusal['counters']): Refusal => ({
   ...(counters && { counters }),
 });
 
-const parsed = <Schema extends v.GenericSchema>(schema: Schema, value: unknown) => {
-  const { success, output } = v.safeParse(schema, value);
-  return success ? output : undefined;
-};
-
-/** The name of a new user: as the app or the issuer says, or what stands before the @. */
-const nameOf = (login: IdentityLogin, vouched: Vouched, email: string): string =>
-  login.name ?? parsed(nameRule, vouched.name) ?? email.replace(/@.*/, '').slice(0, 100);
+/** What stands before the @, as a name. */
+const nameIn = (email: string): string => [...email.replace(/@.*/, '')].slice(0, 100).join('');
 
 /**
  * Registers a user for an identity that is linked to nobody. It is never linked to a user because that user
@@ -53,13 +45,14 @@ const registerUser = async (
   vouched: Vouched,
   source: Source,
 ): Promise<Tokens> => {
-  const email = parsed(emailRule, vouched.email);
+  const { email } = vouched;
   if (email === undefined) throw new DomainError('EMAIL_NOT_VERIFIED');
   await countRegistration(source.ip_address);
   return audited({ ...source, action: 'CREATE' }, async (entry) => {
-    const own = { name: nameOf(login, vouched, email), email, password: undefined };
+    const name = login.name ?? vouched.name ?? nameIn(email);
+    const own = { name, email, password: undefined };
     const prepared = await prepareUser(own, 'user', { isVerified: true });
-    const made = { ...prepared, identities: [makeIdentity({ ...vouched, email })] };
+    const made = { ...prepared, identities: [makeIdentity(vouched)] };
     const { tokens, writes } = await prepareFirstSession(made, source);
     const details = { ...creationDetails(made), identity: vouched.issuer };
     Object.assign(entry, { user_id: made.id, resource_id: made.id, details });

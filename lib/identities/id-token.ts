@@ -1,9 +1,12 @@
 /** What an ID token says of its user (OpenID Connect Core 1.0, section 3.1.3.7). */
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
+import * as v from 'valibot';
 import { missingField } from '../errors.ts';
 import type { IdentityProvider } from '../settings.ts';
 import { clockSkew } from '../time.ts';
+import { email as emailRule, name as nameRule } from '../users/fields.ts';
+import { atLeast, atMost, text } from '../validation.ts';
 import { isNonce } from './nonce.ts';
 import { type KnownProvider, namesOf, providerOf } from './providers.ts';
 
@@ -12,9 +15,9 @@ export interface Vouched {
   /** As the setting names it. */
   readonly issuer: string;
   readonly subject: string;
-  /** The address; absent: the issuer says none, or has not verified it. */
-  readonly email?: string;
-  readonly name?: string;
+  /** The address; undefined: the issuer says none that a user may have, or has not verified it. */
+  readonly email: string | undefined;
+  readonly name: string | undefined;
 }
 
 /** An ID token, and the nonce for which the app had it issued. */
@@ -35,11 +38,18 @@ export const requireBoth = ({ idToken, nonce }: Partial<Given>): TokenAndNonce =
 /** Seconds for which a token counts after it was issued. */
 const tokenAge = 10 * 60;
 
-/** Characters of a subject (OpenID Connect Core 1.0, section 2). */
-const longestSubject = 255;
+/** A subject (OpenID Connect Core 1.0, section 2). */
+const subjectRule = v.pipe(
+  text,
+  atLeast(() => 1),
+  atMost(255),
+);
 
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.isWellFormed() ? value : undefined;
+/** A claim that follows a rule; undefined for any other. */
+const claim = (rule: v.GenericSchema<string>, value: unknown): string | undefined => {
+  const { success, output } = v.safeParse(rule, value);
+  return success ? output : undefined;
+};
 
 /** The claims of a token of a provider; the keys are asked for anew if they lack the token's. */
 const verify = async (
@@ -61,9 +71,9 @@ const verify = async (
 const issuerIn = (token: string): unknown =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).iss;
 
-/** Whether an error says that a token is none, or not valid. */
+/** Whether an error says that a token is none, or not valid; or that its key is not. */
 const isFlaw = (error: unknown): boolean =>
-  [errors.JOSEError, SyntaxError, TypeError].some((kind) => error instanceof kind);
+  [errors.JOSEError, SyntaxError, TypeError, DOMException].some((kind) => error instanceof kind);
 
 /** Whether the token is for the nonce, or for its SHA-256 in hex, as apps of Apple's systems ask. */
 const isFor = (nonce: string, claim: unknown): boolean =>
@@ -78,12 +88,12 @@ const vouchedBy = (
   { sub, email_verified, email, name }: JWTPayload,
   { issuer }: IdentityProvider,
 ): Vouched | undefined => {
-  const subject = text(sub) ?? '';
-  if (subject === '' || subject.length > longestSubject) return undefined;
+  const subject = claim(subjectRule, sub);
+  if (!subject) return undefined;
   // Apple writes it as text.
-  const address = [true, 'true'].some((one) => one === email_verified) && text(email);
-  const [own, shown] = [address ? { email: address } : {}, text(name)];
-  return { issuer, subject, ...own, ...(shown && { name: shown }) };
+  const isVerified = email_verified === true || email_verified === 'true';
+  const address = isVerified ? claim(emailRule, email) : undefined;
+  return { issuer, subject, email: address, name: claim(nameRule, name) };
 };
 
 /**

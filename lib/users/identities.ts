@@ -26,7 +26,7 @@ export const makeIdentity = ({
   subject,
   email = null,
   created_at = new Date().toISOString(),
-}: IdentityName & { email?: string | null; created_at?: string }): StoredIdentity => ({
+}: IdentityName & { email?: string | null | undefined; created_at?: string }): StoredIdentity => ({
   id: randomBytes(12).toString('base64url'),
   issuer,
   subject,

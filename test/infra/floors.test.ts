@@ -29,7 +29,7 @@ const definitions = [
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
   // Nonces are signed by the secret that signs tokens.
-  'lib/identities': ['lib', 'lib/dynamodb', 'lib/auth/signing-secret.ts'],
+  'lib/identities': ['lib', 'lib/dynamodb', 'lib/users', 'lib/auth/signing-secret.ts'],
   'lib/seal': ['lib', 'lib/dynamodb', 'lib/audit'],
   functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],

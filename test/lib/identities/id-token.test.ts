@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { exportSPKI, importJWK, SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   audience,
   type Claims,
@@ -9,6 +9,7 @@ import {
   newPerson,
   startIssuer,
 } from '../../support/issuer.ts';
+import { startLoopback } from '../../support/loopback.ts';
 
 const issuer = await startIssuer();
 const foreign = await startIssuer();
@@ -24,16 +25,15 @@ const load = async () => {
 };
 let loaded: Awaited<ReturnType<typeof load>>;
 
+const providers = JSON.stringify([
+  { issuer: issuer.url, audiences: ['other', audience] },
+  { issuer: foreign.url, audiences: [audience] },
+  { issuer: 'https://accounts.google.com', audiences: ['app.apps.googleusercontent.com'] },
+]);
+
 beforeAll(() => {
   vi.stubEnv('JWT_SECRET', 'x'.repeat(40));
-  vi.stubEnv(
-    'IDENTITY_PROVIDERS',
-    JSON.stringify([
-      { issuer: issuer.url, audiences: ['other', audience] },
-      { issuer: foreign.url, audiences: [audience] },
-      { issuer: 'https://accounts.google.com', audiences: ['app.apps.googleusercontent.com'] },
-    ]),
-  );
+  vi.stubEnv('IDENTITY_PROVIDERS', providers);
   vi.spyOn(console, 'error').mockReturnValue();
 });
 afterAll(() => {
@@ -113,7 +113,20 @@ describe('An ID token', () => {
     const vouched = await verify(issue({ email_verified }));
 
     expect(vouched?.subject).toBe(person.sub);
-    expect(vouched && 'email' in vouched).toBe(hasAddress);
+    expect(vouched?.email !== undefined).toBe(hasAddress);
+  });
+
+  it.each([
+    [{ email: `${'x'.repeat(180)}@example.org` }, { subject: person.sub, name: 'Ada' }],
+    [{ email: 'nobody' }, { subject: person.sub, name: 'Ada' }],
+    [{ email: 7, name: 7 }, { subject: person.sub }],
+    [{ email: '', name: ' ' }, { subject: person.sub }],
+    [
+      { email: 'a@example.org', name: 'x'.repeat(101) },
+      { subject: person.sub, email: 'a@example.org' },
+    ],
+  ])('with %j has neither address nor name that no user may have', async (claims, vouched) => {
+    expect(await verify(issue(claims))).toEqual({ issuer: issuer.url, ...vouched });
   });
 
   it('may be signed by ES256', async () => {
@@ -170,7 +183,13 @@ describe('An ID token', () => {
 
     expect(await at(590)).toBeDefined();
     expect(await at(601)).toBeUndefined();
-    for (const one of ['x', nonce.replace(/^./, '2'), `${nonce.slice(0, -2)}AA`]) {
+    // The last character of 32 bytes in base64url has two bits that mean nothing.
+    const bytesOf = (text: string) => Buffer.from(text.split('.')[2] ?? '', 'base64url');
+    const sameBytes = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+      .map((last) => nonce.slice(0, -1) + last)
+      .filter((other) => other !== nonce && bytesOf(other).equals(bytesOf(nonce)));
+    expect(sameBytes).toHaveLength(3);
+    for (const one of ['x', nonce.replace(/^./, '2'), `${nonce.slice(0, -2)}AA`, ...sameBytes]) {
       expect(await verifyWith(one)).toBeUndefined();
     }
   });
@@ -233,6 +252,80 @@ describe('An ID token', () => {
     }
     expect(providerOf(issuer.url.replace('http://', ''))).toBeUndefined();
     expect(namesOf({ issuer: issuer.url, audiences: [] })).toEqual([issuer.url]);
+  });
+});
+
+describe('An issuer', () => {
+  const faulty: readonly (readonly [string, Parameters<typeof startLoopback>[0]])[] = [
+    [
+      'leads elsewhere',
+      (_, __, response) => response.writeHead(302, { location: issuer.url }).end(),
+    ],
+    ['says nothing', () => undefined],
+    [
+      'never ends',
+      (_, __, response) => {
+        const drip = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(drip));
+      },
+    ],
+    [
+      'sends megabytes',
+      async ({ url = '' }, _, response) => {
+        const document = { issuer: `http://${response.req.headers.host}`, jwks_uri: '' };
+        const jwks_uri = `${document.issuer}/keys`;
+        const keys = { keys: [foreignKey.jwk], padding: 'x'.repeat(1_000_000) };
+        response.end(JSON.stringify(url === '/keys' ? keys : { ...document, jwks_uri }));
+      },
+    ],
+    ['sends no JSON', (_, __, response) => response.end('<html>')],
+    [
+      'is another one',
+      (_, __, response) =>
+        response.end(JSON.stringify({ issuer: foreign.url, jwks_uri: `${foreign.url}/keys` })),
+    ],
+  ];
+
+  it.each(faulty)('that %s cannot be reached', async (_, answer) => {
+    const { url, stop } = await startLoopback(answer);
+    vi.stubGlobal('patience', 0.2);
+    vi.stubEnv('IDENTITY_PROVIDERS', JSON.stringify([{ issuer: url, audiences: [audience] }]));
+    onTestFinished(async () => {
+      vi.unstubAllGlobals();
+      vi.stubEnv('IDENTITY_PROVIDERS', providers);
+      await stop();
+    });
+
+    const verified = verify(issue({}, { issuer: url, key: foreignKey }));
+
+    await expect(verified).rejects.toMatchObject({ code: 'IDENTITY_PROVIDER_FAULT' });
+  });
+
+  it.each([
+    ['a secret', { kty: 'oct', k: 'c2VjcmV0', alg: 'HS256' }],
+    ['a secret under the name of RS256', { kty: 'oct', k: 'c2VjcmV0', alg: 'RS256' }],
+    ['an unreadable one', { kty: 'RSA', n: '!', e: 'AQAB', alg: 'RS256' }],
+    ['one without a modulus', { kty: 'RSA', alg: 'RS256' }],
+  ])('whose only key is %s vouches for nobody', async (_, jwk) => {
+    const kid = 'one';
+    const server: { url: string; stop(): Promise<void> } = await startLoopback(
+      (request, _, response) =>
+        response.end(
+          JSON.stringify(
+            request.url === '/keys'
+              ? { keys: [jwk && { ...jwk, kid }] }
+              : { issuer: server.url, jwks_uri: `${server.url}/keys` },
+          ),
+        ),
+    );
+    const { url, stop } = server;
+    vi.stubEnv('IDENTITY_PROVIDERS', JSON.stringify([{ issuer: url, audiences: [audience] }]));
+    onTestFinished(async () => {
+      vi.stubEnv('IDENTITY_PROVIDERS', providers);
+      await stop();
+    });
+
+    expect(await verify(issue({}, { issuer: url, key: { ...foreignKey, kid } }))).toBeUndefined();
   });
 });
 

@@ -42,6 +42,7 @@ describe('POST /api/login/identity', () => {
     [{}, { name: ' ' }, undefined],
     [{}, { name: 7 }, undefined],
     [{}, { name: 'x'.repeat(101) }, undefined],
+    [{}, { email: `${'x'.repeat(99)}😀y@example.org` }, `${'x'.repeat(99)}😀`],
   ])('names a new user by %j, then %j, then the address', async (fields, claims, name) => {
     const person = newPerson(claims);
 
