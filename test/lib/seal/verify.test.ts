@@ -123,6 +123,16 @@ describe('Verification', () => {
       { kind: 'deleted', subject: String(deleted), before: expect.any(String), sha256: null },
     ]);
   });
+
+  it('tells of a deleted entry though its file is gone when the line is read again', async () => {
+    const { trail, ids } = await sealedTrail(2);
+    trail.source.items.delete(Number(ids[0]));
+    const seen = () => trail.archive.files.delete(fileName(1));
+
+    const { findings } = await trail.verify({ seen });
+
+    expect(findings).toEqual([{ kind: 'deleted', subject: String(ids[0]), sha256: null }]);
+  });
 });
 
 describe('Verification that hands out lines', () => {
