@@ -79,6 +79,33 @@ describe('Sessions in the console', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('end when a selection is suspended, which leaves those selected for whom it failed', async () => {
+    const name = `Idle ${Date.now()}`;
+    const users = [await register(api, { name }), await register(api, { name })] as const;
+    const place = `#/users?q=${encodeURIComponent(name)}`;
+    const { page } = await openConsole(browser, service, place);
+    const gone = `**/api/users/${users[1].id}/suspension`;
+    await page.route(gone, (route) => route.fulfill({ status: 404, json: { title: 'Not there' } }));
+
+    await button(page, 'Select all shown').click();
+    await button(page, 'Suspend').click();
+    await page.getByText('cannot sign in until you lift the suspension').waitFor();
+    await button(page, 'Suspend 2 users').click();
+    await page.getByText('1 of 2 users suspended.').waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByText('1 user selected').waitFor();
+
+    const rows = page.locator('tbody tr').filter({ hasText: 'Suspended' });
+    expect(await rows.count()).toBe(1);
+    expect(await Promise.all(users.map(({ token }) => profile(token)))).toEqual([401, 200]);
+    await page.unroute(gone);
+    await button(page, 'Suspend').click();
+    await button(page, 'Suspend 1 user').click();
+    await page.getByText('1 of 1 user suspended.').waitFor();
+    expect(await profile(users[1].token)).toBe(401);
+  });
+
   it('go on by refresh tokens, though a token is valid for five minutes', async () => {
     const user = await registerAdmin();
     const { page } = await openPage(browser, `${url}/console`);

@@ -13,6 +13,7 @@ import { promote } from '../support/examples.ts';
 import { mailingServiceForThisFile, verifyUrl } from '../support/mailbox.ts';
 import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
 import { codeOf, enrol, factorClient } from '../support/second-factor.ts';
+import { newAccount, sendRegistration, verificationSettings } from '../support/verification.ts';
 
 const service = await mailingServiceForThisFile({
   SESSION_DAYS: '30',
@@ -132,6 +133,28 @@ describe('A suspension', () => {
     expect(outcome(await api('PUT', path, { json }))).toEqual(refusal(400, message));
     await lift(user.id);
     expect((await api('PUT', path, { json })).status).toBe(204);
+  });
+});
+
+describe('With ACCOUNTS=private and EMAIL_VERIFICATION=required', () => {
+  it('a suspension is told only where the address is verified: nobody else learns of an account', async () => {
+    const uniform = await mailingServiceForThisFile({
+      ...verificationSettings.required,
+      SESSION_DAYS: '30',
+      ACCOUNTS: 'private',
+    });
+    const { api, adminToken: token } = uniform;
+    const account = newAccount();
+    await sendRegistration(api, account);
+    const [{ id }] = (await api('GET', `/api/users?email=${account.email}`, { token })).body;
+    const logInTo = async ({ email }: { email: string }) =>
+      outcome(await api('POST', '/api/login', { json: { ...account, email } }));
+
+    expect((await api('PUT', `/api/users/${id}/suspension`, { token })).status).toBe(204);
+
+    expect(await logInTo(account)).toEqual(await logInTo(newAccount()));
+    await markVerified(uniform.environment, id);
+    expect(await logInTo(account)).toEqual(suspended);
   });
 });
 
