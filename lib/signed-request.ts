@@ -1,6 +1,7 @@
 /**
  * Requests to services of AWS, signed here: the SDK's client of one more service would be as large
- * as everything else in a bundle, and the code that signs is in the bundle already.
+ * as everything else in a bundle, and the code that signs is in the bundle already. And requests for the
+ * documents of issuers, which are not signed.
  */
 import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/protocols';
@@ -12,9 +13,6 @@ import { patiently } from './time.ts';
 
 /** Milliseconds for one attempt until the response begins. */
 const attemptTime = 1000;
-
-/** Bytes of a response. */
-const longestResponse = 1_000_000;
 
 /** The client of this process; absent until something is sent. */
 let http: NodeHttpHandler | undefined;
@@ -38,6 +36,20 @@ const credentials = () => {
   };
 };
 
+/** A request to a URL: with a body a POST request. */
+const requestTo = (url: string, headers: Readonly<Record<string, string>>, body?: string) => {
+  const { protocol, hostname, port, host, pathname, search } = new URL(url);
+  return new HttpRequest({
+    method: body ? 'POST' : 'GET',
+    protocol,
+    hostname,
+    path: pathname + search,
+    body,
+    ...(port ? { port: Number(port) } : {}),
+    headers: { host, ...headers },
+  });
+};
+
 /** A POST request with a body of JSON. */
 export interface PostRequest {
   readonly url: string;
@@ -48,17 +60,8 @@ export interface PostRequest {
 }
 
 const signed = async ({ url, service, headers, body }: PostRequest): Promise<HttpRequest> => {
-  const { protocol, hostname, port, host, pathname } = new URL(url);
   const length = String(Buffer.byteLength(body));
-  const request = new HttpRequest({
-    method: 'POST',
-    protocol,
-    hostname,
-    path: pathname,
-    body,
-    ...(port ? { port: Number(port) } : {}),
-    headers: { host, 'content-length': length, ...headers },
-  });
+  const request = requestTo(url, { 'content-length': length, ...headers }, body);
   const region = process.env.AWS_REGION ?? '';
   const signer = new SignatureV4({
     credentials: credentials(),
@@ -69,13 +72,16 @@ const signed = async ({ url, service, headers, body }: PostRequest): Promise<Htt
   return (await signer.sign(request)) as HttpRequest;
 };
 
+/** Bytes of a response to a GET request, which goes to somebody else than AWS. */
+const longestDocument = 1_000_000;
+
 /**
  * Sends a request once, and follows no redirection.
  * @returns the status and the text of the response
  * @throws the error of the network, a TimeoutError after {@link attemptTime}, or an error when the response
  *   does not end in the same time again, or is too long
  */
-export const exchange = async (request: HttpRequest): Promise<{ status: number; text: string }> => {
+const exchange = async (request: HttpRequest): Promise<{ status: number; text: string }> => {
   http ??= openClient();
   const abortSignal = AbortSignal.timeout(patiently(2 * attemptTime));
   const { response } = await http.handle(request, { abortSignal });
@@ -84,10 +90,18 @@ export const exchange = async (request: HttpRequest): Promise<{ status: number; 
   let length = 0;
   for await (const part of response.body) {
     length += part.length;
-    if (length > longestResponse) throw namedError('ResponseTooLong');
+    if (request.method === 'GET' && length > longestDocument) throw namedError('ResponseTooLong');
     parts.push(part);
   }
   return { status: response.statusCode, text: Buffer.concat(parts).toString() };
+};
+
+/** Gets a document, by a second request if the first fails. @throws as {@link exchange} does */
+export const getDocument = async (url: string) => {
+  const request = requestTo(url, { accept: 'application/json' });
+  const { status, text } = await exchange(request).catch(() => exchange(request));
+  if (status !== 200) throw namedError(`Http${status}`);
+  return JSON.parse(text);
 };
 
 /** Signs a request (AWS Signature Version 4) and sends it once, as {@link exchange} does. */

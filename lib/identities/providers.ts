@@ -3,35 +3,19 @@
  * documents (OpenID Connect Discovery 1.0, section 4), and cached in this process.
  */
 import { readFileSync } from 'node:fs';
-import { HttpRequest } from '@smithy/core/protocols';
 import { createLocalJWKSet, type LocalJWKSet } from 'jose';
 import { cachedKeys } from '../cached-keys.ts';
 import { DomainError, namedError } from '../errors.ts';
 import { config, type IdentityProvider, providersFile } from '../settings.ts';
-import { exchange } from '../signed-request.ts';
+import { getDocument } from '../signed-request.ts';
 
 /** Milliseconds for which keys are used before they are asked for again. */
 const keysLifetime = 60 * 60_000;
 
-const readJson = async (url: string) => {
-  const { protocol, hostname, port, host, pathname, search } = new URL(url);
-  const request = new HttpRequest({
-    method: 'GET',
-    protocol,
-    hostname,
-    path: pathname + search,
-    ...(port ? { port: Number(port) } : {}),
-    headers: { host, accept: 'application/json' },
-  });
-  const { status, text } = await exchange(request).catch(() => exchange(request));
-  if (status !== 200) throw namedError(`Http${status}`);
-  return JSON.parse(text);
-};
-
 /** The address of an issuer's keys. They must come as safely as the document that names them. */
 const discover = async (issuer: string): Promise<string> => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const document = await readJson(url);
+  const document = await getDocument(url);
   const { protocol } = new URL(document.jwks_uri);
   const isSafe = protocol === 'https:' || protocol === new URL(issuer).protocol;
   if (document.issuer !== issuer || !isSafe) throw namedError('DiscoveryDocumentInvalid');
@@ -41,7 +25,7 @@ const discover = async (issuer: string): Promise<string> => {
 /** The keys of an issuer. @throws {DomainError} IDENTITY_PROVIDER_FAULT */
 const readKeys = async (issuer: string): Promise<LocalJWKSet> => {
   try {
-    return createLocalJWKSet(await readJson(await discover(issuer)));
+    return createLocalJWKSet(await getDocument(await discover(issuer)));
   } catch (cause) {
     throw new DomainError('IDENTITY_PROVIDER_FAULT', { cause });
   }
