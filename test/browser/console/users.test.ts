@@ -40,7 +40,7 @@ describe('The form to sign in', () => {
   it('comes back when the session is over, and goes on where one was, with what was typed', async () => {
     const { page } = await open('#/users');
     await button(page, 'Create a user').click();
-    await page.getByLabel('Name').fill('Half a name');
+    await page.getByLabel('Name', { exact: true }).fill('Half a name');
 
     await page.route('**/api/users', (route) =>
       route.fulfill({
@@ -60,7 +60,7 @@ describe('The form to sign in', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
 
-    expect(await page.getByLabel('Name').inputValue()).toBe('Half a name');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half a name');
   });
 });
 
@@ -253,7 +253,7 @@ describe('The screen of all users', () => {
     const { page } = await open('#/users');
     await button(page, 'Create a user').click();
 
-    await page.getByLabel('Name').fill('Ada');
+    await page.getByLabel('Name', { exact: true }).fill('Ada');
     await page.getByLabel('Email address').fill(taken.email);
     await page.getByLabel('Password').fill('a long password');
     await button(page, 'Create the user').click();
@@ -275,7 +275,7 @@ describe('The screen of a user', () => {
     const { page, complaints } = await open(`#/users/${user.id}`);
     await title(page, script).waitFor();
 
-    await page.getByLabel('Name').fill('Ada King');
+    await page.getByLabel('Name', { exact: true }).fill('Ada King');
     await page.getByLabel('Email address').fill(email);
     await button(page, 'Save the changes').click();
     await title(page, 'Ada King').waitFor();
