@@ -31,7 +31,11 @@ export const logIn = {
       name: v.exactOptional(name),
       code: textIfAny(),
     }),
-  whenInvalid: { idToken: 'ID_TOKEN_REQUIRED', nonce: 'ID_TOKEN_REQUIRED' },
+  whenInvalid: {
+    idToken: 'ID_TOKEN_REQUIRED',
+    nonce: 'ID_TOKEN_REQUIRED',
+    name: 'FIELD_INVALID',
+  },
   storageFault: ['Error checking user', 'err'],
 } as const satisfies Contract;
 
@@ -55,7 +59,7 @@ export const link = {
       currentIdToken: textIfAny(),
       currentNonce: textIfAny(),
     }),
-  whenInvalid: { idToken: 'ID_TOKEN_REQUIRED', nonce: 'ID_TOKEN_REQUIRED' },
+  whenInvalid: 'ID_TOKEN_REQUIRED',
   storageFault: ['Error linking identity', 'err'],
 } as const satisfies Contract;
 
@@ -121,7 +125,7 @@ export const descriptions: Descriptions = {
       'IdentityLogin',
       v.object({ ...tokenAndNonce(), name: v.exactOptional(name), ...codeUnder(settings) }),
     ),
-    bodyExample: exampleToken,
+    bodyExample: { ...exampleToken, name: 'Ada Lovelace' },
     success: {
       status: 200,
       description: 'The user is logged in.',

@@ -8,7 +8,13 @@ import { findUserByIdentity, linking, makeIdentity } from '../users/identities.t
 import type { StoredUser } from '../users/items.ts';
 import { insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails } from '../users/user.ts';
-import { countRegistration, loginCounters, requireNoWait, sourceCounters } from './counters.ts';
+import {
+  type Counter,
+  countRegistration,
+  loginCounters,
+  requireNoWait,
+  sourceCounters,
+} from './counters.ts';
 import { admit, conclude, type Refusal, refuse } from './log-in.ts';
 import { prepareFirstSession, type Tokens } from './session-tokens.ts';
 
@@ -27,10 +33,10 @@ const attemptOf = (source: Source, user?: StoredUser, issuer?: string) =>
     ...(issuer && { details: { identity: issuer } }),
   }) as const;
 
-const notValid = (counters: Refusal['counters']): Refusal => ({
+const notValid = (counters: readonly Counter[]): Refusal => ({
   reason: 'invalid_identity_token',
   error: new DomainError('IDENTITY_TOKEN_INVALID'),
-  ...(counters && { counters }),
+  counters,
 });
 
 /** What stands before the @, as a name. */
@@ -99,9 +105,10 @@ export const logInByIdentity = async (
   try {
     return { tokens: await registerUser(login, vouched, source), isNew: true };
   } catch (error) {
-    // Another request has registered the user since.
-    const isLinked = error instanceof DomainError && error.code === 'IDENTITY_LINKED';
-    const since = isLinked && (await logIn());
+    const code = error instanceof DomainError ? error.code : '';
+    // Another request has used the nonce, or has registered the user.
+    if (code === 'IDENTITY_TOKEN_INVALID') return refuse(attemptOf(source), notValid(counters));
+    const since = code === 'IDENTITY_LINKED' && (await logIn());
     if (since) return since;
     throw error;
   }

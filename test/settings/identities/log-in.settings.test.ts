@@ -10,7 +10,7 @@ import {
 
 const issuer = await startIssuer();
 const service = await identityServiceForThisFile(issuer);
-const { api, adminToken, newNonce, send, signIn } = service;
+const { api, adminToken, newNonce, proofOf, send, signIn } = service;
 const idOf = (token: string) => decodeJwt(token).id as number;
 const readUser = async (id: number) =>
   (await api('GET', `/api/users/${id}`, { token: adminToken })).body;
@@ -56,6 +56,24 @@ describe('POST /api/login/identity', () => {
     const idToken = await issuer.issue({ ...person, nonce: hashed(nonce) });
 
     expect((await send({ idToken, nonce })).status).toBe(201);
+  });
+
+  it('refuses a name that no user may have', async () => {
+    const refused = refusal(400, 'name must be a string');
+    expect(outcome(await signIn(newPerson(), { name: 7 }))).toEqual(refused);
+  });
+
+  it('counts and records a nonce that is used again, also when its user is deleted', async () => {
+    const [person, agent] = [newPerson(), uniqueAgent()];
+    const proof = await proofOf(person);
+    const id = idOf((await send(proof)).body.token);
+    await api('DELETE', `/api/users/${id}`, { token: adminToken });
+
+    const again = await send(proof, { 'user-agent': agent });
+
+    expect(outcome(again)).toEqual(refusal(401, 'Invalid identity token'));
+    const details = JSON.stringify({ reason: 'invalid_identity_token' });
+    expect(await entriesOf(service, agent)).toMatchObject([{ result: 'FAILURE', details }]);
   });
 
   it('has a user without a password, whom no password logs in', async () => {
