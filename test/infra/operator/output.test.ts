@@ -49,10 +49,13 @@ const runs: Readonly<Record<string, () => readonly [readonly string[], string, s
   'verify-audit': () => [[], 'READ'],
 };
 
+/** A service on one machine is not behind CloudFront. */
+const names = Object.keys(commands).filter((name) => name !== 'edge-header');
+
 const lastEntry = async () => (await entries()).at(-1);
 
 describe.skipIf(!existsSync('/dev/full'))('A command whose output goes to a full disk', () => {
-  it.each(Object.keys(commands))('does its work and leaves its entry: %s', async (name) => {
+  it.each(names)('does its work and leaves its entry: %s', async (name) => {
     const [args, action, input] = runs[name]?.() ?? [[], 'not tried'];
 
     const { status } = await operate([name, ...args], input, {
