@@ -3,7 +3,7 @@ import { removeFactor } from '../../lib/auth/factor-changes.ts';
 import { DomainError } from '../../lib/errors.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { notifyOfFactor } from '../../lib/mail/hand-over.ts';
+import { notifyOfPart } from '../../lib/mail/hand-over.ts';
 import { factorRemoved } from '../../lib/second-factor/factor.ts';
 import { hasFactor } from '../../lib/users/items.ts';
 import * as contract from './contract.ts';
@@ -22,6 +22,6 @@ export const handler = protectedEndpoint(contract.removeSecondFactor, async (req
     details: factorRemoved,
   } as const;
   const user = await audited(removal, () => removeFactor(id));
-  await notifyOfFactor(user, source);
+  await notifyOfPart(user, 'secondFactor', source);
   return { statusCode: 204 };
 });

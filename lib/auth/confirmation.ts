@@ -3,7 +3,7 @@
  * who has none, an ID token (functions/README.md, Current password, Identities).
  */
 import { DomainError, missingField } from '../errors.ts';
-import { requireBoth, verifyIdToken } from '../identities/id-token.ts';
+import { verifyIdToken } from '../identities/id-token.ts';
 import { useNonce } from '../identities/nonce.ts';
 import { config, hasIdentities } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
@@ -49,6 +49,17 @@ export const requireRight = async <Found, Used>(
   throw waitError ?? new DomainError(error);
 };
 
+/**
+ * Requires that an address is verified, where addresses are: whoever registers that of somebody else must
+ * neither keep a way in nor shut the holder of the mailbox out.
+ * @throws {DomainError} EMAIL_NOT_VERIFIED
+ */
+export const requireVerified = ({ email_verified }: StoredUser): void => {
+  if (config.emailVerification !== 'off' && !email_verified) {
+    throw new DomainError('EMAIL_NOT_VERIFIED');
+  }
+};
+
 /** Whether a user confirms by a password. */
 export const hasPassword = ({ password_hash }: StoredUser): boolean =>
   !hasIdentities(config) || !isUnmatchable(password_hash);
@@ -59,14 +70,15 @@ const requireIdentity = async (
   confirmation: Confirmation,
   beforeUse: () => Promise<unknown>,
 ): Promise<void> => {
-  const given = requireBoth(confirmation);
+  const { idToken, nonce } = confirmation;
+  if (!idToken || !nonce) throw missingField('ID_TOKEN_REQUIRED', idToken ? 'nonce' : 'idToken');
   const check = async () => {
-    const vouched = await verifyIdToken(given);
+    const vouched = await verifyIdToken({ idToken, nonce });
     return vouched && identityOf(user, vouched);
   };
   const use = async () => {
     await beforeUse();
-    return (await useNonce(given.nonce)) || undefined;
+    return (await useNonce(nonce)) || undefined;
   };
   await requireRight(sourceCounters(confirmation.sourceIp), 'IDENTITY_TOKEN_INVALID', check, use);
 };

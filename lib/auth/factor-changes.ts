@@ -2,7 +2,7 @@
 
 import { audited } from '../audit/record.ts';
 import { DomainError, missingField } from '../errors.ts';
-import { notifyOfFactor } from '../mail/hand-over.ts';
+import { notifyOfPart } from '../mail/hand-over.ts';
 import {
   checkCode,
   enrolmentUri,
@@ -16,14 +16,13 @@ import {
   withoutFactor,
 } from '../second-factor/factor.ts';
 import { decryptSecret, encryptSecret } from '../second-factor/key.ts';
-import { config } from '../settings.ts';
 import type { Source } from '../source.ts';
 import { seconds } from '../time.ts';
 import type { Bearer } from '../users/bearer.ts';
 import { hasFactor, type StoredUser } from '../users/items.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
-import { type Confirmation, passwordCheck, requireRight } from './confirmation.ts';
+import { type Confirmation, passwordCheck, requireRight, requireVerified } from './confirmation.ts';
 import { loginCounters } from './counters.ts';
 
 /** Seconds for which a secret waits for its first code. */
@@ -77,18 +76,14 @@ const recording = async <T>(
   const { id } = caller;
   const entry = { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
   const result = await audited(entry, change);
-  if (details.second_factor !== 'begun') await notifyOfFactor(caller, source);
+  if (details.second_factor !== 'begun') await notifyOfPart(caller, 'secondFactor', source);
   return result;
 };
 
-/**
- * Requires that a user may get a factor: who registers the address of somebody else must not shut the
- * holder of the mailbox out.
- */
+/** Requires that a user may get a factor. */
 const requireEnrollable = (user: StoredUser): void => {
   if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
-  const isVerified = config.emailVerification === 'off' || user.email_verified;
-  if (!isVerified) throw new DomainError('EMAIL_NOT_VERIFIED');
+  requireVerified(user);
 };
 
 /**

@@ -3,8 +3,7 @@ import { audited } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
 import { type TokenAndNonce, verifyIdToken } from '../identities/id-token.ts';
 import { usingNonce } from '../identities/nonce.ts';
-import { notifyOfIdentity } from '../mail/hand-over.ts';
-import { config } from '../settings.ts';
+import { notifyOfPart } from '../mail/hand-over.ts';
 import type { Source } from '../source.ts';
 import type { Bearer } from '../users/bearer.ts';
 import { linking, makeIdentity, mostIdentities, unlinking } from '../users/identities.ts';
@@ -12,7 +11,7 @@ import type { StoredIdentity, StoredUser } from '../users/items.ts';
 import { isUnmatchable } from '../users/password.ts';
 import { endedSessions, requireOpen } from '../users/sessions.ts';
 import { rewriteUser, writeUser } from '../users/write.ts';
-import { type Confirmation, requireRight } from './confirmation.ts';
+import { type Confirmation, requireRight, requireVerified } from './confirmation.ts';
 import { sourceCounters } from './counters.ts';
 import { confirm } from './factor-changes.ts';
 
@@ -34,16 +33,14 @@ const recording = async <T>(
   const details: Record<string, unknown> = { fields: ['identities'] };
   const entry = { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
   const result = await audited(entry, () => change(details));
-  await notifyOfIdentity(caller, source);
+  await notifyOfPart(caller, 'identities', source);
   return result;
 };
 
-/** Whoever registers the address of somebody else must not keep a way in. */
-const requireLinkable = ({ email_verified, identities = [] }: StoredUser): void => {
-  if (config.emailVerification !== 'off' && !email_verified) {
-    throw new DomainError('EMAIL_NOT_VERIFIED');
-  }
-  if (identities.length >= mostIdentities) throw new DomainError('TOO_MANY_IDENTITIES');
+const requireLinkable = (user: StoredUser): void => {
+  requireVerified(user);
+  if ((user.identities?.length ?? 0) >= mostIdentities)
+    throw new DomainError('TOO_MANY_IDENTITIES');
 };
 
 /**

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import { errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose';
 import * as v from 'valibot';
-import { missingField } from '../errors.ts';
 import type { IdentityProvider } from '../settings.ts';
 import { clockSkew } from '../time.ts';
 import { email as emailRule, name as nameRule } from '../users/fields.ts';
@@ -25,15 +24,6 @@ export interface TokenAndNonce {
   readonly idToken: string;
   readonly nonce: string;
 }
-
-type Given = Record<keyof TokenAndNonce, string | undefined>;
-
-/** The fields of a body. @throws {DomainError} ID_TOKEN_REQUIRED */
-export const requireBoth = ({ idToken, nonce }: Partial<Given>): TokenAndNonce => {
-  if (!idToken) throw missingField('ID_TOKEN_REQUIRED', 'idToken');
-  if (!nonce) throw missingField('ID_TOKEN_REQUIRED', 'nonce');
-  return { idToken, nonce };
-};
 
 /** Seconds for which a token counts after it was issued. */
 const tokenAge = 10 * 60;

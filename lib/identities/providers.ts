@@ -38,14 +38,16 @@ const keysOf = ({ issuer }: IdentityProvider) =>
   });
 
 /** The list of a setting, which on AWS is a file. */
-const readProviders = (text: string): readonly IdentityProvider[] =>
-  JSON.parse(text === providersFile ? readFileSync(providersFile, 'utf8') : text);
+const readProviders = (): readonly IdentityProvider[] => {
+  const text = config.identityProviders;
+  return JSON.parse(text === providersFile ? readFileSync(providersFile, 'utf8') : text);
+};
 
 /** A provider, with what gives its keys. */
 export type KnownProvider = IdentityProvider & { readonly keys: ReturnType<typeof keysOf> };
 
-/** The providers of this process, by the text of the setting; each with its keys. */
-let known: { text: string; providers: readonly KnownProvider[] } | undefined;
+/** The providers of this process; absent until a token is verified. */
+let known: readonly KnownProvider[] | undefined;
 
 /** The names that an issuer may have in a token: Google's may lack `https://`. */
 export const namesOf = ({ issuer }: IdentityProvider): string[] =>
@@ -53,10 +55,6 @@ export const namesOf = ({ issuer }: IdentityProvider): string[] =>
 
 /** The provider whose issuer a token names, if there is one. */
 export const providerOf = (name: unknown) => {
-  const text = config.identityProviders;
-  if (known?.text !== text) {
-    const list = text === '' ? [] : readProviders(text);
-    known = { text, providers: list.map((each) => ({ ...each, keys: keysOf(each) })) };
-  }
-  return known.providers.find((each) => namesOf(each).some((one) => one === name));
+  known ??= readProviders().map((each) => ({ ...each, keys: keysOf(each) }));
+  return known.find((each) => namesOf(each).some((one) => one === name));
 };

@@ -219,13 +219,12 @@ export const notifyOfChange = (
   return notice(before, changed, { source, now });
 };
 
-/** Requests a {@link notice} that a second factor was enabled, removed, or got new recovery codes. */
-export const notifyOfFactor = (user: Recipient, source: Source): Promise<void> =>
-  notice(user, ['secondFactor'], { source });
-
-/** Requests a {@link notice} that an identity was linked or unlinked. */
-export const notifyOfIdentity = (user: Recipient, source: Source): Promise<void> =>
-  notice(user, ['identities'], { source });
+/** Requests a {@link notice} that a second factor, its recovery codes, or the identities were changed. */
+export const notifyOfPart = (
+  user: Recipient,
+  part: 'secondFactor' | 'identities',
+  source: Source,
+): Promise<void> => notice(user, [part], { source });
 
 /**
  * Requests a {@link notice} that an account was deleted. Where addresses are verified, only a verified

@@ -17,9 +17,6 @@ const identityKey = ({ issuer, subject }: IdentityName) => ({
   pk: `identity#${issuer}#${subject}`,
 });
 
-const isSame = (one: IdentityName, other: IdentityName): boolean =>
-  one.issuer === other.issuer && one.subject === other.subject;
-
 /** An identity that is linked now, unless the time is known. */
 export const makeIdentity = ({
   issuer,
@@ -35,8 +32,8 @@ export const makeIdentity = ({
 });
 
 /** The identity of a user that has a name. */
-export const identityOf = (user: StoredUser, name: IdentityName): StoredIdentity | undefined =>
-  user.identities?.find((each) => isSame(each, name));
+export const identityOf = (user: StoredUser, { issuer, subject }: IdentityName) =>
+  user.identities?.find((each) => each.issuer === issuer && each.subject === subject);
 
 /**
  * The user to whom an identity is linked, or undefined.

@@ -266,7 +266,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'PUT /api/second-factor',
-    way: 'notifyOfFactor',
+    way: 'notifyOfPart',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -277,7 +277,7 @@ const rows: readonly Row[] = [
   ...(['recovery-codes', 'removals'] as const).map(
     (what): Row => ({
       route: `POST /api/second-factor/${what}`,
-      way: 'notifyOfFactor',
+      way: 'notifyOfPart',
       kind: 'notice',
       settings: off,
       prepare: withFactor,
@@ -285,7 +285,7 @@ const rows: readonly Row[] = [
   ),
   {
     route: 'DELETE /api/users/{id}/second-factor',
-    way: 'notifyOfFactor',
+    way: 'notifyOfPart',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
@@ -303,7 +303,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'POST /api/identities',
-    way: 'notifyOfIdentity',
+    way: 'notifyOfPart',
     kind: 'notice',
     settings: off,
     prepare: async (email) => ({
@@ -313,7 +313,7 @@ const rows: readonly Row[] = [
   },
   {
     route: 'DELETE /api/identities/{identity}',
-    way: 'notifyOfIdentity',
+    way: 'notifyOfPart',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
