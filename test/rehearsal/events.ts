@@ -4,13 +4,13 @@ import type { Deployment } from './deployment.ts';
 import { follow, linesWith } from './runbook.ts';
 import { aws } from './seal.ts';
 import { requireThat } from './step.ts';
-import type { Template } from './template.ts';
+import { resourcesOf, type Template } from './template.ts';
 
 /** In AWS the API of EventBridge has a host of its own; here it is the emulator's. */
 export const putEventsAt =
   (endpoint: string) =>
   (template: Template): Template => {
-    for (const { Properties } of Object.values(template.Resources)) {
+    for (const [, { Properties }] of resourcesOf(template, 'AWS::Lambda::Function')) {
       const { Variables } = (Properties.Environment ?? {}) as {
         Variables?: { EVENTS_URL?: unknown };
       };

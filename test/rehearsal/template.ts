@@ -12,7 +12,7 @@ export interface Template {
 }
 
 /** Resources of a type, with their logical ids. */
-const resourcesOf = ({ Resources }: Template, type: string): [string, Resource][] =>
+export const resourcesOf = ({ Resources }: Template, type: string): [string, Resource][] =>
   Object.entries(Resources).filter(([, { Type }]) => Type === type);
 
 /**
