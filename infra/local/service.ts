@@ -1,3 +1,4 @@
+import { tokenKeys as readTokenKeys } from '../../lib/auth/signing-key.ts';
 import { signingKeys } from '../../lib/auth/signing-secret.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import { config, serviceNames, variableOf } from '../../lib/settings.ts';
@@ -96,6 +97,7 @@ const prepare = async (settings: LocalSettings, endpoint: string) => {
   const { USERS_TABLE: users = '', AUDIT_TABLE: audit = '' } = process.env;
   await createTables(endpoint, { users, audit });
   await signingKeys();
+  if (config.tokenSigning === 'RS256') await readTokenKeys();
   const integrations = await loadIntegrations();
   return { integrations, admin: await ensureAdmin(settings.admin) };
 };

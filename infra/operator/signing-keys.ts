@@ -11,7 +11,7 @@ import {
   ScheduleKeyDeletionCommand,
   UpdateAliasCommand,
 } from '@aws-sdk/client-kms';
-import { publishedKey, type Stage, stages } from '../../lib/auth/signing-key.ts';
+import { privateKeyIn, publishedKey, type Stage, stages } from '../../lib/auth/signing-key.ts';
 import { config } from '../../lib/settings.ts';
 import { createPrivately, writePrivately } from '../local/folder.ts';
 import { makeTokenKey } from '../local/settings.ts';
@@ -43,7 +43,9 @@ const inFiles: Place = {
   read: async (stage) => {
     const file = config.tokenKeys + stage;
     if (!existsSync(file)) return undefined;
-    return { id: readFileSync(file, 'utf8'), since: statSync(file).mtimeMs };
+    const id = readFileSync(file, 'utf8');
+    privateKeyIn(id, file);
+    return { id, since: statSync(file).mtimeMs };
   },
   publicKeyOf: async (pem) => createPublicKey(pem),
   make: async () => makeTokenKey(),

@@ -8,7 +8,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } f
 import { readFile } from 'node:fs/promises';
 import { cachedKeys } from '../cached-keys.ts';
 import { describeFault, logError } from '../log.ts';
-import { config } from '../settings.ts';
+import { ConfigError, config } from '../settings.ts';
 import { callKms } from '../signed-request.ts';
 
 export const stages = ['next', 'current', 'previous'] as const;
@@ -49,15 +49,23 @@ const inKms = async (name: string): Promise<TokenKey> => {
   });
 };
 
-const inPem = (pem: string): TokenKey => {
-  const key = createPrivateKey(pem);
-  return tokenKey(createPublicKey(key), async (text) => sign('sha256', Buffer.from(text), key));
+/** @throws {ConfigError} naming the file, when it holds no key */
+export const privateKeyIn = (pem: string, file: string): KeyObject => {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    throw new ConfigError('TOKEN_KEYS', `names a file without a key, ${file}`);
+  }
 };
+
+const inPem = (key: KeyObject): TokenKey =>
+  tokenKey(createPublicKey(key), async (text) => sign('sha256', Buffer.from(text), key));
 
 /** @param name an ARN or an alias in KMS, a file, or the key itself */
 const readKey = async (name: string): Promise<TokenKey> => {
   if (/^(arn:|alias\/)/.test(name)) return inKms(name);
-  return inPem(name.startsWith('-----') ? name : await readFile(name, 'utf8'));
+  if (name.startsWith('-----')) return inPem(createPrivateKey(name));
+  return inPem(privateKeyIn(await readFile(name, 'utf8'), name));
 };
 
 const readStage = async (stage: Stage): Promise<TokenKey | undefined> => {

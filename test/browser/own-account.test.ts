@@ -35,6 +35,7 @@ const service = await mailingServiceForThisFile({
   VERIFY_URL: verifyUrl,
   SELF_DELETION: 'on',
   SESSION_DAYS: '90',
+  TOKEN_MINUTES: '5',
 });
 const browser = await browserForThisFile();
 

@@ -164,15 +164,19 @@ describe('npm start', () => {
     expect(await logIn(api, admin)).toBeTypeOf('string');
   });
 
-  it('names the file of its signing secret when that file is truncated', async () => {
+  it.each([
+    ['signing secret', 'jwt-secret.json', '[{"id":', 'a secret'],
+    ['signing key', 'token-key-current', '-----BEGIN PRIVATE', 'a key'],
+  ])('names the file of its %s when that file is truncated', async (_, name, text, what) => {
     const data = folderForThisTest();
-    writeFileSync(join(data, 'jwt-secret.json'), '[{"id":');
-    const PATH = process.env.PATH ?? '';
+    writeFileSync(join(data, name), text);
+    const { PATH = '' } = process.env;
+    const settings = { PATH, PORT: '0', DATA_DIR: data, TOKEN_SIGNING: 'RS256' };
 
-    const { code, output } = await startInVain('.', { PATH, PORT: '0', DATA_DIR: data });
+    const { code, output } = await startInVain('.', settings);
 
     expect(code).toBe(1);
-    expect(output).toContain(`names a file without a secret, ${data}/jwt-secret.json\n`);
+    expect(output).toContain(`names a file without ${what}, ${data}/${name}\n`);
   });
 
   it('says in one line that its data folder is a file, and ends with 1', async () => {
