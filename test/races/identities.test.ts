@@ -53,6 +53,30 @@ describe('An identity', () => {
     expect(linked.flat()).toHaveLength(1);
   });
 
+  it.each([
+    ['resets the password', 'reset'],
+    ['is suspended', 'suspension'],
+  ])('is not linked to a user who meanwhile %s', async (_, what) => {
+    const [user, person] = [await newUser(), newPerson()];
+    const token = await plantLinkToken(service.environment, user.id);
+    const reset = { json: { token, password: 'another' } };
+    const asAdmin = { token: service.adminToken };
+
+    const [linked, ended] = await overtake(
+      proxy,
+      'TransactWriteItems',
+      () => link(user.token, person, { currentPassword: user.password }),
+      () =>
+        what === 'reset'
+          ? api('PUT', '/api/password-resets', reset)
+          : api('PUT', `/api/users/${user.id}/suspension`, asAdmin),
+    );
+    proxy.impose();
+
+    expect([linked.status, ended.status]).toEqual([401, 204]);
+    expect(decodeJwt((await signIn(person)).body.token).id).not.toBe(user.id);
+  });
+
   it('that is unlinked while it logs in leaves no session', async () => {
     const [user, person] = [await newUser(), newPerson()];
     const linked = await link(user.token, person, { currentPassword: user.password });
