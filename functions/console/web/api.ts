@@ -50,6 +50,11 @@ export class Failure extends Error {
     this.faults = faultsIn(problem);
     this.mayRetryAt = Date.now() + wait * 1000;
   }
+
+  /** All that is said of it. */
+  get said(): string {
+    return this.message + (this.mayHaveChanged ? ' It may have been done all the same.' : '');
+  }
 }
 
 /** Responses to requests that only read. */

@@ -210,7 +210,7 @@ describe('The screen of all users', () => {
     await page.getByText('2 of 3 users deleted.').waitFor();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('listitem').allInnerTexts()).toEqual([
-      `${name} (${users[1]?.email}): No response came from the service.`,
+      `${name} (${users[1]?.email}): No response came from the service. It may have been done all the same.`,
     ]);
     expect(await violationsIn(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();

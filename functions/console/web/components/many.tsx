@@ -47,7 +47,7 @@ const doToEach = async (
     if (!tell(outcome)) break;
     const failure = await act(user).then(() => undefined, failureOf);
     outcome = failure
-      ? { ...outcome, failed: [...outcome.failed, { user, why: failure.message }] }
+      ? { ...outcome, failed: [...outcome.failed, { user, why: failure.said }] }
       : { ...outcome, done: outcome.done + 1 };
     // The session is over.
     if (failure?.status === 401) break;

@@ -36,8 +36,7 @@ export const FailureNotice = ({
   return (
     <div class="notice bad" role="alert">
       <p>
-        <strong>{what}.</strong> {failure.message}
-        {failure.mayHaveChanged && ' It may have been done all the same.'}
+        <strong>{what}.</strong> {failure.said}
       </p>
       {/* The whole notice would be read anew each second. */}
       {seconds > 0 && <p aria-hidden="true">You can try again in {duration(seconds)}.</p>}
