@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useReducer } from 'preact/hooks';
 import type { Failure } from '../api.ts';
 import { duration } from '../format.ts';
 import type { Loading } from '../loading.ts';
@@ -7,13 +7,13 @@ import { createStore } from '../store.ts';
 
 /** The seconds until a time, counted down; 0 after it. */
 export const useCountdown = (until: number): number => {
-  const secondsLeft = () => Math.max(0, Math.ceil((until - Date.now()) / 1000));
-  const [seconds, setSeconds] = useState(secondsLeft);
+  const [, drawAgain] = useReducer((count: number) => count + 1, 0);
+  const seconds = Math.max(0, Math.ceil((until - Date.now()) / 1000));
   useEffect(() => {
-    setSeconds(secondsLeft());
-    const timer = setInterval(() => setSeconds(secondsLeft()), 250);
-    return () => clearInterval(timer);
-  }, [until]);
+    if (seconds === 0) return undefined;
+    const timer = setTimeout(drawAgain, 250);
+    return () => clearTimeout(timer);
+  });
   return seconds;
 };
 
