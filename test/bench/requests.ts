@@ -154,13 +154,12 @@ const makePairs = async (
   const login = gatewayEvent({ path: '/api/login', json: person });
   const invokeWithSessions = invokeWith({ SESSION_DAYS: '90' });
   const hash = await bare.hash(person.password, 10);
-  const refreshTokenOf = (body = '{}'): string => JSON.parse(body).refreshToken;
-  let refreshToken = refreshTokenOf(
-    await invokeWithSessions('auth-login', 200)(structuredClone(login)),
-  );
+  const tokensOf = (body = '{}'): { token: string; refreshToken: string } => JSON.parse(body);
+  const session = tokensOf(await invokeWithSessions('auth-login', 200)(structuredClone(login)));
+  let { refreshToken } = session;
   const refresh = async () => {
     const event = gatewayEvent({ path: '/api/refresh', json: { refreshToken } });
-    refreshToken = refreshTokenOf(await invokeWithSessions('auth-refresh', 200)(event));
+    ({ refreshToken } = tokensOf(await invokeWithSessions('auth-refresh', 200)(event)));
   };
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const byKey = invokeWith({
@@ -168,9 +167,7 @@ const makePairs = async (
     TOKEN_SIGNING_KEY: String(privateKey.export({ type: 'pkcs8', format: 'pem' })),
     API_URL: 'https://api.example.com',
   });
-  const { token: tokenByKey } = JSON.parse(
-    (await byKey('auth-login', 200)(structuredClone(login))) ?? '',
-  );
+  const { token: tokenByKey } = tokensOf(await byKey('auth-login', 200)(structuredClone(login)));
   const query = () => bare.query(audit, auditedUser, page);
   return [
     {
@@ -192,7 +189,7 @@ const makePairs = async (
     {
       name: 'GET profile, with sessions / BatchGetItem',
       rounds,
-      event: profile,
+      event: get('/api/profile', { token: session.token }),
       request: invokeWithSessions('profile-get', 200),
       bare: () => bare.batchGetItem(users, ['user#1', 'sessions#1']),
     },
