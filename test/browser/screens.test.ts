@@ -190,7 +190,7 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'user-gone': ['/console#/users/404'],
   'user-suspended': ['/console#/users/3', press('Lift')],
   'user-role': ['/console#/users/2', press('Make an admin')],
-  'user-factor': ['/console#/users/2', press('Look and remove')],
+  'user-factor': ['/console#/users/2', press('View or remove')],
   'user-delete': ['/console#/users/2', press('Delete')],
   'user-end': ['/console#/users/2', press('End all')],
   audit: ['/console#/audit'],

@@ -59,7 +59,7 @@ it('An admin sets up a second factor, signs in with its codes, sees who has one,
   await own.getByText('It is enabled. 9 recovery codes left.').waitFor();
 
   await page.goto(`${url}/console#/users/${user.id}`);
-  await button(page, 'Look and remove').click();
+  await button(page, 'View or remove').click();
   await page.getByText('9 recovery codes left').waitFor();
   await button(page, 'Remove').click();
   await page.getByText('signs in without a code').first().waitFor();

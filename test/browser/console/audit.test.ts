@@ -34,7 +34,6 @@ describe('The screen of the audit trail', () => {
     await page.keyboard.press('Enter');
     await page.getByLabel('Result').selectOption('Failure');
     expect(await page.getByLabel('Since').isVisible()).toBe(false);
-    await page.getByRole('button', { name: 'More filters' }).click();
     await page.getByRole('button', { name: 'Last hour' }).click();
     await expect.poll(() => rowsOf(page).count()).toBe(1);
     const { hash } = new URL(page.url());
@@ -115,6 +114,7 @@ describe('The screen of the audit trail', () => {
 
     await rowsOf(page).getByRole('button').focus();
     await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
     const fields = await page.getByRole('dialog').locator('dt').allInnerTexts();
     const violations = await violationsIn(page);
     await page.keyboard.press('Escape');

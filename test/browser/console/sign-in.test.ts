@@ -39,12 +39,12 @@ describe('The console', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('tells a user who is no admin, and lets nobody else in', async () => {
+  it('tells a user who is not an admin, and lets nobody else in', async () => {
     const user = await register(api);
     const { page } = await open();
 
     await signIn(page, user);
-    await page.getByText(`${user.email} is no admin`).waitFor();
+    await page.getByText(`${user.email} is not an admin`).waitFor();
     await signIn(page, { ...admin, password: 'another' });
     await page.getByText('The address or the password is wrong.').waitFor();
 

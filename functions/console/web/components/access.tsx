@@ -36,9 +36,8 @@ const ChangeRole = ({ user, changed, close }: DialogProps) => {
   const texts = {
     user: {
       title: 'Take the role away',
-      submit: 'Take the role away',
       text: `${name} (${email}) will no longer be allowed to change other users, or to read the audit trail.`,
-      done: `${name} is no admin any more.`,
+      done: `${name} is no longer an admin.`,
     },
     admin: {
       title: 'Make an admin',
@@ -51,7 +50,7 @@ const ChangeRole = ({ user, changed, close }: DialogProps) => {
   const change = async () => {
     const answered = await changeUser(user.id, { role });
     tell(done);
-    if (isOwn(user)) return forgetSession('You are no admin any more.');
+    if (isOwn(user)) return forgetSession('You are no longer an admin.');
     changed(answered);
     close();
   };
@@ -152,14 +151,7 @@ const Suspend = ({ user, changed, close }: DialogProps) => {
     close();
   };
   return (
-    <FormDialog
-      title={title}
-      act={change}
-      failed="Nothing was changed"
-      submit={title}
-      isDangerous
-      close={close}
-    >
+    <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
       <p>
         {user.name} ({user.email}) {isSuspended ? 'can sign in again.' : suspension}
       </p>
@@ -185,18 +177,19 @@ const RemoveFactor = ({ user, changed, close }: DialogProps) => {
           enabled ? (
             <Form
               act={remove}
-              failed="It was not removed"
+              failed="The second factor was not removed"
               submit="Remove"
               isDangerous
               beside={<Cancel close={close} />}
             >
               <p>
                 It is enabled, with {counted(left, 'recovery code')} left. Without it {user.name}{' '}
-                signs in by the password alone: make sure who asks. All sessions of the user end.
+                signs in by the password alone: make sure that you know who asks. All sessions of
+                the user end.
               </p>
             </Form>
           ) : (
-            <p>{user.name} has none.</p>
+            <p>{user.name} has no second factor.</p>
           )
         }
       </Loaded>
@@ -236,7 +229,7 @@ const deedsFor = (user: User): readonly Deed[] => [
   {
     title: 'Second factor',
     text: 'For a user who has lost the app and the recovery codes.',
-    button: 'Look and remove',
+    button: 'View or remove',
     Open: RemoveFactor,
     isOffered: settings.secondFactor !== 'off' && !isOwn(user),
   },
@@ -251,7 +244,7 @@ const deedsFor = (user: User): readonly Deed[] => [
   { title: 'Deletion', text: 'It cannot be undone.', button: 'Delete', Open: DeleteUser },
 ];
 
-/** Everything that an admin can do to a user but to change its profile. */
+/** Everything that an admin can do to a user, but for changes of the profile. */
 export const Access = (props: AccessProps) => {
   const [open, setOpen] = useState<Deed>();
   return (

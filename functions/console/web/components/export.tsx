@@ -5,7 +5,7 @@ import { type ExportForm, exportForms, readText } from '../trail/read.ts';
 import { FormDialog, Select } from './form.tsx';
 import { tell } from './notice.tsx';
 
-/** Has the browser download a file. */
+/** Makes the browser download a file. */
 const download = (form: ExportForm, parts: Blob[]): void => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob(parts, { type: exportForms[form] }));
@@ -50,7 +50,7 @@ export const Export = ({ state, close }: { state: TrailState; close: () => void 
       close={close}
     >
       <p class="muted">
-        All entries that the filters let through, also those that are not loaded. Each page of 1,000
+        All entries that match the filters, whether they are loaded or not. Each page of 1,000
         leaves an EXPORT entry in the trail.
       </p>
       {read ? (

@@ -114,12 +114,11 @@ export const Filters = ({ state }: { state: TrailState }) => {
       <button type="button" class="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Fewer filters' : 'More filters'}
       </button>
-      {isOpen &&
-        Object.entries(presets).map(([title, seconds]) => (
-          <button key={title} type="submit" name="preset" value={seconds}>
-            {title}
-          </button>
-        ))}
+      {Object.entries(presets).map(([title, seconds]) => (
+        <button key={title} type="submit" name="preset" value={seconds} class="small">
+          {title}
+        </button>
+      ))}
       {isOpen && <a href={href('/audit')}>Clear all</a>}
     </>
   );

@@ -176,14 +176,16 @@ export const Cancel = ({ close }: { close: () => void }) => (
   </button>
 );
 
-interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside'> {
+interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'submit'> {
   readonly title: string;
+  /** Absent: the title. */
+  readonly submit?: string;
   readonly close: () => void;
 }
 
 /** A dialog that asks something before it is done. */
 export const FormDialog = <Values,>({ title, close, ...form }: FormDialogProps<Values>) => (
   <Dialog title={title} close={close}>
-    <Form {...form} beside={<Cancel close={close} />} />
+    <Form submit={title} {...form} beside={<Cancel close={close} />} />
   </Dialog>
 );

@@ -114,7 +114,7 @@ const Begin = ({ done }: { done: (enrolment: SecondFactorEnrolment) => void }) =
     act={async (body: PasswordConfirmation) =>
       done(await send(api.POST('/api/second-factor', { body })))
     }
-    failed="Nothing was begun"
+    failed="No app was set up"
     submit="Set up an app"
   >
     <p>
@@ -174,7 +174,6 @@ const Enabled = ({ left, done }: EnabledProps) => {
             done(renewed);
           }}
           failed="Nothing was changed"
-          submit={change.title}
           isDangerous
           close={close}
         >

@@ -60,14 +60,7 @@ const End = ({ session, title, id, close }: EndProps) => {
     close();
   };
   return (
-    <FormDialog
-      title={title}
-      act={act}
-      failed="Nothing was ended"
-      submit={title}
-      isDangerous
-      close={close}
-    >
+    <FormDialog title={title} act={act} failed="Nothing was ended" isDangerous close={close}>
       <p>
         {session ? `${agentOf(session)} (${sourceOf(session)})` : 'All of them'} must sign in again.
       </p>

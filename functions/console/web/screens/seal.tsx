@@ -105,8 +105,8 @@ const Days = ({ table, lock, archive }: AuditSealSummary['days']) => (
 const Elsewhere = () => (
   <Card title="Verify it from elsewhere">
     <p>
-      This page shows what the service says of itself, and who controls the service could have it
-      say anything. Run <code>verify-audit</code> every day on a machine, and best in an account,
+      This page shows what the service says of itself, and whoever controls the service could make
+      it say anything. Run <code>verify-audit</code> every day on a machine, and best in an account,
       that the people who run the service cannot reach, with the public key that you keep there. It
       prints the fingerprint, which must be the one above.
     </p>

@@ -51,7 +51,7 @@ export const SignIn = () => {
     if (!session) return setAsksCode(true);
     if (session.role === 'admin') return enter(session);
     await logOut(session).catch(() => undefined);
-    throw new Failure(`${session.email} is no admin. The console is for admins.`, 403);
+    throw new Failure(`${session.email} is not an admin. The console is for admins.`, 403);
   };
   return (
     <main class="sign-in">

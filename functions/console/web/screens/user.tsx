@@ -32,7 +32,7 @@ const Newest = ({ id }: { id: number }) => {
   );
 };
 
-/** A user, with all that an admin can do to it. */
+/** A user, with all that an admin can do there. */
 export const User = ({ id }: { id: number }) => {
   const { changes, changed, ...loaded } = useUser(id);
   const { data, failure } = loaded;

@@ -318,10 +318,10 @@ export const Users = () => {
         keyOf={({ id }) => id}
         empty={
           q && more ? (
-            'Nobody so far.'
+            'No user found so far.'
           ) : q ? (
             <p>
-              Nobody has the id {q}, or {q} in the name or the address.{' '}
+              No user has {q} in the name or the address, or as the id.{' '}
               <a href={href('/users')}>Show all users</a>
             </p>
           ) : (
