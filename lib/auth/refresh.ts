@@ -1,6 +1,6 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
-import { audited } from '../audit/record.ts';
+import { audited, record } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { logWarning, refreshTokenReused } from '../log.ts';
@@ -16,16 +16,21 @@ import {
 } from './session-tokens.ts';
 import { issueToken } from './token.ts';
 
-/** Ends the session of a refresh token that was used before: somebody else may have that token. */
-const endReused = async ({ userId, sessionId }: RefreshToken, source: Source): Promise<void> => {
-  const reuse = {
+/** The entry of a refresh that fails. */
+const failureOf = ({ userId }: RefreshToken, reason: string, source: Source) =>
+  ({
     ...source,
     action: 'LOGIN',
     user_id: userId,
     resource_id: userId,
     result: 'FAILURE',
-    details: { reason: 'refresh_token_reused' },
-  } as const;
+    details: { reason },
+  }) as const;
+
+/** Ends the session of a refresh token that was used before: somebody else may have that token. */
+const endReused = async (given: RefreshToken, source: Source): Promise<void> => {
+  const { userId, sessionId } = given;
+  const reuse = failureOf(given, 'refresh_token_reused', source);
   const isEnded = await audited(reuse, () => endSession(userId, sessionId));
   if (isEnded) logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 };
@@ -63,6 +68,10 @@ export const refreshSession = async (refreshToken: string, source: Source): Prom
   const now = new Date();
   const given = readRefreshToken(refreshToken);
   const { user, pair, ...next } = await untilWritten(() => exchange(given, source, now));
-  const token = await issueToken(user, { session: given.sessionId, pair, now });
-  return { token, ...next };
+  try {
+    return { token: await issueToken(user, { session: given.sessionId, pair, now }), ...next };
+  } catch (error) {
+    await record(failureOf(given, 'no_token', source));
+    throw error;
+  }
 };

@@ -117,6 +117,7 @@ describe('With a key in KMS,', async () => {
     expect(await entriesOf({ ...bySecret, adminToken: admin }, agent)).toMatchObject([
       { action: 'LOGIN', result: 'FAILURE', details: '{"reason":"no_token"}' },
       { action: 'CREATE', result: 'FAILURE', details: '{"error":"ECONNRESET"}' },
+      { user_id: account.id, action: 'LOGIN', result: 'FAILURE', details: '{"reason":"no_token"}' },
     ]);
   });
 });
