@@ -10,6 +10,12 @@ export interface Source {
   readonly language?: Language;
 }
 
+/** An address as text of which there is one: IPv6 can be spelt in many ways (RFC 5952). */
+export const oneSpelling = (address: string): string => {
+  const url = `http://[${address}]`;
+  return isIPv6(address) && URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address;
+};
+
 /** The eight groups of an IPv6 address, `::` filled in. */
 const groups = (address: string): string[] => {
   const [head = '', tail] = address.split('::');

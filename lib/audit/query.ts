@@ -3,6 +3,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Page, type PageRequest, readPage } from '../dynamodb/page.ts';
 import { auditIndexes, type IndexDefinition } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
+import { oneSpelling } from '../source.ts';
 import type { Action, AuditEntry } from './entry.ts';
 import { shards } from './record.ts';
 
@@ -75,7 +76,7 @@ export const matching =
     isWanted(entry.action, action) &&
     isWanted(entry.result, result) &&
     isWanted(entry.resource_id, resourceId) &&
-    isWanted(entry.ip_address, ipAddress) &&
+    (ipAddress === undefined || oneSpelling(`${entry.ip_address}`) === oneSpelling(ipAddress)) &&
     (about === undefined ||
       (entry.resource === 'users' &&
         (entry.user_id === about || entry.resource_id === String(about))));

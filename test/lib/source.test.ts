@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { networkOf } from '../../lib/source.ts';
+import { networkOf, oneSpelling } from '../../lib/source.ts';
 
 describe('The network of an address', () => {
   it.each([
@@ -18,5 +18,17 @@ describe('The network of an address', () => {
     ['', ''],
   ])('of %j is %j', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('The one spelling of an address', () => {
+  it.each([
+    ['2001:DB8:0:0:0::0001', '2001:db8::1'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['203.0.113.7', '203.0.113.7'],
+    ['fe80::1%eth0', 'fe80::1%eth0'],
+    ['unknown', 'unknown'],
+  ])('of %j is %j', (address, spelling) => {
+    expect(oneSpelling(address)).toBe(spelling);
   });
 });

@@ -87,6 +87,7 @@ describe('A page of the audit query', () => {
     { action: 'LOGIN', result: 'FAILURE' },
     { resourceId: '1', action: 'DELETE' },
     { userId: 1, action: 'LOGIN', result: 'FAILURE' },
+    { ipAddress: '192.0.2.1' },
     { about: 1, ipAddress: '192.0.2.1' },
   ])('of %j, which nothing matches, reads 2,000 at most and leads on', async (filter) => {
     const reads: number[] = [];
