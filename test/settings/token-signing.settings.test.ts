@@ -10,6 +10,8 @@ import { startKms } from '../support/kms.ts';
 import { proxiedServiceForThisFile } from '../support/proxied-service.ts';
 import { invoke, stubSettings } from './invoke.ts';
 
+type Tokens = Readonly<Record<'token' | 'refreshToken', string>>;
+
 const sessions = { SESSION_DAYS: '1', TOKEN_MINUTES: '5' };
 const { proxy, service: bySecret, admin } = await proxiedServiceForThisFile(sessions);
 const { api, url, admin: root } = await serviceForThisFile({ TOKEN_SIGNING: 'RS256', ...sessions });
@@ -73,8 +75,7 @@ describe('With a key in KMS,', async () => {
     TOKEN_KEYS: 'alias/accounts/token-signing-',
     API_URL: issuer,
   });
-  const logIn = async (): Promise<{ token: string; refreshToken: string }> =>
-    (await invoke(login, { json: account }))[1] as never;
+  const logIn = async () => (await invoke(login, { json: account }))[1] as Tokens;
   const read = (token: string) =>
     invoke(profile, { method: 'GET', headers: { authorization: `Bearer ${token}` } });
   const requests = async (work: () => Promise<unknown>) => {
@@ -91,6 +92,21 @@ describe('With a key in KMS,', async () => {
 
     expect(await requests(logIn)).toEqual([stored, [`Sign ${key}`]]);
     expect((await requests(() => read(token)))[1]).toEqual([]);
+  });
+
+  it('an app that refreshes goes on, when the algorithm changes and when it changes back', async () => {
+    const ours = async (token: string) => (await read(token))[0];
+    const secrets = async (token: string) =>
+      (await bySecret.api('GET', '/api/profile', { token })).status;
+    const before = await register(bySecret.api);
+    const [, keyed] = await invoke(refresh, { json: { refreshToken: before.refreshToken } });
+    const { token, refreshToken } = keyed as Tokens;
+    const { body: after } = await bySecret.api('POST', '/api/refresh', { json: { refreshToken } });
+
+    expect([await ours(before.token), await ours(token), await ours(after.token)]).toEqual([
+      401, 200, 401,
+    ]);
+    expect([await secrets(token), await secrets(after.token)]).toEqual([401, 200]);
   });
 
   it('all who get tokens are their 500 while it cannot be reached, and requests go on', async () => {
