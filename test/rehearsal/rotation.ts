@@ -133,20 +133,19 @@ export const rotateInTraffic = async (options: RotationOptions): Promise<Rotatio
 /** Milliseconds until functions may use a key, and until all use one that signs; and a little more. */
 const keyDelay = 310_000;
 
-/** The command's key and its aliases are not the stack's, which would leave them behind. */
+/** The command's key and its alias are not the stack's, which would leave them behind. */
 const removeKeys = async ({ emulator: { env } }: Deployment) => {
   const client = new KMSClient({ region, endpoint: env.AWS_ENDPOINT_URL ?? '', credentials });
   const { Aliases = [] } = await client.send(new ListAliasesCommand());
   for (const { AliasName = '', TargetKeyId: KeyId } of Aliases) {
     if (!AliasName.includes('/token-signing-')) continue;
     await client.send(new DeleteAliasCommand({ AliasName }));
-    if (!AliasName.endsWith('current')) continue;
     await client.send(new ScheduleKeyDeletionCommand({ KeyId }));
   }
   client.destroy();
 };
 
-/** Rotates the key of tokens in the same way, without the two hours for those who verify elsewhere. */
+/** Rotates the key of tokens in the same way, without the waits for tokens and for those who verify elsewhere. */
 const rotateKeyInTraffic = async (deployment: Deployment, admin: Admin) => {
   const { tokens, done, logInAndUse, useAll } = startTraffic({ api: deployment.api, admin });
   const kids = new Set<string | undefined>();
@@ -161,8 +160,17 @@ const rotateKeyInTraffic = async (deployment: Deployment, admin: Admin) => {
   await operate(deployment, ['rotate-signing-key', '--sign', '--now']);
   requireThat((await goOn(keyDelay)) === 2, 'The new key does not sign');
   await useAll();
+  // Functions turn to the new key one by one: its first tokens are between the last ones of the old.
+  const isOld = (token: string) => decodeProtectedHeader(token).kid === [...kids][0];
+  const old = tokens.filter(isOld);
+  tokens.splice(0, Number.POSITIVE_INFINITY, ...tokens.filter((token) => !isOld(token)));
+  await operate(deployment, ['rotate-signing-key', '--retire', '--now']);
+  requireThat((await goOn(keyDelay)) === 2, 'Another key signs');
+  for (const token of old) {
+    requireAnswers([await deployment.api('GET', '/api/profile', { token })], '401');
+  }
   await removeKeys(deployment);
-  return { requests: done.requests, tokens: tokens.length };
+  return { requests: done.requests, tokens: old.length + tokens.length };
 };
 
 export const rotateKey = (deployment: Deployment, admin: Admin) =>
