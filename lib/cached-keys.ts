@@ -14,18 +14,14 @@ const askingInterval = 60_000;
  */
 export const cachedKeys = <Keys>(
   read: () => Promise<Keys>,
-  {
-    lifetime,
-    event,
-    clock = () => Date.now(),
-  }: { lifetime: number; event: string; clock?: () => number },
+  { lifetime, event }: { lifetime: number; event: string },
 ) => {
   let keys: Keys | undefined;
   let [readAt, askedAt] = [0, 0];
   let asking: Promise<void> | undefined;
 
   const ask = async () => {
-    askedAt = clock();
+    askedAt = Date.now();
     try {
       keys = await read();
       readAt = askedAt;
@@ -36,7 +32,7 @@ export const cachedKeys = <Keys>(
   };
 
   // A clock that was set back has passed too.
-  const isPast = (time: number, length: number) => Math.abs(clock() - time) >= length;
+  const isPast = (time: number, length: number) => Math.abs(Date.now() - time) >= length;
 
   return async (lack: (keys: Keys) => boolean = () => false): Promise<Keys> => {
     const isWanted = isPast(readAt, lifetime) || (keys !== undefined && lack(keys));

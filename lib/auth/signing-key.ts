@@ -33,7 +33,7 @@ const tokenKey = (key: KeyObject, signText: (text: string) => Promise<Buffer>) =
 
 type TokenKey = ReturnType<typeof tokenKey>;
 /** The first signs, all of them verify. */
-export type TokenKeys = readonly [TokenKey, ...TokenKey[]];
+type TokenKeys = readonly [TokenKey, ...TokenKey[]];
 
 const inKms = async (name: string): Promise<TokenKey> => {
   // It signs by its id, not by an alias: a token's `kid` and its signature are of one key.
@@ -88,16 +88,11 @@ const readKeys = async (): Promise<TokenKeys> => {
   return [signing, ...others.filter((key) => key !== undefined)];
 };
 
-/** @returns a function that gives the keys, read again for a `kid` that none of them has */
-export const cachedTokenKeys = (read: () => Promise<TokenKeys>, clock?: () => number) => {
-  const event = 'signing-keys-not-read';
-  const cached = cachedKeys(read, { lifetime: keysLifetime, event, ...(clock && { clock }) });
-  return (kid?: string): Promise<TokenKeys> =>
-    cached((keys) => kid !== undefined && !keys.some(({ published }) => published.kid === kid));
-};
+const cached = cachedKeys(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not-read' });
 
 /**
- * The keys that sign and verify tokens.
+ * The keys that sign and verify tokens, read again for a `kid` that none of them has.
  * @throws the errors of KMS or of the file system while they cannot be read and never were
  */
-export const tokenKeys = cachedTokenKeys(readKeys);
+export const tokenKeys = (kid?: string): Promise<TokenKeys> =>
+  cached((keys) => kid !== undefined && !keys.some(({ published }) => published.kid === kid));

@@ -1,6 +1,6 @@
 import { decodeProtectedHeader } from 'jose';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { cachedTokenKeys, type TokenKeys, tokenKeys } from '../../../lib/auth/signing-key.ts';
+import { tokenKeys } from '../../../lib/auth/signing-key.ts';
 import { issueToken, verifyToken } from '../../../lib/auth/token.ts';
 import { startKms } from '../../support/kms.ts';
 
@@ -36,7 +36,18 @@ const kidsThen = async () => {
   return (await tokenKeys()).map(({ published }) => published.kid);
 };
 
+/** How often the keys were read since this was last called. */
+const reads = () =>
+  kms.requests.splice(0).filter((request) => request === `GetPublicKey ${names}current`).length;
+
 describe('The keys in KMS', () => {
+  it('are asked for by each request while they were never read', async () => {
+    kms.fault = () => 'AccessDeniedException';
+    await expect(tokenKeys()).rejects.toThrow();
+    await expect(tokenKeys()).rejects.toThrow();
+    expect(reads()).toBe(2);
+  });
+
   it('are the stack’s own key until there are aliases, and those of the aliases from then on', async () => {
     const own = await kidsThen();
     for (const stage of ['next', 'current', 'previous']) kms.place(names + stage);
@@ -76,50 +87,35 @@ describe('The keys in KMS', () => {
   );
 });
 
-const keyNamed = (kid: string) => ({ published: { kid } }) as TokenKeys[number];
-
-/** Reads keys by a clock of minutes, and counts how often. */
-const cached = () => {
-  const state = { minutes: 1000, asked: 0, kid: 'a', fails: false };
-  const read = async (): Promise<TokenKeys> => {
-    state.asked += 1;
-    if (state.fails) throw new Error('KMS is away');
-    return [keyNamed(state.kid)];
-  };
-  return { state, keys: cachedTokenKeys(read, () => state.minutes * 60_000) };
-};
-
 describe('Keys that a function has read', () => {
   it.each([
-    ['for five minutes', 4.9, 'a', 1],
-    ['and read again after five minutes', 5, 'a', 2],
-    ['and read again when the clock was set back', -600, 'a', 2],
-    ['for a minute, though a kid is unknown', 0.9, 'b', 1],
-    ['and read again after a minute for an unknown kid', 1, 'b', 2],
-  ])('are kept %s, however many ask', async (_, minutes, kid, asked) => {
-    const { state, keys } = cached();
-    await keys();
-    state.minutes += minutes;
-    state.kid = 'b';
-    const flood = () => Promise.all(Array.from({ length: 1000 }, () => keys(kid)));
+    ['for five minutes', 4.9, false, 0],
+    ['and read again after five minutes', 5, false, 1],
+    ['and read again when the clock was set back', -600, false, 1],
+    ['for a minute, though a kid is unknown', 0.9, true, 0],
+    ['and read again after a minute for an unknown kid', 1, true, 1],
+  ])('are kept %s, however many ask', async (_, minutes, isUnknown, expected) => {
+    kms.place(`${names}current`);
+    const [kid = ''] = await kidsThen();
+    kms.place(`${names}current`);
+    reads();
+    vi.setSystemTime(Date.now() + minutes * 60_000);
+    const asked = isUnknown ? 'nobody' : kid;
+    const flood = () => Promise.all(Array.from({ length: 1000 }, () => tokenKeys(asked)));
     await flood();
     await flood();
+    const [key] = await tokenKeys(asked);
 
-    expect(state.asked).toBe(asked);
-    expect(await keys()).toEqual([keyNamed(asked === 1 ? 'a' : 'b')]);
+    expect([reads(), key.published.kid === kid]).toEqual([expected, expected === 0]);
   });
 
-  it('stay while they cannot be read, once a minute; without any each request asks', async () => {
-    const { state, keys } = cached();
-    state.fails = true;
-    await expect(keys()).rejects.toThrow('away');
-    await expect(keys()).rejects.toThrow('away');
-    state.fails = false;
-    await keys();
-    state.fails = true;
-    state.minutes += 6;
+  it('stay while they cannot be read, which is tried once a minute, for an unknown kid too', async () => {
+    const kids = await kidsThen();
+    kms.fault = () => 'AccessDeniedException';
+    reads();
 
-    expect([await keys(), await keys()]).toEqual([[keyNamed('a')], [keyNamed('a')]]);
-    expect(state.asked).toBe(4);
+    expect(await kidsThen()).toEqual(kids);
+    expect((await tokenKeys('nobody')).map(({ published }) => published.kid)).toEqual(kids);
+    expect(reads()).toBe(1);
   });
 });
