@@ -254,11 +254,12 @@ const misplaced = `(() => {
     range.selectNodeContents(element);
     return new Set([...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 4))).size > 1;
   };
-  const beside = (dt) => box(dt.nextElementSibling).left >= box(dt).right && box(dt.nextElementSibling).top < box(dt).bottom;
+  const beside = (first) => box(first.nextElementSibling).left >= box(first).right && box(first.nextElementSibling).top < box(first).bottom;
   const found = {
     broken: all(['.badge', ...(columns > 20 ? ['td time'] : []), ...(columns > 33 ? ['.whole'] : [])].join())
       .filter((element) => element.innerText.length < 50 && isOnLines(element)),
     'not beside its name': all('dl dt').filter((dt) => !beside(dt)),
+    'not beside the title': all('dialog h2').filter((title) => !beside(title)),
     outside: document.documentElement.scrollWidth > innerWidth
       ? all('body *').filter((element) => box(element).right > innerWidth + 1).slice(0, 9)
       : [],
