@@ -6,7 +6,7 @@
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { cachedKeys } from '../cached-keys.ts';
+import { cached } from '../keys/cache.ts';
 import { describeFault, logError } from '../log.ts';
 import { ConfigError, config } from '../settings.ts';
 import { callKms } from '../signed-request.ts';
@@ -88,11 +88,11 @@ const readKeys = async (): Promise<TokenKeys> => {
   return [signing, ...others.filter((key) => key !== undefined)];
 };
 
-const cached = cachedKeys(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not-read' });
+const keys = cached(readKeys, { lifetime: keysLifetime, event: 'signing-keys-not-read' });
 
 /**
  * The keys that sign and verify tokens, read again for a `kid` that none of them has.
  * @throws the errors of KMS or of the file system while they cannot be read and never were
  */
 export const tokenKeys = (kid?: string): Promise<TokenKeys> =>
-  cached((keys) => kid !== undefined && !keys.some(({ published }) => published.kid === kid));
+  keys((known) => kid !== undefined && !known.some(({ published }) => published.kid === kid));

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject, type webcrypto } from 'node:crypto';
-import { describeFault, logError } from '../log.ts';
+import { cached } from '../keys/cache.ts';
 import { day } from '../time.ts';
 import { readSecret, type SecretVersion, type SecretVersions } from './secret-source.ts';
 
@@ -46,26 +46,6 @@ const keyOf = (version: SecretVersion): SigningKey => {
   return key;
 };
 
-/** A moment in milliseconds, by two clocks. */
-export interface Moment {
-  /** Since 1970. This clock may be set back. */
-  readonly wall: number;
-  /** Since this process began. This clock may stand still while a function is frozen. */
-  readonly monotonic: number;
-}
-
-const present = (): Moment => ({ wall: Date.now(), monotonic: performance.now() });
-
-/** Milliseconds from one moment to another, by the clock that shows more. */
-const elapsed = (from: Moment, to: Moment): number =>
-  Math.max(to.wall - from.wall, to.monotonic - from.monotonic);
-
-/** When a version was created, by both clocks; it is read now for the first time. */
-const creation = ({ createdAt }: SecretVersion, now: Moment): Moment => {
-  const wall = createdAt.getTime();
-  return { wall, monotonic: now.monotonic - Math.max(0, now.wall - wall) };
-};
-
 /**
  * Whether no token of the previous version is valid any more, when the current one has this age.
  */
@@ -83,51 +63,39 @@ export const keysInForce = ({ current, previous }: SecretVersions, age: number):
     : [keyOf(current), keyOf(previous)];
 };
 
-/** The versions that were read, and when the current one was created. */
+/** The versions that were read. */
 interface Known {
   readonly versions: SecretVersions;
-  readonly created: Moment;
+  /**
+   * Whether they were read long enough after a rotation. Secrets Manager is eventually consistent: right
+   * after one it may give a wrong version as the previous one, which must not be kept for as long as this
+   * process lives.
+   */
+  readonly isSettled: boolean;
 }
 
 /**
- * Caches the secret and reads it again every {@link refreshInterval}. When it cannot be read, the
- * last version stays in use; if there is none, the error is thrown.
+ * Keeps the keys of a secret, which is read again every {@link refreshInterval}.
+ * @param read gets the versions that are known and settled, if there are any
+ * @param now milliseconds since 1970
  */
-export const cachedKeys = (
+export const keptKeys = (
   read: (known?: SecretVersions) => Promise<SecretVersions>,
-  clock: () => Moment = present,
+  now = () => Date.now(),
 ): (() => Promise<SigningKeys>) => {
-  let known: Known | undefined;
-  let readAt: Moment | undefined;
-  let isSettled = false;
-  let reading: Promise<void> | undefined;
-
-  const refresh = async () => {
-    try {
-      const versions = await read(isSettled ? known?.versions : undefined);
-      const { current } = versions;
-      const created =
-        current.id === known?.versions.current.id ? known.created : creation(current, clock());
-      known = { versions, created };
-      // Secrets Manager is eventually consistent: right after a rotation, a wrong version may be
-      // read as the previous one. It must not be kept for as long as this process lives.
-      isSettled = elapsed(created, clock()) >= activationDelay;
-    } catch (error) {
-      if (!known) throw error;
-      logError('signing-secret-not-read', describeFault(error));
-    }
-    readAt = clock();
+  const ageOf = ({ current }: SecretVersions) => now() - current.createdAt.getTime();
+  const readKnown = async (known?: Known): Promise<Known> => {
+    const versions = await read(known?.isSettled ? known.versions : undefined);
+    return { versions, isSettled: ageOf(versions) >= activationDelay };
   };
-
+  const known = cached(readKnown, {
+    lifetime: refreshInterval,
+    event: 'signing-secret-not-read',
+    now,
+  });
   return async () => {
-    if (!readAt || elapsed(readAt, clock()) >= refreshInterval) {
-      reading ??= refresh().finally(() => {
-        reading = undefined;
-      });
-      await reading;
-    }
-    const { versions, created } = known as Known;
-    return keysInForce(versions, elapsed(created, clock()));
+    const { versions } = await known();
+    return keysInForce(versions, ageOf(versions));
   };
 };
 
@@ -136,6 +104,6 @@ export const cachedKeys = (
  * @throws {ConfigError} when no secret is configured or it is shorter than 32 bytes; the SDK's or
  *   the file system's errors while it cannot be read and never was
  */
-export const signingKeys = cachedKeys((known) =>
+export const signingKeys = keptKeys((known) =>
   readSecret(known, ({ createdAt }) => isPreviousRetired(Date.now() - createdAt.getTime())),
 );

@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { DomainError, namedError } from '../errors.ts';
-import { describeFault, logError } from '../log.ts';
+import { cached } from '../keys/cache.ts';
 import { readSecretValue } from '../signed-request.ts';
 import type { IncomingEvent, Middleware } from './request.ts';
 
@@ -17,32 +17,17 @@ const refreshInterval = 300_000;
 /** Of equal length, as a comparison in constant time needs it. */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-interface Known {
-  /** The digests of the values that count: while one takes the place of another, both. */
-  readonly values: readonly Buffer[];
-  readonly readAt: number;
-}
-
-let known: Known | undefined;
-
-/**
- * The values that count. When they cannot be read again, the last ones stay in use.
- * @throws what the first reading throws
- */
-const valuesInForce = async (): Promise<readonly Buffer[]> => {
+const readValues = async (): Promise<readonly Buffer[]> => {
   const { EDGE_SECRET_ID = '' } = process.env;
-  const now = Date.now();
-  if (known && now - known.readAt < refreshInterval) return known.values;
-  try {
-    const { SecretString: text = '' } = await readSecretValue(EDGE_SECRET_ID);
-    known = { values: text.split(/\s+/).filter(Boolean).map(digest), readAt: now };
-  } catch (error) {
-    if (!known) throw error;
-    logError('edge-secret-not-read', describeFault(error));
-    known = { ...known, readAt: now };
-  }
-  return known.values;
+  const { SecretString: text = '' } = await readSecretValue(EDGE_SECRET_ID);
+  return text.split(/\s+/).filter(Boolean).map(digest);
 };
+
+/** The digests of the values that count: while one takes the place of another, both. */
+const valuesInForce = cached(readValues, {
+  lifetime: refreshInterval,
+  event: 'edge-secret-not-read',
+});
 
 /**
  * The address in CloudFront-Viewer-Address, which is followed by a port: `192.0.2.1:443`,

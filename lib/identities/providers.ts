@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { createLocalJWKSet, type LocalJWKSet } from 'jose';
-import { cachedKeys } from '../cached-keys.ts';
 import { DomainError, namedError } from '../errors.ts';
+import { cached } from '../keys/cache.ts';
 import { config, type IdentityProvider, providersFile } from '../settings.ts';
 import { getDocument } from '../signed-request.ts';
 
@@ -32,7 +32,7 @@ const readKeys = async (issuer: string): Promise<LocalJWKSet> => {
 };
 
 const keysOf = ({ issuer }: IdentityProvider) =>
-  cachedKeys(() => readKeys(issuer), {
+  cached(() => readKeys(issuer), {
     lifetime: keysLifetime,
     event: 'identity-provider-not-read',
   });

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 /** The rooms of lib from the ground up: each may import those before it. `lib` has only its files. */
 const lib = [
   'lib',
+  'lib/keys',
   'lib/dynamodb',
   'lib/audit',
   'lib/users',
@@ -29,7 +30,7 @@ const definitions = [
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
   // Nonces are signed by the secret that signs tokens.
-  'lib/identities': ['lib', 'lib/dynamodb', 'lib/users', 'lib/auth/signing-secret.ts'],
+  'lib/identities': ['lib', 'lib/keys', 'lib/dynamodb', 'lib/users', 'lib/auth/signing-secret.ts'],
   'lib/seal': ['lib', 'lib/dynamodb', 'lib/audit'],
   functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],
