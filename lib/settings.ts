@@ -332,15 +332,24 @@ export const readSetting = (env: Environment, name: string, setting: Setting) =>
 };
 
 /**
- * The values of settings in an environment. Each is read whenever it is used, and not before, so
- * that a function that never uses a table needs no name of it.
+ * The values of settings in an environment. A setting is read when it is used, and not before, so that a
+ * function that never uses a table needs no name of it; and only once, unless its text changes.
  * @throws {ConfigError} from the getter of a setting that is missing or not allowed
  */
 // @__NO_SIDE_EFFECTS__
 export const valuesIn = <C extends Catalogue>(env: Environment, catalogue: C): Values<C> => {
+  const getterOf = (name: string, setting: Setting) => {
+    const variable = variableOf(name);
+    let read: { readonly text: string | undefined; readonly value: string | number } | undefined;
+    return () => {
+      const text = env[variable];
+      if (read?.text !== text || !read) read = { text, value: readSetting(env, name, setting) };
+      return read.value;
+    };
+  };
   const getters = Object.entries(catalogue).map(([name, setting]) => [
     name,
-    { get: () => readSetting(env, name, setting), enumerable: true, configurable: true },
+    { get: getterOf(name, setting), enumerable: true, configurable: true },
   ]);
   return Object.defineProperties({}, Object.fromEntries(getters)) as Values<C>;
 };

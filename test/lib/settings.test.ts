@@ -1,5 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import { type Config, ConfigError, configFrom, sendsMail, settings } from '../../lib/settings.ts';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type Config,
+  ConfigError,
+  configFrom,
+  sendsMail,
+  settings,
+  valuesIn,
+} from '../../lib/settings.ts';
 
 type Name = keyof Config;
 
@@ -314,7 +321,15 @@ describe('configFrom', () => {
     expect(() => config.auditTable).toThrow(ConfigError);
   });
 
-  it('reads a setting each time that it is used', () => {
+  it('checks a text once, however often its setting is used', () => {
+    const isAllowed = vi.fn(() => true);
+    const values = valuesIn({ NAME: 'Ada' }, { name: { allowed: { rule: 'text', isAllowed } } });
+
+    expect([values.name, values.name]).toEqual(['Ada', 'Ada']);
+    expect(isAllowed).toHaveBeenCalledOnce();
+  });
+
+  it('uses the text that the environment has now', () => {
     const env = { BCRYPT_COST: '5' };
     const config = configFrom(env);
 
