@@ -176,7 +176,7 @@ export const components = ({
   settings: ServiceValues;
 }) => ({
   schemas: { ...schemas, ...errorSchemas(codesOf(endpoints, settings)) },
-  examples: sharedExamples(endpoints, settings),
+  examples: sharedExamples(),
   headers,
   parameters: { id, sessionId: session, identityId: identity, file },
   responses,

@@ -1,104 +1,38 @@
-import * as v from 'valibot';
+/** The examples of errors in the document, each as a plain body and as problem details. */
 import {
-  type DomainError,
   type ErrorCode,
   errorCodes,
+  type FieldFault,
   httpErrors,
-  missingField,
   problemOfField,
 } from '../errors.ts';
-import type { ServiceValues } from '../settings.ts';
-import { parseBody } from '../validation.ts';
-import type { BodySchema, Contract, Description, Endpoint } from './contract.ts';
+import type { Contract, Description } from './contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** The form of an error: the default one, or problem details. */
 export type ErrorForm = 'plain' | 'problem';
 
-/** An example of an error, of which both forms are made. */
-interface Example {
-  readonly title: string | undefined;
-  readonly fault?: Json;
-  readonly errors?: readonly Json[];
-}
-
-/** A text that is too long for most fields, and not allowed for any parameter. */
-const wrong = `${'x'.repeat(300)}@example.org`;
-
-const refusalOf = (check: () => unknown): readonly DomainError[] => {
-  try {
-    check();
-    return [];
-  } catch (error) {
-    return [error as DomainError];
-  }
+/** The fields that are missing in the examples of errors of bodies. */
+const missing: Partial<Record<ErrorCode, string>> = {
+  FIELDS_REQUIRED: 'name',
+  CREDENTIALS_REQUIRED: 'email',
+  NAME_AND_EMAIL_REQUIRED: 'name',
+  EMAIL_REQUIRED: 'email',
+  TOKEN_AND_PASSWORD_REQUIRED: 'token',
+  REFRESH_TOKEN_REQUIRED: 'refreshToken',
+  CURRENT_PASSWORD_REQUIRED: 'currentPassword',
+  CODE_REQUIRED: 'code',
+  ID_TOKEN_REQUIRED: 'idToken',
 };
 
-const exampleOf = ({ message: title, faults }: DomainError): Example => ({
-  title,
-  ...(faults.length > 0 ? { errors: faults.map(problemOfField) } : {}),
-});
+/** What the message of a 500 comes with. */
+const exampleFault = 'ECONNREFUSED';
 
-/** The first refusal when one field of the example of a body after the other is made wrong. */
-const invalidField = (contract: Contract, description: Description): Example => {
-  const { body = contract.body?.('admin'), bodyExample = {} } = description;
-  if (!body) throw new Error('An endpoint without a body has no field that could be invalid.');
-  const [first] = Object.keys(bodyExample).flatMap((field) =>
-    refusalOf(() => parseBody(body, { ...bodyExample, [field]: wrong })),
-  );
-  if (!first) throw new Error(`No rule of ${Object.keys(bodyExample)} can be broken by a text.`);
-  return exampleOf(first);
-};
-
-const invalidParameter = (contract: Contract): Example => {
-  const query = contract.query?.(undefined) ?? {};
-  const [first] = Object.keys(query).flatMap((field) =>
-    refusalOf(() => parseBody(v.object(query), { [field]: wrong })),
-  );
-  return { title: first?.message };
-};
-
-const storageFault = ({ storageFault }: Contract): Example => {
-  const [title, field = 'err'] = storageFault ?? [];
-  return { title, fault: { [field]: 'ECONNREFUSED' } };
-};
-
-/** The errors whose example depends on the endpoint. */
-const ownExamples: Partial<
-  Record<ErrorCode, (contract: Contract, description: Description) => Example>
-> = {
-  FIELD_INVALID: invalidField,
-  PARAMETER_INVALID: invalidParameter,
-  STORAGE_FAULT: storageFault,
-};
-
-/** Refusals of bodies that lack a field, by their codes. */
-const missingFields = (
-  endpoints: readonly Endpoint[],
-  settings: ServiceValues,
-): ReadonlyMap<ErrorCode, DomainError> => {
-  const refusals = endpoints.flatMap(({ contract, describe }) => {
-    const { body = contract.body?.('admin'), bodyExample = {} } = describe(settings);
-    return Object.keys(body ? bodyExample : {}).flatMap((field) => {
-      const { [field]: _, ...others } = bodyExample;
-      return refusalOf(() => parseBody(body as BodySchema, others, contract));
-    });
-  });
-  // Where users may confirm by an ID token, no rule of a body requires it.
-  const password = missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
-  return new Map([password, ...refusals].map((refusal) => [refusal.code, refusal]));
-};
-
-const sharedExample = (code: ErrorCode, refusal: DomainError | undefined): Example => {
-  const { message: title, field } = httpErrors[code];
-  if (refusal) return exampleOf(refusal);
-  return { title, ...(field ? { fault: { [field]: 'ECONNREFUSED' } } : {}) };
-};
-
-const inBothForms = (
+const bothForms = (
   code: ErrorCode,
-  { title, fault, errors }: Example,
+  title: string | undefined,
+  { fault = {}, faults = [] }: { fault?: Json; faults?: readonly FieldFault[] } = {},
 ): Record<ErrorForm, Json> => {
   const { status } = httpErrors[code];
   return {
@@ -108,7 +42,7 @@ const inBothForms = (
       title,
       status,
       code,
-      ...(errors ? { errors } : {}),
+      ...(faults.length > 0 ? { errors: faults.map(problemOfField) } : {}),
       ...(status === 429 ? { retryAfter: 30 } : {}),
       ...fault,
     },
@@ -118,11 +52,29 @@ const inBothForms = (
 /** The example of an error in both forms, where it depends on the operation. */
 export const ownExample = (
   code: ErrorCode,
-  contract: Contract,
-  description: Description,
+  { storageFault = ['', 'err'] }: Contract,
+  { bodyExample = {} }: Description,
 ): Record<ErrorForm, Json> | undefined => {
-  const make = ownExamples[code];
-  return make && inBothForms(code, make(contract, description));
+  if (code === 'STORAGE_FAULT') {
+    const [title, field] = storageFault;
+    return bothForms(code, title, { fault: { [field]: exampleFault } });
+  }
+  if (code !== 'FIELD_INVALID') return undefined;
+  // Of any field a number is not allowed, which needs no rule of its own.
+  const [field = ''] = Object.keys(bodyExample);
+  const faults = [{ field, code: 'WRONG_TYPE', rule: 'must be a string' }] as const;
+  return bothForms(code, `${field} must be a string`, { faults });
+};
+
+const sharedExample = (code: ErrorCode) => {
+  const { message = 'cursor is invalid', field } = httpErrors[code];
+  const lacking = missing[code];
+  return bothForms(code, message, {
+    ...(field ? { fault: { [field]: exampleFault } } : {}),
+    ...(lacking
+      ? { faults: [{ field: lacking, code: 'REQUIRED', rule: 'is required' } as const] }
+      : {}),
+  });
 };
 
 /** The name of an error's example in the document. */
@@ -130,19 +82,14 @@ export const exampleName = (code: ErrorCode, form: ErrorForm): string =>
   form === 'plain' ? code : `${code}.problem`;
 
 /** The examples that endpoints share. */
-export const sharedExamples = (
-  endpoints: readonly Endpoint[],
-  settings: ServiceValues,
-): Readonly<Record<string, Json>> => {
-  const refusals = missingFields(endpoints, settings);
-  const shared = errorCodes.filter((code) => !(code in ownExamples));
+export const sharedExamples = (): Readonly<Record<string, Json>> => {
+  const shared = errorCodes.filter((code) => code !== 'STORAGE_FAULT' && code !== 'FIELD_INVALID');
   return Object.fromEntries(
-    shared.flatMap((code) => {
-      const forms = inBothForms(code, sharedExample(code, refusals.get(code)));
-      return (['plain', 'problem'] as const).map((form) => [
-        exampleName(code, form),
-        { value: forms[form] },
-      ]);
-    }),
+    shared.flatMap((code) =>
+      Object.entries(sharedExample(code)).map(([form, value]) => [
+        exampleName(code, form as ErrorForm),
+        { value },
+      ]),
+    ),
   );
 };
