@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, constants, existsSync, globSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -26,7 +27,11 @@ export interface Engine {
 /** The file in the data folder in which each engine stores its tables. */
 const dataFiles = { dynoxide: 'dynoxide.db', 'dynamodb-local': 'shared-local-instance.db' };
 
-type Launcher = (options: { port: number; folder: string | undefined }) => Launch | undefined;
+type Launcher = (options: {
+  host: string;
+  port: string;
+  folder: string | undefined;
+}) => Launch | undefined;
 
 const resolvePackage = (name: string): string | undefined => {
   try {
@@ -51,12 +56,12 @@ const findOnPath = (command: string): string | undefined =>
     .map((folder) => join(folder, command))
     .find(isExecutable);
 
-const launchDynoxide: Launcher = ({ port, folder }) => {
+const launchDynoxide: Launcher = ({ host, port, folder }) => {
   const shipped = resolvePackage(`@dynoxide/${process.platform}-${process.arch}`);
   const command = shipped ? join(shipped, 'dynoxide') : findOnPath('dynoxide');
   if (!command) return undefined;
   const storage = folder ? ['--db-path', join(folder, dataFiles.dynoxide)] : [];
-  return { command, args: ['--port', String(port), ...storage] };
+  return { command, args: ['--host', host, '--port', port, ...storage] };
 };
 
 const launchDynamoDbLocal: Launcher = ({ port, folder }) => {
@@ -66,7 +71,9 @@ const launchDynamoDbLocal: Launcher = ({ port, folder }) => {
   if (!command || !jar) return undefined;
   const library = `-Djava.library.path=${join(dirname(jar), 'DynamoDBLocal_lib')}`;
   const storage = folder ? ['-dbPath', folder] : ['-inMemory'];
-  const settings = ['-port', String(port), '-sharedDb', '-disableTelemetry', ...storage];
+  // No page has this origin. It listens on every network interface, which nothing changes.
+  const reach = ['-port', port, '-cors', 'none'];
+  const settings = [...reach, '-sharedDb', '-disableTelemetry', ...storage];
   return { command, args: [library, '-jar', jar, ...settings] };
 };
 
@@ -76,14 +83,15 @@ export const engineNames = Object.keys(launchers) as readonly EngineName[];
 
 /** The engines that are installed on this machine, the preferred one first. */
 export const installedEngines = (): readonly EngineName[] =>
-  engineNames.filter((name) => launchers[name]({ port: 0, folder: undefined }));
+  engineNames.filter((name) => launchers[name]({ host: '', port: '', folder: undefined }));
 
 /** The engine whose data is in a folder; undefined when the folder has no data. */
 export const engineOf = (folder: string): EngineName | undefined =>
   engineNames.find((name) => existsSync(join(folder, dataFiles[name])));
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
+/** @param host absent: all network interfaces */
+const freePort = async (host?: string): Promise<number> => {
+  const server = createServer().listen(0, host);
   await once(server, 'listening');
   const address = server.address();
   server.close();
@@ -91,13 +99,30 @@ const freePort = async (): Promise<number> => {
   return typeof address === 'object' && address ? address.port : 0;
 };
 
+/** On Linux all of 127.0.0.0/8 is this machine's own, and no page can try each address and port. */
+const hiddenHost = (): string =>
+  process.platform === 'linux'
+    ? ['127', ...[1, 2, 3].map(() => randomInt(1, 255))].join('.')
+    : '127.0.0.1';
+
+/**
+ * Where an engine is to listen. dynoxide lets every page in a browser read and change its tables, so
+ * that it must not be found.
+ */
+const newEndpoint = async (name: EngineName): Promise<string> => {
+  if (name === 'dynamodb-local') return `http://127.0.0.1:${await freePort()}`;
+  const host = hiddenHost();
+  return `http://${host}:${await freePort(host)}`;
+};
+
 /** Starts an engine. @returns undefined when it is not installed */
 const launch = async (
   name: EngineName,
-  { folder, port }: { folder: string | undefined; port?: number | undefined },
+  { folder, endpoint: given }: { folder: string | undefined; endpoint?: string | undefined },
 ): Promise<Engine | undefined> => {
-  const chosenPort = port ?? (await freePort());
-  const command = launchers[name]({ port: chosenPort, folder });
+  const endpoint = given ?? (await newEndpoint(name));
+  const { hostname: host, port } = new URL(endpoint);
+  const command = launchers[name]({ host, port, folder });
   if (!command) return undefined;
   const child = await spawnEngine(folder, command);
   let stopping = false;
@@ -109,7 +134,6 @@ const launch = async (
     await endEngine(child);
     if (folder) releaseData(folder);
   };
-  const endpoint = `http://127.0.0.1:${chosenPort}`;
   try {
     await waitUntilAnswering(endpoint, child, folder);
   } catch (error) {
@@ -140,21 +164,22 @@ const noEngine = (only: EngineName | undefined): string =>
  * the one at AWS_ENDPOINT_URL_DYNAMODB.
  * @param folder in which it stores its data; undefined: in memory only
  * @param only the only engine that may be used
+ * @param endpoint at which an earlier one listened; absent: a new one, at random
  * @throws {Error} that says how to install an engine, when there is none
  */
 export const startEngine = async ({
   folder,
   only,
-  port,
+  endpoint,
 }: {
   folder?: string | undefined;
   only?: EngineName | undefined;
-  port?: number | undefined;
+  endpoint?: string | undefined;
 }): Promise<Engine> => {
-  const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB;
-  if (endpoint && !only) return { name: endpoint, endpoint, stop: async () => undefined };
+  const running = process.env.AWS_ENDPOINT_URL_DYNAMODB;
+  if (running && !only) return { name: running, endpoint: running, stop: async () => undefined };
   for (const name of only ? [only] : engineNames) {
-    const engine = await launch(name, { folder, port });
+    const engine = await launch(name, { folder, endpoint });
     if (engine) return engine;
   }
   throw new Error(noEngine(only));

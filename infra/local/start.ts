@@ -38,6 +38,15 @@ const announce = (settings: LocalSettings, service: LocalService): void => {
   console.log(lines.join('\n'));
 };
 
+/** Warns of an engine that others than this machine may reach. */
+const warnAbout = ({ name, endpoint }: LocalService['engine']): void => {
+  if (name !== 'dynamodb-local') return;
+  const { port } = new URL(endpoint);
+  console.error(
+    `DynamoDB Local listens on every network interface: whoever reaches port ${port} of this machine can read and change all data (infra/README.md, Engines).`,
+  );
+};
+
 /** Ends the process cleanly on a signal, or when the engine ends by itself or its data are gone. */
 const endInTime = ({ engine, stop, folderDeleted }: LocalService, folder = ''): void => {
   let ending = false;
@@ -66,6 +75,7 @@ try {
   const settings = readLocalSettings(process.env);
   const service = await startService(settings);
   endInTime(service, settings.folder);
+  warnAbout(service.engine);
   announce(settings, service);
 } catch (error) {
   console.error(explain(error as NodeJS.ErrnoException));

@@ -53,7 +53,7 @@ const setEnvironment = (environment: Readonly<Record<string, string>>): void => 
 
 const isElsewhere = (endpoint: string): boolean => {
   const { hostname } = URL.parse(endpoint) ?? { hostname: '' };
-  return !['', 'localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  return !['', 'localhost', '[::1]'].includes(hostname) && !hostname.startsWith('127.');
 };
 
 /** With that variable set, a command would use the stack's secret with the tables of `npm start`. */

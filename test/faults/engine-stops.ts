@@ -61,7 +61,7 @@ export const stopEngineUnderLoad = async () => {
     await signal('SIGKILL');
   };
   const startAgain = async () => {
-    engine = await startEngine({ only, folder, port: Number(new URL(endpoint).port) });
+    engine = await startEngine({ only, folder, endpoint });
     await untilAnswering(service);
   };
 

