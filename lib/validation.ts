@@ -31,8 +31,11 @@ export const rule = <Value = string>({
   message = () => '',
   keywords = () => ({}),
 }: RuleOptions<Value>) => ({
-  ...v.check<Value, () => string>(holds, message),
-  type: code as 'check',
+  // valibot hands the requirement on to the issue, and with it the code.
+  ...v.check(
+    Object.assign((value: Value) => holds(value), { code }),
+    message,
+  ),
   keywords,
 });
 
@@ -75,14 +78,17 @@ export const text = v.pipe(
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 
+/** The codes of the faults that valibot's own schemas find. */
 const codes: Readonly<Record<string, FieldFaultCode>> = {
+  // An object that lacks the field.
+  object: 'REQUIRED',
   string: 'WRONG_TYPE',
   picklist: 'UNKNOWN_VALUE',
 };
 
-const toFault = ({ type, path, message }: v.BaseIssue<unknown>): FieldFault => ({
+const toFault = ({ type, path, message, requirement }: v.BaseIssue<unknown>): FieldFault => ({
   field: String(path?.[0]?.key ?? ''),
-  code: codes[type] ?? (type as FieldFaultCode),
+  code: codes[type] ?? ((requirement as Partial<RuleOptions<unknown>>)?.code as FieldFaultCode),
   rule: message,
 });
 
@@ -107,7 +113,8 @@ const trims = (schema: object) =>
 const isMissing = (schema: object, value: unknown) =>
   value == null || value === '' || (typeof value === 'string' && trims(schema) && !value.trim());
 
-const isRequired = ({ type }: { readonly type: string }) => !/optional|nullish/.test(type);
+const isRequired = ({ type }: { readonly type: string }) =>
+  !['optional', 'exact_optional', 'nullish'].includes(type);
 
 /**
  * Validates an object. Its faults are in the order of the schema; a required field without a value is
