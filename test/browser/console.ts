@@ -1,6 +1,6 @@
 /** The console, opened by somebody who is signed in. */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { type OpenPage, openPage } from './page.ts';
+import type { Browser, Page } from 'playwright-core';
+import { type OpenPage, openPage, type PageOptions } from './page.ts';
 
 interface Credentials {
   readonly email: string;
@@ -19,7 +19,7 @@ export const openConsole = async (
   browser: Browser,
   { url, admin }: { url: string; admin: Credentials },
   place = '',
-  options: BrowserContextOptions = {},
+  options: PageOptions = {},
 ): Promise<OpenPage> => {
   const opened = await openPage(browser, `${url}/console${place}`, options);
   await signIn(opened.page, admin);

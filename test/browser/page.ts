@@ -11,13 +11,19 @@ export interface OpenPage {
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+export interface PageOptions extends BrowserContextOptions {
+  /** What the clock of the browser says when the page opens, in milliseconds since 1970. */
+  readonly clock?: number;
+}
+
 /** @param url the page's, whose origin is the only one that it may call */
 export const openPage = async (
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  { clock, ...options }: PageOptions = {},
 ): Promise<OpenPage> => {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options });
+  if (clock !== undefined) await context.clock.install({ time: clock });
   // For what hangs, not for what is slow.
   context.setDefaultTimeout(150_000);
   const page = await context.newPage();

@@ -1,6 +1,7 @@
 /** The service, called with the token of the session, and its errors as screens say them. */
 import createClient from 'openapi-fetch';
 import type { PageData } from '../page-data.ts';
+import { setClock } from './clock.ts';
 import type { Problem, paths } from './contract.d.ts';
 import { endSession, refresh, signedIn } from './session.ts';
 
@@ -38,7 +39,7 @@ export class Failure extends Error {
   readonly code: string;
   /** The faults of a form, by its fields. */
   readonly faults: Readonly<Record<string, string>>;
-  /** When the request may be sent again, in milliseconds since 1970. */
+  /** When the request may be sent again, by `performance.now()`, which nobody sets. */
   readonly mayRetryAt: number;
   /** Whether something may have been changed all the same: a read changes nothing. */
   mayHaveChanged = false;
@@ -48,7 +49,7 @@ export class Failure extends Error {
     this.status = status;
     this.code = problem.code ?? '';
     this.faults = faultsIn(problem);
-    this.mayRetryAt = Date.now() + wait * 1000;
+    this.mayRetryAt = performance.now() + wait * 1000;
   }
 
   /** All that is said of it. */
@@ -67,6 +68,7 @@ api.use({
     if (session) request.headers.set('Authorization', `Bearer ${session.token}`);
   },
   onResponse: ({ request, response }) => {
+    setClock(response);
     if (request.method === 'GET') reads.add(response);
   },
   onError: ({ request }) => {

@@ -1,4 +1,5 @@
 /** Who is signed in. The tokens are kept in the tab and go with it. */
+import { keepClock, now, setClock } from './clock.ts';
 import { createStore } from './store.ts';
 
 export interface Session {
@@ -8,33 +9,29 @@ export interface Session {
   readonly id: number;
   readonly email: string;
   readonly role: 'user' | 'admin';
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clock of the service. */
   readonly expiresAt: number;
 }
 
 const key = 'accounts-console-token';
 const refreshKey = 'accounts-console-refresh-token';
 
-/**
- * What a token says of its user. Whether it is valid only the service knows.
- * @param since when it was issued, by the clock of this machine if that is known
- */
-export const sessionOf = (
-  { token, refreshToken }: Pick<Session, 'token' | 'refreshToken'>,
-  since?: number,
-): Session => {
+/** What a token says of its user. Whether it is valid only the service knows. */
+export const sessionOf = ({
+  token,
+  refreshToken,
+}: Pick<Session, 'token' | 'refreshToken'>): Session => {
   const payload = token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? '';
   const bytes = Uint8Array.from(atob(payload), (character) => character.charCodeAt(0));
-  const { id, email, role, iat, exp } = JSON.parse(new TextDecoder().decode(bytes));
-  const expiresAt = (since ?? iat * 1000) + (exp - iat) * 1000;
-  return { token, refreshToken, id, email, role, expiresAt };
+  const { id, email, role, exp } = JSON.parse(new TextDecoder().decode(bytes));
+  return { token, refreshToken, id, email, role, expiresAt: exp * 1000 };
 };
 
 const readSession = (): Session | undefined => {
   const token = sessionStorage.getItem(key);
   const refreshToken = sessionStorage.getItem(refreshKey) ?? undefined;
   const session = token ? sessionOf({ token, refreshToken }) : undefined;
-  return session && (refreshToken || session.expiresAt > Date.now()) ? session : undefined;
+  return session && (refreshToken || session.expiresAt > now()) ? session : undefined;
 };
 
 interface SignedIn {
@@ -54,17 +51,17 @@ const margin = 60_000;
 
 const expireInTime = ({ expiresAt, refreshToken }: Session): void => {
   clearTimeout(timer);
-  const left = expiresAt - Date.now();
+  const left = expiresAt - now();
   timer = refreshToken ? setTimeout(refresh, left - margin) : setTimeout(endSession, left);
 };
 
 const exchange = async ({ refreshToken }: Session): Promise<void> => {
   const headers = { 'Content-Type': 'application/json' };
   const body = JSON.stringify({ refreshToken });
-  const since = Date.now();
   const response = await fetch('/api/refresh', { method: 'POST', headers, body });
+  setClock(response);
   if (signedIn.get().session?.refreshToken !== refreshToken) return;
-  if (response.ok) beginSession(sessionOf(await response.json(), since));
+  if (response.ok) beginSession(sessionOf(await response.json()));
   if (response.status === 401) endSession();
 };
 
@@ -73,7 +70,7 @@ let exchanging: Promise<void> | undefined;
 /** Exchanges the tokens of the session where they are about to expire. Where that fails, they stay. */
 export const refresh = async (): Promise<void> => {
   const { session, isOver } = signedIn.get();
-  if (isOver || !session?.refreshToken || session.expiresAt - Date.now() > margin) return;
+  if (isOver || !session?.refreshToken || session.expiresAt - now() > margin) return;
   exchanging ??= exchange(session).finally(() => {
     exchanging = undefined;
   });
@@ -83,6 +80,7 @@ export const refresh = async (): Promise<void> => {
 export const beginSession = (session: Session): void => {
   sessionStorage.setItem(key, session.token);
   if (session.refreshToken) sessionStorage.setItem(refreshKey, session.refreshToken);
+  keepClock();
   signedIn.set({ session, isOver: false });
   expireInTime(session);
 };

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { now } from '../clock.ts';
 import { counted } from '../format.ts';
 import type { TrailState } from '../trail/query.ts';
 import { type ExportForm, exportForms, readText } from '../trail/read.ts';
@@ -9,7 +10,7 @@ import { tell } from './notice.tsx';
 const download = (form: ExportForm, parts: Blob[]): void => {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob(parts, { type: exportForms[form] }));
-  link.download = `audit-${new Date().toISOString().slice(0, 16).replace(':', '')}.${form}`;
+  link.download = `audit-${new Date(now()).toISOString().slice(0, 16).replace(':', '')}.${form}`;
   link.click();
   // The browser has begun to read by then.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

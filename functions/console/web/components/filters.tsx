@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { now } from '../clock.ts';
 import { utcTime } from '../format.ts';
 import { go, href } from '../router.ts';
 import {
@@ -87,7 +88,7 @@ const queryOf = async (state: TrailState, { preset, ...values }: Values): Promis
     resourceId: await findId(resourceId),
     about: await findId(about),
     ipAddress: ipAddress.trim(),
-    since: preset ? secondsBefore(Date.now(), Number(preset)) : fromLocal(since),
+    since: preset ? secondsBefore(now(), Number(preset)) : fromLocal(since),
     until: preset ? '' : fromLocal(until),
   });
 };

@@ -5,10 +5,10 @@ import { duration } from '../format.ts';
 import type { Loading } from '../loading.ts';
 import { createStore } from '../store.ts';
 
-/** The seconds until a time, counted down; 0 after it. */
+/** The seconds until a time by `performance.now()`, counted down; 0 after it. */
 export const useCountdown = (until: number): number => {
   const [, drawAgain] = useReducer((count: number) => count + 1, 0);
-  const seconds = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+  const seconds = Math.max(0, Math.ceil((until - performance.now()) / 1000));
   useEffect(() => {
     if (seconds === 0) return undefined;
     const timer = setTimeout(drawAgain, 250);

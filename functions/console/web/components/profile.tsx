@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
+import { now } from '../clock.ts';
 import type { User, UserChanges } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
@@ -30,7 +31,7 @@ export const setSuspended = async (user: User, isSuspended: boolean): Promise<Us
   const path = '/api/users/{id}/suspension';
   await send(isSuspended ? api.PUT(path, { params }) : api.DELETE(path, { params }));
   const { suspended_at: _, ...active } = user;
-  return isSuspended ? { ...active, suspended_at: new Date().toISOString() } : active;
+  return isSuspended ? { ...active, suspended_at: new Date(now()).toISOString() } : active;
 };
 
 export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;

@@ -1,4 +1,5 @@
 import { api, send } from '../api.ts';
+import { now } from '../clock.ts';
 import { Loaded } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
@@ -39,7 +40,7 @@ const Check = ({ check: { at, findings, found }, isRed }: CheckProps) => (
 
 const Facts = (seal: AuditSealSummary) => {
   const { key, newest, interval, check } = seal;
-  const isRed = check?.found != null && Date.now() - Date.parse(check.found) < alarmTime;
+  const isRed = check?.found != null && now() - Date.parse(check.found) < alarmTime;
   return (
     <dl class={`card ${isRed ? 'broken' : ''}`}>
       <dt>State</dt>

@@ -11,8 +11,7 @@ const wrong = ['INVALID_CREDENTIALS', 'USER_NOT_REGISTERED'];
 /** @returns undefined when the service asks for a code */
 const logIn = async (body: Credentials): Promise<Session | undefined> => {
   try {
-    const since = Date.now();
-    return sessionOf(await send(api.POST('/api/login', { body })), since);
+    return sessionOf(await send(api.POST('/api/login', { body })));
   } catch (error) {
     if (error instanceof Failure && error.code === 'LOGIN_CODE_REQUIRED') return undefined;
     const isWrong = error instanceof Failure && wrong.includes(error.code);
