@@ -109,8 +109,8 @@ export interface FoundLink extends Link {
 }
 
 /**
- * Whether no other address was asked for since a link was mailed, which makes it void even if no mail
- * has gone to that one: earlier links must not tell whether it is taken.
+ * Whether no other address was asked for, and the one that it is for not cancelled, since a link was asked
+ * for: a link that is mailed late is void too.
  */
 const isNewest = (kind: LinkKind, link: StoredLink, user: StoredUser, now: Date): boolean =>
   kind === 'reset' ||

@@ -103,12 +103,21 @@ export const takeEmail = (user: StoredUser, email = user.email): readonly Step[]
 const voidResetLink = ({ id }: StoredUser): readonly Step[] =>
   config.mailFunctionUrl === '' ? [] : [[{ Update: voidLink('reset', id) }]];
 
+/**
+ * Voids the link that verifies an address, used or not, when another address is asked for: before anything
+ * is mailed, so that the link does not tell whether that address is free.
+ */
+const voidEarlierLink = ({ id, pending_id }: StoredUser, change: Fields): readonly Step[] =>
+  change.pending_id === undefined || change.pending_id === pending_id
+    ? []
+    : [[{ Update: voidLink('address', id) }]];
+
 /** What a write sets; it removes what is undefined. */
 export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
 
 /**
  * Writes a change of a user, on the condition that nobody has changed the user since the user was read.
- * Another address ends the wait for a link. Callers who made a user may no longer change that user when the
+ * Another address ends the wait for a link, and one that waits voids the link before it. Callers who made a user may no longer change that user when the
  * user becomes an admin, and when anybody else sets the password, even the same one, or the address.
  * @param by id of the caller; absent: an operator, or a mailed link
  * @param steps further writes and conditions at that instant; for another address {@link takeEmail}
@@ -134,7 +143,8 @@ export const writeUser = async (
   // Only admins have the key of their index.
   const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
   const update = updateOf(user, { ...fields, ...listing });
-  const all = [...steps, ...(isMoved ? voidResetLink(user) : [])];
+  const voided = [...(isMoved ? voidResetLink(user) : []), ...voidEarlierLink(user, change)];
+  const all = [...steps, ...voided];
   const isWritten =
     all.length === 0
       ? await updateOnce(update, (item) => item.version === version)

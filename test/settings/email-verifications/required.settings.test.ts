@@ -201,8 +201,10 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
       const last = await mailedToken(uniform, next);
       const used = [await use(last), await use(last)];
       await askAndMail(await probe());
+      const usedBefore = await use(last);
+      const cancelled = await ask(next);
 
-      return [asked, replaced, again, ...used, await use(last)];
+      return [asked, replaced, again, ...used, usedBefore, cancelled, await use(last)];
     };
 
     const outcomes = [
@@ -210,7 +212,7 @@ describe('With EMAIL_VERIFICATION=required and ACCOUNTS=private', () => {
       await outcomeOf(async () => (await verified(uniform)).email),
     ];
 
-    expect(outcomes).toEqual(Array(2).fill([200, 400, 400, 204, 204, 400]));
+    expect(outcomes).toEqual(Array(2).fill([200, 400, 400, 204, 204, 400, 200, 400]));
   });
 
   it('asking for the same address again leaves its link good', async () => {
