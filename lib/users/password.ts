@@ -29,15 +29,17 @@ const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
 };
 
 /**
- * The salted one-way hash to store for a password.
+ * The salted one-way hash to store for a password, in NFC: the same text is typed in one normal form on
+ * one device, and in another on the next.
  * @param cost base-2 logarithm of bcrypt's rounds
  * @throws {DomainError} HASHING_FAULT
  */
 export const hashPassword = async (
-  password: string,
+  typed: string,
   options: { cost?: number } = {},
 ): Promise<string> => {
   try {
+    const password = typed.normalize();
     const cost = options.cost ?? config.bcryptCost;
     if (!mustReduce(password)) return await inTurn(() => hash(password, cost));
     return reducedMarker + (await inTurn(() => hash(reduce(password), cost)));
@@ -76,24 +78,32 @@ const costsUpTo = (higher: number, cost: number): readonly number[] =>
   Array.from({ length: Math.max(0, higher - cost) }, (_, i) => cost + i);
 
 /**
- * Whether a password is the one that a stored hash was made from.
+ * Whether a password is the one that a stored hash was made from. What was typed in another form than NFC
+ * is compared in both, because other systems hash what was typed; both comparisons are made whatever
+ * comes of the first.
  * @param raisesWork whether a comparison with a hash of a lower cost takes as long as one at the
  *   current cost, so that the time reveals nothing about the hash
  */
 export const matchesHash = async (
-  password: string,
+  typed: string,
   stored: string,
   { raisesWork = false }: { raisesWork?: boolean } = {},
 ): Promise<boolean> => {
   const reduced = stored.startsWith(reducedMarker);
   const bcryptHash = reduced ? stored.slice(reducedMarker.length) : stored;
-  const candidate = reduced ? reduce(password) : password;
   const further = raisesWork ? costsUpTo(config.bcryptCost, hashCost(stored)) : [];
-  const matches = await inTurn(async () => {
+  const matches = async (password: string) => {
+    const candidate = reduced ? reduce(password) : password;
     const isRight = await compare(candidate, bcryptHash);
     for (const cost of further) await compare(candidate, unmatchableHash(cost));
+    // bcrypt reads ill-formed and over-long text as something other than what was typed.
+    return isRight && password.isWellFormed() && mustReduce(password) === reduced;
+  };
+  return inTurn(async () => {
+    let isRight = false;
+    for (const form of new Set([typed.normalize(), typed])) {
+      isRight = (await matches(form)) || isRight;
+    }
     return isRight;
   });
-  // bcrypt reads ill-formed and over-long text as something other than what was typed.
-  return matches && password.isWellFormed() && mustReduce(password) === reduced;
 };

@@ -71,6 +71,29 @@ describe('The work of a login where BCRYPT_COST is 6 and ACCOUNTS private', () =
     },
   );
 
+  it.each(['no account', 'cost 4', 'cost 6', 'cost 4, of a long password'])(
+    'is twice that where what was typed has another normal form, such as for %s',
+    async (of) => {
+      const logIn = loginUnder('private');
+
+      expect(await logIn(of, 'zoe\u0308')).toEqual([401, 2 * 2 ** 6]);
+      expect(await logIn(of, `${long}zoe\u0308`)).toEqual([401, 2 * 2 ** 6]);
+    },
+  );
+
+  it.each([
+    ['zoë', 'zoë', 1],
+    ['zoe\u0308', 'zoe\u0308', 2],
+    ['zoë', 'zoe\u0308', 2],
+    ['zoe\u0308', 'zoë', 1],
+  ])('does not tell whether the password %j, typed as %j, is right', async (set, typed, times) => {
+    const logIn = loginUnder('private');
+    accounts.set(set, await registerAtCost(6, set));
+
+    expect(await logIn(set, typed)).toEqual([200, times * 2 ** 6]);
+    expect(await logIn(set, `${typed}!`)).toEqual([401, times * 2 ** 6]);
+  });
+
   it('is the same when it succeeds, plus that of one new hash', async () => {
     const logIn = loginUnder('private');
 
@@ -88,5 +111,6 @@ describe('The work of a login where BCRYPT_COST is 6 and ACCOUNTS open', () => {
     const logIn = loginUnder('open');
 
     expect(await logIn(of, 'wrong')).toEqual([status, rounds]);
+    expect(await logIn(of, 'zoe\u0308')).toEqual([status, 2 * rounds]);
   });
 });

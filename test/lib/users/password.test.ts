@@ -95,11 +95,37 @@ describe('matchesHash', () => {
     ['by a NUL at the end', 'same', 'same\0'],
     ['by a NUL in front', 'same', '\0same'],
     ['in letter case', 'Same', 'same'],
-    ['in normalisation', 'é', 'e\u0301'],
+    ['in compatible letters', 'ﬁ', 'fi'],
     ['in white space', 'same', 'same '],
   ])('distinguishes passwords that differ %s', async (_, one, other) => {
     expect(await matchesHash(other, await hashPassword(one))).toBe(false);
     expect(await matchesHash(one, await hashPassword(other))).toBe(false);
+  });
+
+  it.each([
+    ['short', 'pässwörd'],
+    ['longer than 72 bytes in both forms', 'ö'.repeat(40)],
+    ['longer than 72 bytes in one form', 'ö'.repeat(30)],
+    ['of text that is longer in the composed form', '\u{1d160}'.repeat(10)],
+  ])('does not distinguish the normal forms of a password that is %s', async (_, password) => {
+    const forms = ['NFC', 'NFD'].map((form) => password.normalize(form));
+
+    for (const set of [password, ...forms]) {
+      const stored = await hashPassword(set);
+      for (const typed of [password, ...forms]) {
+        expect(await matchesHash(typed, stored)).toBe(true);
+      }
+      expect(await matchesHash(`${password}!`, stored)).toBe(false);
+    }
+  });
+
+  it('recognizes a hash of another system by what was typed, whatever its normal form', async () => {
+    const decomposed = 'zoe\u0308';
+
+    expect(await matchesHash(decomposed, await hash(decomposed, 4))).toBe(true);
+    expect(await matchesHash(decomposed, await hash('zoë', 4))).toBe(true);
+    expect(await matchesHash('zoë', await hash('zoë', 4))).toBe(true);
+    expect(await matchesHash('zoe', await hash(decomposed, 4))).toBe(false);
   });
 
   it('does not accept the digest of a long password as the password', async () => {
