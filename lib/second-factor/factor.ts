@@ -50,12 +50,24 @@ const recoveryForm = new RegExp(`^[${alphabet}]{${recoveryLength}}$`);
 /** Characters of a text that may be a code, with all that people put in between. */
 const maxLength = 64;
 
+const isDigit = (code: number): boolean => /^\p{Nd}$/u.test(String.fromCodePoint(code));
+
+/** A decimal digit of any script in ASCII. Unicode has them in tens, each from zero to nine. */
+const asciiDigit = (digit: string): string => {
+  const code = digit.codePointAt(0) ?? 0;
+  let zero = code;
+  while (isDigit(zero - 1)) zero -= 1;
+  return String((code - zero) % 10);
+};
+
 /**
- * Reads a code. Spaces, hyphens and letter case do not count, and letters that are not in the alphabet
- * count as the digits that they look like.
+ * Reads a code. White space, dashes and letter case do not count, decimal digits of all scripts do, and
+ * letters that are not in the alphabet count as the digits that they look like.
  */
 export const readCode = (value: string): Code => {
-  const plain = value.length > maxLength ? '' : value.replaceAll(/[ -]/g, '').toUpperCase();
+  const text =
+    value.length > maxLength ? '' : value.replaceAll(/[\s\p{White_Space}\p{Dash}]/gu, '');
+  const plain = text.replaceAll(/\p{Nd}/gu, asciiDigit).toUpperCase();
   if (appForm.test(plain)) return { kind: 'app', digits: plain };
   const letters = plain.replaceAll('O', '0').replaceAll(/[IL]/g, '1');
   return recoveryForm.test(letters) ? { kind: 'recovery', letters } : { kind: 'neither' };

@@ -69,17 +69,61 @@ describe('readCode', () => {
       'iQ2M9FHTX0ZB4KCW',
       { kind: 'recovery', letters: letters.replace('7', '1') },
     ],
+    ['full-width digits', '１２３４５６', { kind: 'app', digits: '123456' }],
+    ['the digits of Arabic', '٤٥٦ ٧٨٩', { kind: 'app', digits: '456789' }],
+    ['the digits of Devanagari', '०१२३४५', { kind: 'app', digits: '012345' }],
+    ['digits of five alphabets of mathematics', '𝟎𝟙𝟤𝟯𝟺𝟻', { kind: 'app', digits: '012345' }],
+    ['a tab and a line end', '123\t456\r\n', { kind: 'app', digits: '123456' }],
+    [
+      'spaces that do not break, or are as wide as a letter',
+      '12\u00a034\u300056\ufeff',
+      { kind: 'app', digits: '123456' },
+    ],
+    ['every dash', '1-2\u20103\u20114\u20135\u20146\u2212', { kind: 'app', digits: '123456' }],
+    [
+      'a recovery code with dashes of a word processor',
+      '7Q2M–9FHT—X0ZB‑4KCW',
+      { kind: 'recovery', letters },
+    ],
+    [
+      'a recovery code with full-width digits',
+      '７Q２M-９FHT-X０ZB-４KCW',
+      { kind: 'recovery', letters },
+    ],
     ['five digits', '12345', { kind: 'neither' }],
     ['seven digits', '1234567', { kind: 'neither' }],
-    ['full-width digits', '１２３４５６', { kind: 'neither' }],
-    ['other white space', '123\t456', { kind: 'neither' }],
-    ['a line end', '123456\n', { kind: 'neither' }],
+    ['a number that is no decimal digit', '12345²', { kind: 'neither' }],
+    ['a character that shows nothing', '123\u200b456', { kind: 'neither' }],
     ['a sign', '+12345', { kind: 'neither' }],
     ['a letter that is not in the alphabet', '7Q2M-9FHT-X0ZB-4KCU', { kind: 'neither' }],
     ['spaces alone', '   ', { kind: 'neither' }],
     ['a text of 65 characters', `123456${' '.repeat(59)}`, { kind: 'neither' }],
   ])('reads %s', (_, value, code) => {
     expect(readCode(value)).toEqual(code);
+  });
+});
+
+describe('readCode, of all characters,', () => {
+  const having = (property: RegExp) =>
+    Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter((character) =>
+      property.test(character),
+    );
+
+  it('reads every decimal digit as its value', () => {
+    const digits = having(/^\p{Nd}$/u);
+
+    // Unicode has them in tens, each from zero to nine.
+    const read = digits.map((digit, i) => [readCode(digit.repeat(6)), String(i % 10).repeat(6)]);
+
+    expect(digits.length).toBeGreaterThan(600);
+    expect(read).toEqual(read.map(([, digits]) => [{ kind: 'app', digits }, digits]));
+  });
+
+  it('reads over every white space and dash', () => {
+    const between = having(/^[\p{White_Space}\p{Dash_Punctuation}\u2212\ufeff]$/u);
+
+    expect(between.length).toBeGreaterThan(50);
+    expect(between.filter((one) => readCode(`123${one}456`).kind !== 'app')).toEqual([]);
   });
 });
 
