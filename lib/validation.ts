@@ -110,8 +110,11 @@ const trims = (schema: object) =>
   'pipe' in schema && (schema.pipe as { type: string }[]).some(({ type }) => type === 'trim');
 
 /** Whether a value is absent, null or empty, which white space is where it is trimmed. */
-const isMissing = (schema: object, value: unknown) =>
-  value == null || value === '' || (typeof value === 'string' && trims(schema) && !value.trim());
+const isMissing = (schema: object, value: unknown, faults: readonly FieldFault[]) =>
+  value == null ||
+  value === '' ||
+  (typeof value === 'string' && trims(schema) && !value.trim()) ||
+  faults.some(({ code }) => code === 'EMPTY');
 
 const isRequired = ({ type }: { readonly type: string }) =>
   !['optional', 'exact_optional', 'nullish'].includes(type);
@@ -129,7 +132,7 @@ export const validateObject = <Schema extends BodySchema>(
   const ofWhole = validated.faults.filter(({ field }) => field === '');
   const ofFields = Object.entries(schema.entries).flatMap(([field, rules]): FieldFault[] => {
     const own = validated.faults.filter((fault) => fault.field === field);
-    return own.length > 0 && isRequired(rules) && isMissing(rules, body[field])
+    return own.length > 0 && isRequired(rules) && isMissing(rules, body[field], own)
       ? [{ field, code: 'REQUIRED', rule: 'is required' }]
       : own;
   });

@@ -90,7 +90,7 @@ export const list = {
       v.pipe(
         email,
         v.description(
-          'Only the user who has this address, in any letter case (`+` is written `%2B`). Not together with `cursor`.',
+          'Only the user who has this address, in any spelling (`+` is written `%2B`). Not together with `cursor`.',
         ),
       ),
     ),

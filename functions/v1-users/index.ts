@@ -6,7 +6,7 @@
 import { DomainError } from '../../lib/errors.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import type { Handler, IncomingEvent } from '../../lib/http/request.ts';
-import { foldCase, parseUserId } from '../../lib/users/user.ts';
+import { parseUserId, untrimmedKey } from '../../lib/users/user.ts';
 import * as contract from './contract.ts';
 
 type MemoryUser = contract.MemoryUser;
@@ -20,13 +20,13 @@ let lastId = 0;
 
 /** @throws {DomainError} EMAIL_EXISTS when another user than the holder has the address */
 const requireFreeEmail = (email: string, holder?: number): void => {
-  const id = idsByEmail.get(foldCase(email));
+  const id = idsByEmail.get(untrimmedKey(email));
   if (id !== undefined && id !== holder) throw new DomainError('EMAIL_EXISTS');
 };
 
 const put = (user: MemoryUser): MemoryUser => {
   users.set(user.id, user);
-  idsByEmail.set(foldCase(user.email), user.id);
+  idsByEmail.set(untrimmedKey(user.email), user.id);
   return user;
 };
 
@@ -41,7 +41,7 @@ const userAt = (path: { id?: string } | undefined): MemoryUser => {
 const change = (user: MemoryUser, changes: Partial<MemoryUser>): MemoryUser => {
   const changed = { ...user, ...changes };
   requireFreeEmail(changed.email, user.id);
-  idsByEmail.delete(foldCase(user.email));
+  idsByEmail.delete(untrimmedKey(user.email));
   return put(changed);
 };
 
@@ -81,7 +81,7 @@ const handlers: Readonly<Record<string, Handler>> = {
 
   [contract.remove.route]: publicEndpoint(contract.remove, ({ pathParameters }) => {
     const { id, email } = userAt(pathParameters);
-    idsByEmail.delete(foldCase(email));
+    idsByEmail.delete(untrimmedKey(email));
     users.delete(id);
     return { statusCode: 204 };
   }),

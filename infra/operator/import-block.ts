@@ -31,7 +31,7 @@ export type Holder = Pick<StoredUser, 'id' | 'password_hash' | 'import_mark'>;
 
 /**
  * The users who have email addresses, in the order of the addresses; undefined where none has one.
- * @param emails at most 100, no two of which differ only in letter case
+ * @param emails at most 100, no two of which are spellings of one address
  * @throws {DomainError} STORAGE_FAULT
  */
 export const findHolders = async (

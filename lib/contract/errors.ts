@@ -77,7 +77,7 @@ export const fieldFaultMeanings: Readonly<Record<FieldFaultCode, string>> = {
   REQUIRED: 'It is missing, null or empty.',
   WRONG_TYPE: 'It is of another JSON type.',
   NOT_WELL_FORMED: 'It has half a surrogate pair.',
-  EMPTY: 'It is empty, or has only white space.',
+  EMPTY: 'It is empty, or shows nothing, as white space does.',
   TOO_SHORT: 'It has too few characters.',
   TOO_LONG: 'It has too many characters.',
   INVALID_FORMAT: 'It does not have the required form.',

@@ -50,7 +50,7 @@ interface StoredMails {
   readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
 }
 
-/** The key of the item of an address, in any letter case. */
+/** The key of the item of an address, in any spelling. */
 export const mailsKey = ({ kind, email }: Pick<Claim, 'kind' | 'email'>): ItemKey => ({
   pk: `mails#${kind}#${createHash('sha256').update(emailKey(email)).digest('base64url')}`,
 });

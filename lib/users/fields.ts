@@ -3,7 +3,19 @@ import * as v from 'valibot';
 import { invalidField } from '../errors.ts';
 import { config, hasIdentities } from '../settings.ts';
 import { atLeast, atMost, oneOf, rule, text, validate } from '../validation.ts';
-import { type Role, roles, uniqueness } from './user.ts';
+import { isAddress, type Role, roles, uniqueness } from './user.ts';
+
+/** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
+const controls = '\\u0000-\\u001f\\u007f-\\u009f';
+/** Format characters, up to U+FFFF; the service refuses those beyond too. */
+const formats =
+  '\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb';
+/** Other characters that show nothing, up to U+FFFF. */
+const blanks =
+  '\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180d\\u180f\\u2065\\u2800\\u3164\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8';
+
+/** White space, and all that shows nothing. The blank pattern of Braille is a letter to Unicode. */
+const invisible = /^[\s\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 export const name = v.pipe(
   text,
@@ -12,18 +24,23 @@ export const name = v.pipe(
   v.description('Without the white space around it.'),
   rule({
     code: 'EMPTY',
-    holds: (value) => value !== '',
+    holds: (value) => !invisible.test(value),
     message: () => 'must not be empty',
-    keywords: () => ({ minLength: 1, pattern: '\\S' }),
+    keywords: () => ({ minLength: 1 }),
+  }),
+  rule({
+    code: 'INVALID_FORMAT',
+    holds: (value) => !/\p{Cc}/u.test(value),
+    message: () => 'must not have control characters',
+    keywords: () => ({
+      pattern: `^\\s*[^${controls}]*[^\\s${controls}${formats}${blanks}][^${controls}]*\\s*$`,
+    }),
   }),
 );
 
-/** something@something, with one @, and without white space and control characters. */
-const emailForm = /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u;
-
-/** The same as a pattern without `\p{}`, which not every reader of JSON Schema supports. */
-const emailPattern =
-  '[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+@[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+';
+const emailPart = `[^\\s@${controls}${formats}]+`;
+/** A domain in ASCII, or one beyond without characters that have a meaning in URLs. */
+const domainPart = `(?:[!-?A-~]+|[^\\s@#%\\/:<>?\\[\\]\\\\\\^\\|${controls}${formats}]+)`;
 
 export const email = v.pipe(
   text,
@@ -33,8 +50,8 @@ export const email = v.pipe(
   rule({
     code: 'INVALID_FORMAT',
     message: () => 'must be a valid email address',
-    holds: (value) => emailForm.test(value),
-    keywords: () => ({ pattern: `^\\s*${emailPattern}\\s*$` }),
+    holds: isAddress,
+    keywords: () => ({ pattern: `^\\s*${emailPart}@${domainPart}\\s*$` }),
   }),
 );
 
@@ -95,7 +112,7 @@ export const code = () =>
   v.pipe(
     filledText(),
     v.description(
-      'Six digits from the app, or a recovery code. Spaces, hyphens and case do not count.',
+      'Six digits from the app, or a recovery code. White space, dashes and case do not count.',
     ),
   );
 
@@ -138,7 +155,7 @@ const parseField = <Field extends v.GenericSchema>(
 };
 
 /**
- * A user's name, trimmed: 1 to 100 characters.
+ * A user's name, trimmed: 1 to 100 characters, of which one can be seen and none is a control character.
  * @throws {DomainError} FIELD_INVALID naming the field and the rule
  */
 export const parseName = (value: unknown): string => parseField('name', name, value);

@@ -77,7 +77,7 @@ export const roleInForce = (user: StoredUser): Role =>
 
 /** The key of a user item. */
 export const userKey = (id: number) => ({ pk: `user#${id}` });
-/** The key of the item that makes an address unique, in any letter case. */
+/** The key of the item that makes an address unique, in any spelling. */
 export const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
 
 /** Bytes: what DynamoDB allows a partition key. */

@@ -135,7 +135,7 @@ export const readUser = async (id: number): Promise<StoredUser> => {
 };
 
 /**
- * The user who holds an email address in any letter case, or undefined.
+ * The user who holds an email address in any spelling, or undefined.
  * @param emailItem as read before
  * @throws {DomainError} STORAGE_FAULT
  */

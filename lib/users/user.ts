@@ -1,4 +1,5 @@
 /** A user, its id and address, and what audit entries say of it (functions/README.md). */
+import { domainToASCII } from 'node:url';
 import { DomainError } from '../errors.ts';
 import { config } from '../settings.ts';
 
@@ -44,17 +45,62 @@ export const parseUserId = (text: string | undefined): number => {
  */
 const capitals = (text: string): string => text.toLowerCase().toUpperCase();
 
-/** The same text, in small letters, for all texts that differ only in letter case. */
-export const foldCase = (text: string): string => capitals(text).toLowerCase();
-
 /** The form in which texts are searched: without regard to letter case or to how accents are composed. */
 export const searchable = (text: string): string => capitals(text.normalize()).normalize();
 
-/** What a description of an address says of it. */
-export const uniqueness = 'Kept as it was given; unique without regard to letter case.';
+/** The same, in small letters. A sigma has the same form in the middle of a word and at its end. */
+const folded = (text: string): string =>
+  capitals(text.normalize()).toLowerCase().replaceAll('ς', 'σ').normalize();
 
-/** The form under which addresses are unique and looked up (functions/README.md, Input). */
-export const emailKey = (email: string): string => foldCase(email.trim());
+/** What a description of an address says of it. */
+export const uniqueness =
+  'Kept as it was given; unique without regard to letter case, to how accents are composed, and to whether the domain is written in Unicode or in punycode.';
+
+const isAscii = (text: string): boolean => /^\p{ASCII}*$/u.test(text);
+
+/** What `domainToASCII` would cut off, leave out or decode, so that two domains became one. */
+const misread = /[\s\p{Cc}\p{Cf}/\\?#%:[\]]/u;
+
+/** UTF-16 code units that no address has more of: punycode of a text takes time in proportion to its square. */
+const longestDomain = 2 * 191;
+
+/** A domain as DNS knows it: one beyond ASCII in punycode; undefined: there is no such domain. */
+const asciiDomain = (domain: string): string | undefined => {
+  if (isAscii(domain)) return domain;
+  const isRead = domain.length <= longestDomain && !misread.test(domain);
+  return (isRead && domainToASCII(domain)) || undefined;
+};
+
+/** What stands before and after the last @; the domain of a text without one is undefined. */
+const partsOf = (text: string): { readonly local: string; readonly domain: string | undefined } => {
+  const [, local = text, domain] = /^(.*)@(.*)$/s.exec(text) ?? [];
+  return { local, domain };
+};
+
+/** The {@link emailKey} of an address whose white space around it counts. */
+export const untrimmedKey = (email: string): string => {
+  const { local, domain } = partsOf(email.normalize());
+  if (domain === undefined) return folded(local);
+  return `${folded(local)}@${asciiDomain(domain)?.toLowerCase() ?? domain}`;
+};
+
+/**
+ * The form under which addresses are unique and looked up (functions/README.md, Input). The key of a key
+ * is that key, and text that is no address has a key that no address has.
+ */
+export const emailKey = (email: string): string => untrimmedKey(email.trim());
+
+/** something@something, with one @, and without white space, control and format characters. */
+const emailForm = /^[^\s@\p{Cc}\p{Cf}]+@[^\s@\p{Cc}\p{Cf}]+$/u;
+
+/** Bytes of a key: with what stands before it, less than a partition key of DynamoDB may have. */
+const longestKey = 2000;
+
+/** Whether a text is an address that a user may have, apart from its length. */
+export const isAddress = (text: string): boolean =>
+  emailForm.test(text) &&
+  asciiDomain(partsOf(text.normalize()).domain ?? '') !== undefined &&
+  Buffer.byteLength(emailKey(text)) <= longestKey;
 
 /** Whether entries hold the values of fields, and not their names alone. */
 const isFull = () => config.auditDetail === 'full';

@@ -86,7 +86,7 @@ export const releaseEmail = ({ id, email }: StoredUser): Step => [
 ];
 
 /**
- * The steps that take an address for a user, unless it is the present one in another letter case. They
+ * The steps that take an address for a user, unless it is the present one in another spelling. They
  * are apart from {@link writeUser}, so that only functions that change addresses may delete items.
  */
 export const takeEmail = (user: StoredUser, email = user.email): readonly Step[] => {

@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import re
+import unicodedata
 
 import schemathesis
 from schemathesis import GenerationMode
@@ -65,6 +67,20 @@ def too_long_without_white_space(case):
             case.body[field] = value.strip(WHITE_SPACE).ljust(len(value), "x")
 
 
+def text_that_no_schema_describes(case):
+    """Of domains only those that DNS can have, and of white space only what JavaScript calls so."""
+    for part in (case.body, case.query):
+        if not isinstance(part, dict):
+            continue
+        for field in LIMITS.keys() & part.keys():
+            if isinstance(part[field], str):
+                part[field] = re.sub("[\x1c-\x1f\x85]", " ", part[field])
+        if isinstance(part.get("email"), str):
+            local, at, domain = part["email"].rpartition("@")
+            kept = "".join("x" if unicodedata.category(one) == "Cf" else one for one in local)
+            part["email"] = kept + at + re.sub(r"[^\x00-\x7f]", "ü", domain.rstrip())
+
+
 def role_that_counts(case):
     """Of a caller who is no admin, no role counts but `admin`, which is refused."""
     if os.environ["CALLER"] == "admin" or case.operation.label != "POST /api/users":
@@ -93,6 +109,7 @@ def before_call(context, case, kwargs):
         without_cursor(case)
         audit_query_that_holds(case)
         file_that_is_there(case)
+        text_that_no_schema_describes(case)
     # A missing body that is assigned counts as an invalid one, also where it may be missing.
     if case.body is not NOT_SET:
         case.body = without_forbidden_keys(case.body)

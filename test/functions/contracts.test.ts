@@ -106,6 +106,7 @@ describe('A body is refused', () => {
     ...each(auth.register, 'FIELDS_REQUIRED', [
       ...without(user),
       { ...user, name: ' ' },
+      { ...user, name: '\u200b\u3164' },
       { ...user, email: '\t' },
       {},
       { name: 7, email: 'no address', password: '' },

@@ -48,6 +48,22 @@ describe('POST /api/login', () => {
     }
   });
 
+  it('finds the address, and takes the password, in another spelling of letters and domain', async () => {
+    const [email, password] = [
+      `zoë.${uniqueEmail()}`.replace('example.org', 'bücher.example'),
+      'ä',
+    ];
+    const { id } = await register(api, { email, password });
+
+    const answer = await post({
+      email: email.normalize('NFD').replace('bu\u0308cher', 'XN--BCHER-KVA'),
+      password: password.normalize('NFD'),
+    });
+
+    expect(answer.status).toBe(200);
+    expect(decodeJwt(answer.body.token)).toMatchObject({ id, email });
+  });
+
   it('answers 404 to an address that is not registered', async () => {
     const answer = await post({ email: uniqueEmail(), password: 'p' });
 

@@ -67,6 +67,19 @@ describe('POST /api/auth/register', () => {
     }
   });
 
+  it('answers 409 to an address that is taken in another spelling of its letters and its domain', async () => {
+    const email = `zoë.${uniqueEmail()}`.replace('example.org', 'bücher.example');
+    const { token } = await register(api, { email });
+
+    const spellings = [email.normalize('NFD'), email.replace('bücher', 'xn--bcher-kva')];
+    const answers = await Promise.all(
+      spellings.map((taken) => post({ name: 'n', email: taken, password: 'p' })),
+    );
+
+    expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(409, 'Email already registered')));
+    expect((await api('GET', '/api/profile', { token })).body.data.email).toBe(email);
+  });
+
   it('leaves the account whose address is asked for again as it was', async () => {
     const account = await register(api, { name: 'First' });
 

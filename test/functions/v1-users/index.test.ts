@@ -75,15 +75,17 @@ describe('POST /api/v1/users', () => {
     expect(status).toBe(201);
   });
 
-  it('answers 409 to an address that is taken, in whatever letter case', async () => {
-    const { email } = await createMemoryUser(api);
+  it('answers 409 to an address that is taken, in whatever letter case and normal form', async () => {
+    const email = `zoë.${uniqueEmail()}`;
+    await post({ name: 'n', email });
 
     const answers = [
       await post({ name: 'n', email }),
       await post({ name: 'n', email: email.toUpperCase() }),
+      await post({ name: 'n', email: email.normalize('NFD') }),
     ];
 
-    expect(answers.map(outcome)).toEqual(Array(2).fill(refusal(409, 'Email already exists')));
+    expect(answers.map(outcome)).toEqual(Array(3).fill(refusal(409, 'Email already exists')));
   });
 
   it('treats an address with white space around it as another one', async () => {

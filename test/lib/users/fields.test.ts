@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { documentFor } from '../../../functions/docs/document.ts';
+import { configFrom } from '../../../lib/settings.ts';
 import { parseEmail, parseName, parsePassword, textIfAny } from '../../../lib/users/fields.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
 
@@ -14,6 +16,14 @@ const outcomeOf = (parse: () => unknown): unknown => {
 
 const astral = '😀';
 
+/** The pattern of a field of new users in the document. */
+const patternOf = (field: 'name' | 'email'): string => {
+  const { components } = documentFor(configFrom({}), '/');
+  const { NewUser } = components.schemas as Readonly<Record<string, unknown>>;
+  const { properties } = NewUser as { properties: Record<'name' | 'email', { pattern: string }> };
+  return properties[field].pattern;
+};
+
 describe('parseName', () => {
   it.each([
     ['x', 'x'],
@@ -21,7 +31,9 @@ describe('parseName', () => {
     [astral.repeat(100), astral.repeat(100)],
     [` \t\n${'x'.repeat(100)}\u00a0`, 'x'.repeat(100)],
     ['Ada  King', 'Ada  King'],
-    ['line\nbreak and \u0007', 'line\nbreak and \u0007'],
+    ['\u200bA\u3164', '\u200bA\u3164'],
+    ['👩\u200d🚀', '👩\u200d🚀'],
+    ['می\u200cخواهم', 'می\u200cخواهم'],
   ])('takes %j', (given, kept) => {
     expect(parseName(given)).toBe(kept);
   });
@@ -31,6 +43,12 @@ describe('parseName', () => {
     [astral.repeat(101), 'name must be at most 100 characters'],
     ['', 'name must not be empty'],
     [' \u2003\ufeff', 'name must not be empty'],
+    ['\u200b', 'name must not be empty'],
+    ['\u3164', 'name must not be empty'],
+    ['\u2800\ufe0f \u{e0020}\u2066', 'name must not be empty'],
+    ['line\nbreak', 'name must not have control characters'],
+    ['a\u0000b', 'name must not have control characters'],
+    ['a\u009b', 'name must not have control characters'],
     ['\ud83d', 'name must be well-formed Unicode'],
     [`${astral}\ude00`, 'name must be well-formed Unicode'],
     [7, 'name must be a string'],
@@ -50,6 +68,7 @@ describe('parseEmail', () => {
     [` ${of(191)}\n`, of(191)],
     ['Ada.Lovelace+x@Example.ORG', 'Ada.Lovelace+x@Example.ORG'],
     ['ünï@ёxample', 'ünï@ёxample'],
+    ['zoe\u0308@bu\u0308cher.example', 'zoe\u0308@bu\u0308cher.example'],
     ['"quoted"@[192.0.2.1]', '"quoted"@[192.0.2.1]'],
   ])('takes %j', (given, kept) => {
     expect(parseEmail(given)).toBe(kept);
@@ -64,12 +83,31 @@ describe('parseEmail', () => {
   );
   const spaces = [0x20, 0xa0, 0x1680, 0x2003, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff];
 
-  it.each([...controls, ...spaces].map((code) => [code.toString(16), String.fromCodePoint(code)]))(
-    'refuses U+%s inside',
-    (_, character) => {
-      for (const email of [`a${character}a@b`, `a@b${character}b`]) {
-        expect(outcomeOf(() => parseEmail(email))).toBe('email must be a valid email address');
-      }
+  const formats = [0xad, 0x61c, 0x200b, 0x200d, 0x202e, 0x2060, 0x2066, 0xe0020];
+
+  it.each(
+    [...controls, ...spaces, ...formats].map((code) => [
+      code.toString(16),
+      String.fromCodePoint(code),
+    ]),
+  )('refuses U+%s inside', (_, character) => {
+    for (const email of [`a${character}a@b`, `a@b${character}b`]) {
+      expect(outcomeOf(() => parseEmail(email))).toBe('email must be a valid email address');
+    }
+  });
+
+  it.each([...'/\\?#%:[]^|<>'])(
+    'refuses %j in a domain beyond ASCII, and takes it in others',
+    (one) => {
+      expect(outcomeOf(() => parseEmail(`a@ü${one}b`))).toBe('email must be a valid email address');
+      expect(parseEmail(`a@u${one}b`)).toBe(`a@u${one}b`);
+    },
+  );
+
+  it.each(['a@xn--ü', 'a@\u0301b', 'a@ü\uff0fb', `${'\u{1d160}'.repeat(189)}@b`])(
+    'refuses %j, for which no key can be stored',
+    (given) => {
+      expect(outcomeOf(() => parseEmail(given))).toBe('email must be a valid email address');
     },
   );
 
@@ -85,6 +123,38 @@ describe('parseEmail', () => {
   it.each(['', ' ', '@', 'a', 'a@', '@b', 'a@b@c', '@@', 'a@@b'])('refuses %j', (given) => {
     expect(outcomeOf(() => parseEmail(given))).toBe('email must be a valid email address');
   });
+});
+
+describe('The pattern of a field in the document', () => {
+  const units = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code)).filter(
+    (unit) => unit.isWellFormed(),
+  );
+  const takes = (parse: (text: string) => string, text: string) =>
+    outcomeOf(() => parse(text)) === text.trim();
+
+  it.each(['', 'u', 'v'])(
+    'of a name is its rule, up to U+FFFF, as a regular expression with %j',
+    (flags) => {
+      const pattern = new RegExp(patternOf('name'), flags);
+      const texts = units.flatMap((unit) => [unit, `${unit}a`, `a${unit}a`]);
+
+      expect(texts.filter((text) => pattern.test(text) !== takes(parseName, text))).toEqual([]);
+    },
+  );
+
+  it.each(['', 'u', 'v'])(
+    'of an address is its rule, up to U+FFFF, but for letters that no domain has, with %j',
+    (flags) => {
+      const pattern = new RegExp(patternOf('email'), flags);
+      const locals = units.map((unit) => `a${unit}a@b`);
+      const domains = units.flatMap((unit) => [`a@b${unit}b`, `a@ü${unit}b`]);
+
+      expect(locals.filter((text) => pattern.test(text) !== takes(parseEmail, text))).toEqual([]);
+      expect(domains.filter((text) => !pattern.test(text) && takes(parseEmail, text))).toEqual([]);
+      const ascii = domains.filter((text) => /^.{3}\p{ASCII}/u.test(text));
+      expect(ascii.filter((text) => pattern.test(text) !== takes(parseEmail, text))).toEqual([]);
+    },
+  );
 });
 
 describe('parsePassword', () => {

@@ -1,10 +1,28 @@
+import { domainToASCII } from 'node:url';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emailKey, isUserId } from '../../../lib/users/user.ts';
+import { counted, holds } from '../../support/runs.ts';
+
+const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
 
 /** Every character that has another letter case. */
-const letters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code)).filter(
+const letters = characters.filter(
   (character) => character.toLowerCase() !== character.toUpperCase(),
 );
+
+/** Those, and every character that can be written as other ones, or that joins others. */
+const changing = characters.filter(
+  (character) =>
+    character.isWellFormed() &&
+    (character.toLowerCase() !== character.toUpperCase() ||
+      character.normalize('NFKD') !== character ||
+      /^\p{M}$/u.test(character)),
+);
+
+const longDomain = 'ü'.repeat(383);
+
+const forms = ['NFC', 'NFD'] as const;
 
 describe('isUserId', () => {
   it.each([
@@ -28,7 +46,8 @@ describe('emailKey', () => {
       const addresses = [`${character}@b`, `a${character}@b`, `a${character}a@b`];
       return addresses.some((address) => {
         const [lower, upper] = [address.toLowerCase(), address.toUpperCase()];
-        const spellings = [address, lower, upper, lower.toUpperCase(), upper.toLowerCase()];
+        const cases = [address, lower, upper, lower.toUpperCase(), upper.toLowerCase()];
+        const spellings = cases.flatMap((one) => forms.map((form) => one.normalize(form)));
         return new Set(spellings.map(emailKey)).size > 1;
       });
     });
@@ -44,9 +63,56 @@ describe('emailKey', () => {
     ['a long s and its capital', 'ſ@b', 'S@b'],
     ['a capital I with a dot and its small letter', 'İ@b', 'i\u0307@b'],
     ['the sign for kelvin and a small k', '\u212a@b', 'k@b'],
+    ['a letter with its accent and the two one after the other', 'zoë@b', 'zoe\u0308@b'],
+    ['an accent on a capital', 'zoë@b', 'ZOE\u0308@B'],
+    ['the two orders of two accents', 'a\u0323\u0307@b', 'a\u0307\u0323@b'],
+    ['a domain and its punycode', 'a@bücher.example', 'a@xn--bcher-kva.example'],
+    ['the capitals of either', 'a@BÜCHER.Example', 'a@XN--BCHER-KVA.EXAMPLE'],
+    ['an accent in a domain', 'a@bücher.example', 'a@bu\u0308cher.example'],
+    ['wide letters and dots in a domain', 'a@bücher.example', 'a@bücher。ｅxample'],
     ['white space around it', ' a@b\t', 'A@B'],
   ])('does not distinguish %s', (_, one, other) => {
     expect(emailKey(one)).toBe(emailKey(other));
+  });
+
+  it.each([
+    ['wide letters before the @', 'ａ@b', 'a@b'],
+    ['a letter with and without its accent', 'zoë@b', 'zoe@b'],
+    ['two domains of which one is a URL that begins with the other', 'a@ü/x', 'a@ü'],
+    ['a domain and its percent-encoding', 'a@üA', 'a@ü%41'],
+    ['a domain with and without a port', 'a@ü:1', 'a@ü'],
+    ['a domain with and without a tab', 'a@ü\tx', 'a@üx'],
+    ['a domain with and without a soft hyphen', 'a@ü\u00adx', 'a@üx'],
+    [
+      'a domain and its punycode, longer than any address',
+      `a@${longDomain}`,
+      `a@${domainToASCII(longDomain)}`,
+    ],
+  ])('distinguishes %s', (_, one, other) => {
+    expect(emailKey(one)).not.toBe(emailKey(other));
+  });
+
+  it('is its own key, whatever characters stand where', () => {
+    const places = changing.flatMap((one) => [`${one}@b`, `a${one}a@b`, `a@${one}`, `a@b${one}ü`]);
+
+    expect(changing.length).toBeGreaterThan(15_000);
+    expect(places.filter((text) => emailKey(emailKey(text)) !== emailKey(text))).toEqual([]);
+  });
+
+  it('is its own key, whatever a text is made of, and the same in both normal forms', async () => {
+    const part = fc.string({ unit: fc.constantFrom(...changing, 'a', 'Σ', 'ς', 'ß', '.', '-') });
+    const text = fc.oneof(
+      fc.tuple(part, part).map(([local, domain]) => `${local}@${domain}`),
+      fc.string({ unit: 'binary' }),
+    );
+    const keyOf = counted(emailKey);
+    const hasOneKey = async (email: string) => {
+      const key = keyOf(email);
+      const spellings = [key, ...forms.map((form) => email.normalize(form))];
+      expect(spellings.map(emailKey)).toEqual([key, key, key]);
+    };
+
+    await holds(4000, fc.asyncProperty(text, hasOneKey));
   });
 
   it('is in lower case for ASCII letters', () => {
