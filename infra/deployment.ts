@@ -1,5 +1,6 @@
 /** A deployment: its name, its file of settings, and what is said before it is made. */
 import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import {
   type DeploymentSettings,
   type Given,
@@ -11,7 +12,7 @@ import {
   SettingError,
 } from './deployment-settings.ts';
 
-const folder = new URL('deployments/', import.meta.url).pathname;
+const folder = fileURLToPath(new URL('deployments/', import.meta.url));
 const fileOf = (name: string) => `infra/deployments/${name}.json`;
 
 /** The settings in the file of a deployment. @throws {SettingError} where there is no such file */

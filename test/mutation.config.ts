@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -22,7 +23,7 @@ class NearestFirst extends BaseSequencer {
  * TESTS, patterns between spaces, has it run fewer.
  */
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     // It watches who reads the environment, and Stryker's instruments do.
     exclude: ['**/imports.test.ts'],

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { chosenEngine } from './support/engine.ts';
 import { patienceOf } from './support/patience.ts';
@@ -42,7 +43,7 @@ const project = (name: string, include: string, exclude: readonly string[] = [])
 });
 
 export default defineConfig({
-  root: new URL('..', import.meta.url).pathname,
+  root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     projects: [
       // Every rule of the API once: all other folders.
@@ -68,7 +69,7 @@ export default defineConfig({
       // A machine that has other work, or stands still, is no fault of the service's.
       ...patienceOf(10),
       // Tests start services and commands by the hundred: Node compiles their code once.
-      NODE_COMPILE_CACHE: new URL('../node_modules/.cache/node', import.meta.url).pathname,
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)),
     },
     reporters: ['default', ['json', { outputFile: `.reports/${report}.json` }]],
   },

@@ -1,20 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { folderForThisFile } from '../support/folder.ts';
+import { installWithout } from './local/installation.ts';
 import { everything, production, withoutBundling } from './stack/template.ts';
 
 /** What an operator would choose. */
 const { stage: _, ...chosen } = production;
 
-const root = new URL('../..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const output = folderForThisFile();
 
 /** Runs the CDK application as the CDK's command line does. */
-const synth = (context: object, nodeOptions: string[] = []) =>
+const synth = (context: object, nodeOptions: string[] = [], cwd = root) =>
   spawnSync(process.execPath, [...nodeOptions, 'infra/app.ts'], {
-    cwd: root,
+    cwd,
     encoding: 'utf8',
     env: {
       PATH: process.env.PATH,
@@ -63,6 +65,15 @@ describe('the CDK application', () => {
 
     expect(stderr).toBe('development: for this run only, by -c or cdk.json: docs=off\n');
     expect(status).toBe(0);
+  });
+
+  it('makes its stack in a folder whose name has a space and an umlaut', () => {
+    const { folder, remove } = installWithout();
+    onTestFinished(remove);
+
+    const { status, stderr } = synth({}, [], folder);
+
+    expect([status, stderr]).toEqual([0, '']);
   });
 
   it('says in one line which setting is wrong, without a stack trace', () => {

