@@ -6,8 +6,10 @@ import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
 import type { UserChanges } from '../users/fields.ts';
+import { unlinking, withoutIdentities } from '../users/identities.ts';
 import {
   isWaiting,
+  type StoredIdentity,
   type StoredUser,
   verifiedAs,
   waitingForLink,
@@ -34,8 +36,8 @@ export interface ChangeRequest {
 export interface Changed {
   readonly before: StoredUser;
   readonly after: StoredUser;
-  /** The changes that took effect: all but an address that waits for its link. */
-  readonly applied: UserChanges;
+  /** What took effect: all changes but an address that waits for its link; and what was unlinked. */
+  readonly applied: UserChanges & { readonly identities?: readonly StoredIdentity[] };
   /** Whether an address waits for its link. */
   readonly awaitsLink: boolean;
 }
@@ -77,6 +79,16 @@ const addressFields = async (
   if (email === user.email) return isOwn && isWaiting(user) ? waitingForNone : {};
   return isOwn ? ownAddress(user, email) : { email, ...verifiedAs(claims.role === 'admin') };
 };
+
+/**
+ * The identities that a change unlinks: a password that somebody else sets is to be the only way in,
+ * because whoever knew the one before may have linked an identity.
+ */
+const unlinkedBy = (
+  { id, identities }: StoredUser,
+  { changes, claims }: ChangeRequest,
+): Pick<Changed['applied'], 'identities'> =>
+  changes.password !== undefined && id !== claims.id && identities ? { identities } : {};
 
 /**
  * What a change sets. A new password, even the same one, a demotion and another address of one's own end
@@ -127,13 +139,19 @@ export const changeUser = (request: ChangeRequest): Promise<Changed> => {
   };
   const attempt = async (user: StoredUser): Promise<Changed | undefined> => {
     await check(user);
-    const fields = await fieldsOf(user, request, hash);
-    const steps = [...grantorSteps(user, request), ...takeEmail(user, fields.email)];
+    const unlinked = unlinkedBy(user, request);
+    const fields = { ...(await fieldsOf(user, request, hash)), ...withoutIdentities(unlinked) };
+    const steps = [
+      ...grantorSteps(user, request),
+      ...takeEmail(user, fields.email),
+      ...unlinking(user, unlinked.identities ?? []),
+    ];
     const isUnchanged = Object.keys(fields).length === 0;
     const after = isUnchanged ? user : await writeUser(user, fields, { by: claims.id, steps });
     const { email, ...others } = changes;
     const awaitsLink = fields.pending_email !== undefined;
-    return after && { before: user, after, applied: awaitsLink ? others : changes, awaitsLink };
+    const applied = { ...(awaitsLink ? others : changes), ...unlinked };
+    return after && { before: user, after, applied, awaitsLink };
   };
   return rewriteUser(id, attempt, bearer?.id === id ? bearer : undefined);
 };

@@ -76,5 +76,5 @@ export const unlinking = (
   ]);
 
 /** What a write sets so that a user has no identities; {@link unlinking} has its steps. */
-export const withoutIdentities = ({ identities }: StoredUser) =>
+export const withoutIdentities = ({ identities }: Pick<StoredUser, 'identities'>) =>
   identities ? { identities: undefined } : {};

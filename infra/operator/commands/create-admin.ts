@@ -32,7 +32,7 @@ export const createAdmin: Command = {
   summary: 'create an admin, or make the user with this address one',
   operands: ['email'],
   options: { '--name <name>': 'the name of a new user (default: Administrator)' },
-  help: `This is the way back in. A user who has the address already becomes an admin with the new password, a verified address and no second factor, is suspended no more, and all sessions of the user are ended.
+  help: `This is the way back in. A user who has the address already becomes an admin with the new password, a verified address, no second factor and no identity, is suspended no more, and all sessions of the user are ended.
 
 The password is asked for twice and not shown; without a terminal, it is the only line of standard input. It is never an argument, because arguments stay in the history of the shell and are shown in the list of processes.`,
   examples: [

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeJwt } from 'jose';
+import { describe, expect, inject, it } from 'vitest';
+import { type ApiAnswer, register, uniqueEmail } from '../support/client.ts';
+import { sessionIn } from '../support/examples.ts';
+import { identityClient, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
+import { mailSettings } from '../support/mailbox.ts';
+import { type OperatedService, operatedServiceForThisFile } from '../support/operator.ts';
+import { markVerified, plantLinkToken } from '../support/reset-tokens.ts';
+import { enrol } from '../support/second-factor.ts';
+import { scan } from '../support/stored-items.ts';
+import { verificationSettings } from '../support/verification.ts';
+
+/** Both services run in this process, where the secret is read again each minute. */
+const secret = { JWT_SECRET: randomUUID() + randomUUID() };
+
+const issuer = await startIssuer();
+const service = await operatedServiceForThisFile({
+  ...secret,
+  ...identitySettings(issuer),
+  ...verificationSettings.on,
+  SECOND_FACTOR: 'optional',
+});
+const { api, adminToken, environment } = service;
+const { link, signIn } = identityClient(api, issuer);
+
+const newPassword = 'another password';
+
+/** An admin who has every way in, each in the hands of somebody else too. */
+const newSubject = async () => {
+  const { token, ...user } = await register(api);
+  const person = newPerson();
+  await markVerified(environment, user.id);
+  await api('PUT', `/api/users/${user.id}`, { token: adminToken, json: { role: 'admin' } });
+  await link(token, person, { currentPassword: user.password });
+  const { recoveryCodes } = await enrol(api, { ...user, token });
+  const [first, ...codes] = recoveryCodes;
+  const { email, password } = user;
+  const other = await api('POST', '/api/login', { json: { email, password, code: first } });
+  const session: Record<'token' | 'refreshToken', string> = other.body;
+  const pending = await plantLinkToken(environment, user.id, {
+    kind: 'address',
+    email: uniqueEmail(),
+    sessionId: sessionIn(session),
+  });
+  const reset = await plantLinkToken(environment, user.id);
+  const code = codes[0] ?? '';
+  // The password that is in force after the event.
+  return { ...user, token, person, code, session, pending, reset, current: password };
+};
+type Subject = Awaited<ReturnType<typeof newSubject>>;
+
+const logIn = ({ email }: Subject, password: string, fields: object = {}) =>
+  api('POST', '/api/login', { json: { email, password, ...fields } });
+
+/** Whether each way still opens the account or, of the second factor, whether it is asked for. */
+const ways: Readonly<Record<string, (subject: Subject) => Promise<boolean>>> = {
+  'the password': async (subject) => {
+    const { password, code } = subject;
+    return (await logIn(subject, password, { code })).status === 200;
+  },
+  'another session': async ({ session: { token } }) =>
+    (await api('GET', '/api/profile', { token })).status === 200,
+  'its refresh token': async ({ session: { refreshToken } }) =>
+    (await api('POST', '/api/refresh', { json: { refreshToken } })).status === 200,
+  'an identity': async ({ id, person, code }) => {
+    const { status, body } = await signIn(person, { code });
+    return status === 200 && decodeJwt(body.token).id === id;
+  },
+  'the second factor': async (subject) =>
+    (await logIn(subject, subject.current)).body.message === 'Code required',
+  'a mailed reset link': async ({ reset }) => {
+    const json = { token: reset, password: 'a password by the link' };
+    return (await api('PUT', '/api/password-resets', { json })).status === 204;
+  },
+  'the link of a pending address': async ({ pending, current }) => {
+    const json = { token: pending, password: current };
+    return (await api('PUT', '/api/email-verifications', { json })).status === 204;
+  },
+};
+
+const asAdmin = (method: string, { id }: Subject, path = '', json?: object) =>
+  api(method, `/api/users/${id}${path}`, { token: adminToken, ...(json ? { json } : {}) });
+const expectDone = ({ status }: ApiAnswer) => expect([200, 204]).toContain(status);
+
+/** Each event, with the password that is in force after it. */
+const events: Readonly<Record<string, (subject: Subject) => Promise<string>>> = {
+  'a reset': async ({ reset }) => {
+    const json = { token: reset, password: newPassword };
+    expectDone(await api('PUT', '/api/password-resets', { json }));
+    return newPassword;
+  },
+  'a password that an admin sets': async (subject) => {
+    expectDone(await asAdmin('PUT', subject, '', { password: newPassword }));
+    return newPassword;
+  },
+  'a password of one’s own': async ({ id, token, password }) => {
+    const json = { password: newPassword, currentPassword: password };
+    expectDone(await api('PUT', `/api/users/${id}`, { token, json }));
+    return newPassword;
+  },
+  'a suspension': async (subject) => {
+    expectDone(await asAdmin('PUT', subject, '/suspension'));
+    return subject.password;
+  },
+  'a suspension that was lifted': async (subject) => {
+    expectDone(await asAdmin('PUT', subject, '/suspension'));
+    expectDone(await asAdmin('DELETE', subject, '/suspension'));
+    return subject.password;
+  },
+  'a deletion': async (subject) => {
+    expectDone(await asAdmin('DELETE', subject));
+    return subject.password;
+  },
+  'create-admin': async ({ email }) => {
+    expect((await service.operate(['create-admin', email], newPassword)).status).toBe(0);
+    return newPassword;
+  },
+  'a demotion': async (subject) => {
+    expectDone(await asAdmin('PUT', subject, '', { role: 'user' }));
+    return subject.password;
+  },
+};
+
+/** The rows are the ways, the columns the events, both in their order above. */
+// biome-ignore format: a table
+const outcomes: readonly (readonly ('ends' | 'stays')[])[] = [
+  // reset, admin’s, own, suspended, lifted, deleted, create-admin, demoted
+  ['ends', 'ends', 'ends', 'ends', 'stays', 'ends', 'ends', 'stays'],
+  ['ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends'],
+  ['ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends', 'ends'],
+  ['ends', 'ends', 'stays', 'ends', 'stays', 'ends', 'ends', 'stays'],
+  ['stays', 'stays', 'stays', 'stays', 'stays', 'ends', 'ends', 'stays'],
+  ['ends', 'ends', 'ends', 'ends', 'stays', 'ends', 'ends', 'stays'],
+  ['stays', 'stays', 'stays', 'ends', 'stays', 'ends', 'stays', 'stays'],
+];
+
+const cells = Object.entries(ways).flatMap(([way, isOpen], row) =>
+  Object.entries(events).map(([event, happen], column) => {
+    const expected = outcomes[row]?.[column];
+    return { way, isOpen, event, happen, expected };
+  }),
+);
+
+describe('A way into an account', () => {
+  it.each(cells)('$way $expected with $event', async ({ isOpen, happen, expected }) => {
+    const subject = await newSubject();
+    expect(Object.values(subject)).not.toContain(undefined);
+
+    const current = await happen(subject);
+
+    expect((await isOpen({ ...subject, current })) ? 'stays' : 'ends').toBe(expected);
+  });
+
+  it.each(Object.entries(ways))('%s is open before any of them', async (_, isOpen) => {
+    expect(await isOpen(await newSubject())).toBe(true);
+  });
+});
+
+describe('An identity that was linked before the option was turned off', async () => {
+  const without = await operatedServiceForThisFile({ ...secret, ...mailSettings });
+
+  /** A user with an identity, as an import stores it. */
+  const importUser = async ({ folder, operate, users }: OperatedService) => {
+    const [email, file] = [uniqueEmail(), join(folder, `${randomUUID()}.ndjson`)];
+    const identities = [{ issuer: issuer.url, subject: randomUUID() }];
+    writeFileSync(file, JSON.stringify({ name: 'n', email, password_hash: null, identities }));
+    expect((await operate(['import-users', file])).status).toBe(0);
+    const { id } = (await users()).find((user) => user.email === email) ?? {};
+    return { id: Number(id), email };
+  };
+  type Imported = Awaited<ReturnType<typeof importUser>>;
+
+  const stored = async ({ id }: Imported) => {
+    const items = await scan(inject('engine'), String(without.environment.USERS_TABLE));
+    return items.filter(
+      ({ pk, identities, user_id }) =>
+        (pk === `user#${id}` && identities) ||
+        (String(pk).startsWith('identity#') && user_id === id),
+    );
+  };
+
+  const token = without.adminToken;
+  const removals: Readonly<Record<string, (user: Imported) => Promise<{ status: unknown }>>> = {
+    'a reset': async ({ id }) => {
+      const link = await plantLinkToken(without.environment, id);
+      return without.api('PUT', '/api/password-resets', {
+        json: { token: link, password: newPassword },
+      });
+    },
+    'a password that an admin sets': ({ id }) =>
+      without.api('PUT', `/api/users/${id}`, { token, json: { password: newPassword } }),
+    'create-admin': ({ email }) => without.operate(['create-admin', email], newPassword),
+    'a deletion': ({ id }) => without.api('DELETE', `/api/users/${id}`, { token }),
+  };
+
+  it.each(Object.entries(removals))('is removed by %s', async (_, remove) => {
+    const user = await importUser(without);
+    expect(await stored(user)).toHaveLength(2);
+
+    expect([0, 200, 204]).toContain((await remove(user)).status);
+
+    expect(await stored(user)).toEqual([]);
+  });
+});
