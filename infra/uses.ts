@@ -125,7 +125,6 @@ const usesOf = {
   'second-factor/confirm': ['users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
   'second-factor/renew-recovery-codes': ['passwords', 'identities', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
   'second-factor/remove': ['passwords', 'identities', 'users.read', 'users.change', 'audit.write', 'mail', 'factor.decrypt'],
-  'users/get-second-factor': ['users.read'],
   'users/remove-second-factor': ['users.read', 'users.change', 'audit.write', 'mail'],
   'suspension/suspend': ['users.read', 'users.change', 'admins.other', 'audit.write'],
   'suspension/lift': ['users.read', 'users.change', 'admins.check', 'audit.write'],

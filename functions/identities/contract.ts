@@ -1,9 +1,21 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { codeUnder, timestamp } from '../../lib/contract/schemas.ts';
+import {
+  codeUnder,
+  confirmationErrors,
+  confirmationUnder,
+  exampleIdentity,
+  identity,
+} from '../../lib/contract/schemas.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { hasIdentities, hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
-import { filledText, knownPassword, name, textIfAny } from '../../lib/users/fields.ts';
+import {
+  confirmation,
+  filledText,
+  knownPassword,
+  name,
+  textIfAny,
+} from '../../lib/users/fields.ts';
 import { exampleTokens, tokensUnder } from '../auth/contract.ts';
 
 const tokenAndNonce = () => ({
@@ -64,29 +76,21 @@ export const link = {
 } as const satisfies Contract;
 
 export const unlink = {
-  route: 'DELETE /api/identities/{identity}',
+  route: 'POST /api/identities/{identity}/removals',
   exists: hasIdentities,
   caller: 'user',
+  // The code is looked at when the caller has a second factor.
+  body: () => v.object({ ...confirmation(), code: textIfAny() }),
+  whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error unlinking identity', 'err'],
 } as const satisfies Contract;
 
-const identity = () =>
-  named(
-    'Identity',
-    v.object({
-      id: v.string(),
-      issuer: v.string(),
-      email: v.pipe(v.nullable(v.string()), v.description('As the issuer has verified it.')),
-      created_at: timestamp(),
-    }),
-  );
-
-const exampleIdentity = {
-  id: 'R0h2kQ9mT4yWcXbZ',
-  issuer: 'https://accounts.google.com',
-  email: 'ada@example.org',
-  created_at: '2026-11-20T09:00:00.000Z',
-};
+export const unlinkOfUser = {
+  route: 'DELETE /api/users/{id}/identities/{identity}',
+  exists: hasIdentities,
+  caller: 'admin',
+  storageFault: ['Error unlinking identity', 'err'],
+} as const satisfies Contract;
 
 const exampleToken = {
   idToken: 'eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJpc3MiOiJodHRwczovL2FjY291bnRzIn0.c2lnbmF0dXJl',
@@ -188,11 +192,32 @@ export const descriptions: Descriptions = {
     ],
   }),
 
-  unlink: () => ({
+  unlink: (settings) => ({
     id: 'unlinkIdentity',
     summary: 'Unlink an identity from one’s own account',
-    text: 'All other sessions of the caller are ended. The last way to log in stays.',
+    text: 'Needs the current password, or of a user who has none an ID token of a linked identity. All other sessions of the caller are ended. The last way to log in stays.',
+    body: named(
+      'IdentityRemoval',
+      v.object({ ...confirmationUnder(settings), ...codeUnder(settings) }),
+    ),
+    bodyExample: { currentPassword: 'a long password of her own' },
     success: { status: 204, description: 'The identity is unlinked.' },
-    errors: ['LAST_LOGIN', 'USER_NOT_FOUND'],
+    errors: [
+      ...confirmationErrors(settings),
+      'CURRENT_PASSWORD_WRONG',
+      'TOO_MANY_ATTEMPTS',
+      'HASHING_FAULT',
+      'LAST_LOGIN',
+      'USER_NOT_FOUND',
+      ...codeErrors(settings, ['CODE_REQUIRED', 'CODE_WRONG']),
+    ],
+  }),
+
+  unlinkOfUser: () => ({
+    id: 'unlinkIdentityOfUser',
+    summary: 'Unlink an identity of a user',
+    text: 'Admins unlink their own by the current password. All sessions of the user are ended. The last way to log in stays.',
+    success: { status: 204, description: 'The identity is unlinked.' },
+    errors: ['LAST_LOGIN'],
   }),
 };

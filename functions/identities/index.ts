@@ -1,9 +1,11 @@
-import { linkIdentity, shownIdentity, unlinkIdentity } from '../../lib/auth/identities.ts';
+import { linkIdentity, unlinkIdentity, unlinkOwnIdentity } from '../../lib/auth/identities.ts';
 import { logInByIdentity } from '../../lib/auth/log-in-by-identity.ts';
+import { DomainError } from '../../lib/errors.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { type Handler, sourceOf } from '../../lib/http/request.ts';
 import { makeNonce } from '../../lib/identities/nonce.ts';
+import { shownIdentity } from '../../lib/users/items.ts';
 import * as contract from './contract.ts';
 
 /** By their routes: one function serves all of them, and reads the keys of issuers once. */
@@ -39,8 +41,18 @@ const handlers: Readonly<Record<string, Handler>> = {
   }),
 
   [contract.unlink.route]: protectedEndpoint(contract.unlink, async (request) => {
-    const id = request.pathParameters?.identity;
-    await unlinkIdentity(requireBearer(request), id, sourceOf(request));
+    const source = sourceOf(request);
+    const confirmation = { ...request.body, sourceIp: source.ip_address };
+    const identity = request.pathParameters?.identity;
+    await unlinkOwnIdentity(requireBearer(request), identity, confirmation, source);
+    return { statusCode: 204 };
+  }),
+
+  [contract.unlinkOfUser.route]: protectedEndpoint(contract.unlinkOfUser, async (request) => {
+    const { id, pathParameters } = request;
+    const caller = requireBearer(request);
+    if (id === caller.id) throw new DomainError('FORBIDDEN');
+    await unlinkIdentity({ caller, id, source: sourceOf(request) }, pathParameters?.identity);
     return { statusCode: 204 };
   }),
 };

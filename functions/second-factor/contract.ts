@@ -3,7 +3,8 @@ import { type Contract, type Descriptions, named } from '../../lib/contract/cont
 import {
   confirmationErrors,
   confirmationUnder,
-  factorStanding,
+  exampleSecondFactor,
+  secondFactor,
 } from '../../lib/contract/schemas.ts';
 import { hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
 import { code, confirmation } from '../../lib/users/fields.ts';
@@ -82,7 +83,12 @@ export const descriptions: Descriptions = {
   get: () => ({
     id: 'getSecondFactor',
     summary: 'Show whether the caller has a second factor',
-    success: factorStanding(),
+    success: {
+      status: 200,
+      description: 'Whether there is one.',
+      schema: secondFactor(),
+      example: exampleSecondFactor,
+    },
   }),
 
   enrol: (settings) => ({

@@ -4,11 +4,19 @@ import { cursor, limitUpTo } from '../../lib/contract/parameters.ts';
 import {
   confirmationErrors,
   confirmationUnder,
-  factorStanding,
+  exampleIdentity,
+  exampleSecondFactor,
   id,
+  identity,
+  secondFactor,
   timestamp,
 } from '../../lib/contract/schemas.ts';
-import { hasSecondFactors, hasSessions, type ServiceValues } from '../../lib/settings.ts';
+import {
+  hasIdentities,
+  hasSecondFactors,
+  hasSessions,
+  type ServiceValues,
+} from '../../lib/settings.ts';
 import {
   confirmation,
   email,
@@ -150,13 +158,6 @@ export const revoke = {
   storageFault: ['Error revoking sessions', 'err'],
 } as const satisfies Contract;
 
-export const getSecondFactor = {
-  route: 'GET /api/users/{id}/second-factor',
-  exists: hasSecondFactors,
-  caller: 'admin',
-  storageFault: ['Error fetching second factor', 'err'],
-} as const satisfies Contract;
-
 export const removeSecondFactor = {
   route: 'DELETE /api/users/{id}/second-factor',
   exists: hasSecondFactors,
@@ -200,6 +201,15 @@ export const userFields = ({ emailVerification }: ServiceValues) => {
 };
 
 const userUnder = (settings: ServiceValues) => named('User', v.object(userFields(settings)));
+
+/** What only admins see of a user, of the options that are on, and where only one user is shown. */
+const detailFields = (settings: ServiceValues): v.ObjectEntries => ({
+  ...(hasSecondFactors(settings) ? { second_factor: v.exactOptional(secondFactor()) } : {}),
+  ...(hasIdentities(settings) ? { identities: v.exactOptional(v.array(identity())) } : {}),
+});
+
+const detailsUnder = (settings: ServiceValues) =>
+  named('UserDetails', v.object({ ...userFields(settings), ...detailFields(settings) }));
 
 const currentPassword = () =>
   v.exactOptional(
@@ -267,14 +277,22 @@ export const descriptions: Descriptions = {
   get: (settings) => ({
     id: 'getUser',
     summary: 'Show a user',
-    ...(settings.accounts === 'private'
-      ? { text: 'Callers who are not admins may see only themselves.' }
-      : {}),
+    text: [
+      ...(settings.accounts === 'private'
+        ? ['Callers who are not admins may see only themselves.']
+        : []),
+      ...(hasSecondFactors(settings) ? ['Only admins see `second_factor`.'] : []),
+      ...(hasIdentities(settings) ? ['Only admins see `identities`.'] : []),
+    ].join(' '),
     success: {
       status: 200,
       description: 'The user.',
-      schema: userUnder(settings),
-      example: exampleUnder(settings),
+      schema: detailsUnder(settings),
+      example: {
+        ...exampleUnder(settings),
+        ...(hasSecondFactors(settings) ? { second_factor: exampleSecondFactor } : {}),
+        ...(hasIdentities(settings) ? { identities: [exampleIdentity] } : {}),
+      },
     },
   }),
 
@@ -332,12 +350,6 @@ export const descriptions: Descriptions = {
     summary: 'End all sessions of a user',
     text: 'Every token that the user has is refused from then on; the user may log in again.',
     success: { status: 204, description: 'The sessions are ended.' },
-  }),
-
-  getSecondFactor: () => ({
-    id: 'getUserSecondFactor',
-    summary: 'Show whether a user has a second factor',
-    success: factorStanding(),
   }),
 
   removeSecondFactor: () => ({

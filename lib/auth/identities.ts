@@ -1,4 +1,4 @@
-/** How users link and unlink identities (functions/README.md, Identities). */
+/** How users link identities, and how users and admins unlink them (functions/README.md, Identities). */
 import { audited } from '../audit/record.ts';
 import { DomainError } from '../errors.ts';
 import { type TokenAndNonce, verifyIdToken } from '../identities/id-token.ts';
@@ -9,31 +9,29 @@ import type { Bearer } from '../users/bearer.ts';
 import { linking, makeIdentity, mostIdentities, unlinking } from '../users/identities.ts';
 import type { StoredIdentity, StoredUser } from '../users/items.ts';
 import { isUnmatchable } from '../users/password.ts';
-import { endedSessions, requireOpen } from '../users/sessions.ts';
+import { endedSessions, type Session } from '../users/sessions.ts';
 import { rewriteUser, writeUser } from '../users/write.ts';
 import { type Confirmation, requireRight, requireVerified } from './confirmation.ts';
 import { sourceCounters } from './counters.ts';
 import { confirm } from './factor-changes.ts';
 
-/** An identity as responses show it. */
-export const shownIdentity = ({ id, issuer, email, created_at }: StoredIdentity) => ({
-  id,
-  issuer,
-  email,
-  created_at,
-});
+/** Who asks for a change, the id of the user whom it is for, and where the request comes from. */
+interface IdentityRequest {
+  readonly caller: Bearer;
+  readonly id: number;
+  readonly source: Source;
+}
 
-/** Records a change of the identities of a caller, and notifies the caller. */
-const recording = async <T>(
-  caller: Bearer,
-  source: Source,
+/** Records a change of the identities of a user, and notifies that user. */
+const recording = async <T extends { readonly user: StoredUser }>(
+  { caller, id, source }: IdentityRequest,
   change: (details: Record<string, unknown>) => Promise<T>,
 ): Promise<T> => {
-  const { id } = caller;
   const details: Record<string, unknown> = { fields: ['identities'] };
-  const entry = { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
+  const by = { user_id: caller.id, resource_id: id };
+  const entry = { ...source, action: 'UPDATE', ...by, details } as const;
   const result = await audited(entry, () => change(details));
-  await notifyOfPart(caller, 'identities', source);
+  await notifyOfPart(result.user, 'identities', source);
   return result;
 };
 
@@ -49,13 +47,13 @@ const requireLinkable = (user: StoredUser): void => {
  * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED,
  *   TOO_MANY_IDENTITIES, IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
  */
-export const linkIdentity = (
+export const linkIdentity = async (
   caller: Bearer,
   given: TokenAndNonce,
   confirmation: Confirmation,
   source: Source,
-): Promise<StoredIdentity> =>
-  recording(caller, source, async (details) => {
+): Promise<StoredIdentity> => {
+  const { identity } = await recording({ caller, id: caller.id, source }, async (details) => {
     requireLinkable(caller);
     const vouched = await requireRight(
       sourceCounters(source.ip_address),
@@ -74,32 +72,63 @@ export const linkIdentity = (
       const ended = { ...endedSessions(user, caller.session), made_by: undefined };
       return writeUser(user, { identities, ...ended }, { steps });
     };
-    await rewriteUser(caller.id, attempt, confirmed);
-    return identity;
+    return { user: await rewriteUser(caller.id, attempt, confirmed), identity };
   });
+  return identity;
+};
+
+const requireIdentity = (
+  { identities = [] }: StoredUser,
+  identityId: string | undefined,
+): StoredIdentity => {
+  const identity = identities.find(({ id }) => id === identityId);
+  if (!identity) throw new DomainError('IDENTITY_NOT_FOUND');
+  return identity;
+};
+
+/** Unlinks an identity of a user as read, and ends all sessions except one that goes on. */
+const unlink = (user: StoredUser, identity: StoredIdentity, kept?: Session) => {
+  const rest = (user.identities ?? []).filter(({ id }) => id !== identity.id);
+  if (rest.length === 0 && isUnmatchable(user.password_hash)) throw new DomainError('LAST_LOGIN');
+  const identities = rest.length > 0 ? rest : undefined;
+  const fields = { identities, ...endedSessions(user, kept) };
+  return writeUser(user, fields, { steps: unlinking(user, [identity]) });
+};
 
 /**
  * Unlinks an identity of a caller, and ends all other sessions.
- * @throws {DomainError} TOKEN_INVALID, IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT
+ * @param confirmation by which the caller confirms it
+ * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT, and what the confirmation throws
  */
-export const unlinkIdentity = (
+export const unlinkOwnIdentity = (
   caller: Bearer,
-  id: string | undefined,
+  identityId: string | undefined,
+  confirmation: Confirmation,
   source: Source,
 ): Promise<unknown> =>
-  recording(caller, source, (details) => {
+  recording({ caller, id: caller.id, source }, async (details) => {
+    details.unlinked = requireIdentity(caller, identityId).issuer;
+    const { user: confirmed, check } = await confirm(caller, confirmation);
     const attempt = async (user: StoredUser) => {
-      requireOpen(user, caller.session);
-      const { identities = [] } = user;
-      const identity = identities.find((each) => each.id === id);
-      if (!identity) throw new DomainError('IDENTITY_NOT_FOUND');
-      details.unlinked = identity.issuer;
-      const rest = identities.filter((each) => each !== identity);
-      const isLast = rest.length === 0 && isUnmatchable(user.password_hash);
-      if (isLast) throw new DomainError('LAST_LOGIN');
-      const fields = { identities: rest.length > 0 ? rest : undefined };
-      const ended = endedSessions(user, caller.session);
-      return writeUser(user, { ...fields, ...ended }, { steps: unlinking(user, [identity]) });
+      await check(user);
+      return unlink(user, requireIdentity(user, identityId), caller.session);
     };
-    return rewriteUser(caller.id, attempt, caller);
+    return { user: await rewriteUser(caller.id, attempt, confirmed) };
+  });
+
+/**
+ * Unlinks an identity of a user for an admin, and ends all sessions of the user.
+ * @throws {DomainError} USER_NOT_FOUND, IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT
+ */
+export const unlinkIdentity = (
+  request: IdentityRequest,
+  identityId: string | undefined,
+): Promise<unknown> =>
+  recording(request, async (details) => {
+    const attempt = async (user: StoredUser) => {
+      const identity = requireIdentity(user, identityId);
+      details.unlinked = identity.issuer;
+      return unlink(user, identity);
+    };
+    return { user: await rewriteUser(request.id, attempt) };
   });

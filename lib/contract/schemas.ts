@@ -50,13 +50,30 @@ export const confirmationErrors = (settings: ServiceValues): readonly ErrorCode[
 /** A response that says what was done. */
 export const message = () => named('Message', v.object({ message: v.string() }));
 
-/** The response that says whether there is a second factor. */
-export const factorStanding = (): Success => ({
-  status: 200,
-  description: 'Whether there is one.',
-  schema: named('SecondFactor', v.object({ enabled: v.boolean(), recovery_codes_left: count() })),
-  example: { enabled: true, recovery_codes_left: 10 },
-});
+/** Whether there is a second factor. */
+export const secondFactor = () =>
+  named('SecondFactor', v.object({ enabled: v.boolean(), recovery_codes_left: count() }));
+
+export const exampleSecondFactor = { enabled: true, recovery_codes_left: 10 };
+
+/** An identity of a user at another issuer. */
+export const identity = () =>
+  named(
+    'Identity',
+    v.object({
+      id: v.string(),
+      issuer: v.string(),
+      email: v.pipe(v.nullable(v.string()), v.description('As the issuer has verified it.')),
+      created_at: timestamp(),
+    }),
+  );
+
+export const exampleIdentity = {
+  id: 'R0h2kQ9mT4yWcXbZ',
+  issuer: 'https://accounts.google.com',
+  email: 'ada@example.org',
+  created_at: '2026-11-20T09:00:00.000Z',
+};
 
 const text = (name: string, what: string) => named(name, v.pipe(v.string(), v.description(what)));
 

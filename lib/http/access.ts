@@ -4,7 +4,7 @@ import type { Caller, Contract } from '../contract/contract.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
 import { config, hasSessions } from '../settings.ts';
 import { findBearer } from '../users/bearer.ts';
-import { roleInForce, toUser } from '../users/items.ts';
+import { roleInForce, type StoredUser, toUser } from '../users/items.ts';
 import { findStoredUser } from '../users/store.ts';
 import type { User } from '../users/user.ts';
 import { askingOf, endpoint } from './endpoint.ts';
@@ -27,16 +27,21 @@ export const bearerToken = ({ headers }: Pick<IncomingEvent, 'headers'>): string
 };
 
 /**
- * The user with an id, as last written and as the caller may see it, or undefined. Callers who ask for
- * themselves are not read again.
+ * The user with an id, as last written, or undefined. Callers who ask for themselves are not read again.
  * @throws {DomainError} STORAGE_FAULT
  */
+export const findStoredFor = async (
+  { bearer }: Pick<AuthenticatedRequest, 'bearer'>,
+  id: number,
+): Promise<StoredUser | undefined> => (bearer?.id === id ? bearer : findStoredUser(id));
+
+/** The same as the caller may see it. @throws {DomainError} STORAGE_FAULT */
 export const findUserFor = async (
-  { bearer, claims }: Pick<AuthenticatedRequest, 'bearer' | 'claims'>,
+  request: Pick<AuthenticatedRequest, 'bearer' | 'claims'>,
   id: number,
 ): Promise<User | undefined> => {
-  const user = bearer?.id === id ? bearer : await findStoredUser(id);
-  return user && toUser(user, claims);
+  const user = await findStoredFor(request, id);
+  return user && toUser(user, request.claims);
 };
 
 /**

@@ -71,6 +71,14 @@ export const factorStanding = ({ factor_secret, recovery_codes }: StoredUser) =>
   recovery_codes_left: recovery_codes?.size ?? 0,
 });
 
+/** An identity as responses show it. */
+export const shownIdentity = ({ id, issuer, email, created_at }: StoredIdentity) => ({
+  id,
+  issuer,
+  email,
+  created_at,
+});
+
 /** The role in force: where admins need a second factor, one without it is a `user`. */
 export const roleInForce = (user: StoredUser): Role =>
   config.secondFactor === 'admins' && !hasFactor(user) ? 'user' : user.role;

@@ -9,8 +9,10 @@ import { describe, expect, it } from 'vitest';
 import type {
   AuditEntry,
   AuditSealSummary,
+  Identity,
   SessionOfUser,
   User,
+  UserDetails,
 } from '../../functions/console/web/contract.d.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
@@ -18,6 +20,7 @@ import { browserForThisFile } from './browser.ts';
 
 const service = await serviceForThisFile({
   ...mailSettings,
+  IDENTITY_PROVIDERS: '[{"issuer":"https://accounts.google.com","audiences":["app"]}]',
   SESSION_DAYS: '90',
   SECOND_FACTOR: 'optional',
   EMAIL_VERIFICATION: 'on',
@@ -52,6 +55,23 @@ const users: readonly User[] = [
   user(4, 'N'.repeat(100), 'somebody@accounts.example.com', { role: 'admin' }),
   user(5, 'Bartholomew', `${'long.address.'.repeat(13)}@accounts.example.com`),
 ];
+
+const identity = (id: string, more: Partial<Identity> = {}): Identity => ({
+  id,
+  issuer: 'https://accounts.google.com',
+  email: 'grace@google.example.com',
+  created_at: timeBefore(300),
+  ...more,
+});
+
+const details = (each: User): UserDetails => ({
+  ...each,
+  second_factor: { enabled: each.id < 3, recovery_codes_left: each.id < 3 ? 8 : 0 },
+  identities:
+    each.id < 3
+      ? [identity('a'), identity('b', { issuer: `https://${'n'.repeat(60)}.example`, email: null })]
+      : [],
+});
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 
@@ -140,8 +160,8 @@ const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
   '/api/admin/audit-logs': (query) => ({ data: list(query) }),
   '/api/admin/audit-seal': () => seal,
   '/api/second-factor': () => ({ enabled: true, recovery_codes_left: 8 }),
-  '/api/users/2/second-factor': () => ({ enabled: true, recovery_codes_left: 8 }),
-  ...Object.fromEntries(users.map((each) => [`/api/users/${each.id}`, () => each])),
+  '/api/identities': () => ({ data: details(admin).identities }),
+  ...Object.fromEntries(users.map((each) => [`/api/users/${each.id}`, () => details(each)])),
   ...Object.fromEntries(
     users.map(({ id }) => [
       `/api/users/${id}/sessions`,
@@ -190,7 +210,11 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'user-gone': ['/console#/users/404'],
   'user-suspended': ['/console#/users/3', press('Lift')],
   'user-role': ['/console#/users/2', press('Make an admin')],
-  'user-factor': ['/console#/users/2', press('View or remove')],
+  'user-factor': ['/console#/users/2', press('Remove')],
+  'user-unlink': [
+    '/console#/users/2',
+    (page) => page.getByRole('button', { name: 'Unlink' }).first().click(),
+  ],
   'user-delete': ['/console#/users/2', press('Delete')],
   'user-end': ['/console#/users/2', press('End all')],
   audit: ['/console#/audit'],
@@ -201,6 +225,10 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'audit-export': ['/console#/audit', press('Export')],
   seal: ['/console#/seal'],
   account: ['/console#/account'],
+  'account-unlink': [
+    '/console#/account',
+    (page) => page.getByRole('button', { name: 'Unlink' }).first().click(),
+  ],
   'account-codes': ['/console#/account', press('Make new recovery codes')],
   nowhere: ['/console#/nowhere'],
   docs: [

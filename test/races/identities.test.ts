@@ -54,37 +54,41 @@ describe('An identity', () => {
   });
 
   it.each([
-    ['resets the password', 'reset'],
-    ['is suspended', 'suspension'],
-  ])('is not linked to a user who meanwhile %s', async (_, what) => {
+    ['resets the password', 'reset', 204],
+    ['is suspended', 'suspension', 204],
+    ['gets a password of an admin', 'password', 200],
+  ])('is not linked to a user who meanwhile %s', async (_, what, done) => {
     const [user, person] = [await newUser(), newPerson()];
     const token = await plantLinkToken(service.environment, user.id);
     const reset = { json: { token, password: 'another' } };
     const asAdmin = { token: service.adminToken };
+    const ofUser = `/api/users/${user.id}`;
+    const events: Readonly<Record<string, () => Promise<ApiAnswer>>> = {
+      reset: () => api('PUT', '/api/password-resets', reset),
+      suspension: () => api('PUT', `${ofUser}/suspension`, asAdmin),
+      password: () => api('PUT', ofUser, { ...asAdmin, json: { password: 'another' } }),
+    };
 
     const [linked, ended] = await overtake(
       proxy,
       'TransactWriteItems',
       () => link(user.token, person, { currentPassword: user.password }),
-      () =>
-        what === 'reset'
-          ? api('PUT', '/api/password-resets', reset)
-          : api('PUT', `/api/users/${user.id}/suspension`, asAdmin),
+      events[what] as () => Promise<ApiAnswer>,
     );
     proxy.impose();
 
-    expect([linked.status, ended.status]).toEqual([401, 204]);
+    expect([linked.status, ended.status]).toEqual([401, done]);
     expect(decodeJwt((await signIn(person)).body.token).id).not.toBe(user.id);
   });
 
   it('that is unlinked while it logs in leaves no session', async () => {
     const [user, person] = [await newUser(), newPerson()];
-    const linked = await link(user.token, person, { currentPassword: user.password });
-    const { id } = linked.body;
+    const json = { currentPassword: user.password };
+    const { id } = (await link(user.token, person, json)).body;
     const proofs = await times(10, () => proofOf(person));
 
     const [unlinked, ...answers] = await Promise.all([
-      api('DELETE', `/api/identities/${id}`, { token: user.token }),
+      api('POST', `/api/identities/${id}/removals`, { token: user.token, json }),
       ...proofs.map((proof) => send(proof)),
     ]);
 

@@ -178,14 +178,6 @@ it('A code that the last admin gave for a deletion, which is refused, is used up
   expect(outcome(await factorClient(call).tryLogin(admin, { code }))).toEqual(invalidCode);
 });
 
-it('GET /api/users/{id}/second-factor shows an admin whether a user has one', async () => {
-  const user = await registerWithFactor(api);
-
-  const answer = await api('GET', `/api/users/${user.id}/second-factor`, { token: adminToken });
-
-  expect(answer.body).toEqual({ enabled: true, recovery_codes_left: 9 });
-});
-
 describe('An admin', () => {
   const remove = (id: number, token: string, headers = {}) =>
     api('DELETE', `/api/users/${id}/second-factor`, { token, headers });

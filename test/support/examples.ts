@@ -297,12 +297,19 @@ const examples: Readonly<Record<string, Example>> = {
     status: 401,
     message: 'Invalid identity token',
   },
-  'DELETE /api/identities/{identity}': {
+  'POST /api/identities/{identity}/removals': {
     caller: 'user',
+    json: ({ account }) => ({ currentPassword: account.password }),
     status: 404,
     message: 'Identity not found',
   },
-  'GET /api/users/{id}/second-factor': { caller: 'admin', operations: ['read'] },
+  'DELETE /api/users/{id}/identities/{identity}': {
+    caller: 'admin',
+    operations: ['read'],
+    status: 404,
+    message: 'Identity not found',
+    faultEntry: 'UPDATE FAILURE',
+  },
   'DELETE /api/users/{id}/second-factor': {
     caller: 'admin',
     status: 403,

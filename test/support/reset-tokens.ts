@@ -44,9 +44,12 @@ export const plantLinkToken = (
     return makeLinkToken({ kind: 'reset', user, ...link, email, pendingId: waiting?.pending_id });
   });
 
-/** Marks the address of a user of a service as verified. */
-export const markVerified = (environment: Environment, id: number): Promise<unknown> =>
-  inTurn(environment, () => setFields(id, { email_verified: true }));
+/** Marks the address of a user of a service as verified, or as not. */
+export const markVerified = (
+  environment: Environment,
+  id: number,
+  { email_verified = true } = {},
+): Promise<unknown> => inTurn(environment, () => setFields(id, { email_verified }));
 
 /** Times to look for a mail, and milliseconds between them: far more than one takes. */
 const maxLooks = 3000;

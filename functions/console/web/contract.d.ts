@@ -16,6 +16,7 @@ export type IdentityLogin = { idToken: string; nonce: string; name?: string; cod
 export type Identities = { data: Array<Identity> };
 export type Identity = { id: string; issuer: string; email: string | null; created_at: string };
 export type IdentityLink = { idToken: string; nonce: string; currentPassword?: string; code?: string; currentIdToken?: string; currentNonce?: string };
+export type IdentityRemoval = { currentPassword?: string; idToken?: string; nonce?: string; code?: string };
 export type Sessions = { data: Array<SessionOfUser> };
 export type SessionOfUser = { id: string; created_at: string; last_used_at: string; expires_at: string; ip_address: string | null; user_agent: string | null; current: boolean };
 export type SecondFactor = { enabled: boolean; recovery_codes_left: number };
@@ -27,6 +28,7 @@ export type PasswordAndCode = { code: string; currentPassword?: string; idToken?
 export type NewUserWithRole = { role?: "user" | "admin" | null; name: string; email: string; password: string };
 export type User = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string; suspended_at?: string; email_verified: boolean; pending_email?: string };
 export type Users = Array<User>;
+export type UserDetails = { id: number; name: string; email: string; role: "user" | "admin"; created_at: string; suspended_at?: string; email_verified: boolean; pending_email?: string; second_factor?: SecondFactor; identities?: Array<Identity> };
 export type UserChanges = { name?: string; email?: string; password?: string; role?: "user" | "admin"; currentPassword?: string; idToken?: string; nonce?: string };
 export type AuditEntries = { data: Array<AuditEntry> };
 export type AuditEntry = { id: number; user_id: number | null; action: "CREATE" | "READ" | "UPDATE" | "DELETE" | "LOGIN" | "LOGOUT" | "EXPORT"; resource: string; resource_id: string | null; ip_address: string | null; user_agent: string | null; result: "SUCCESS" | "FAILURE"; details: string | null; created_at: string };
@@ -81,8 +83,11 @@ export interface paths {
     get: { parameters: {}; responses: { 200: { content: { "application/json": Identities } }; default: { content: { "application/problem+json": Problem } } } };
     post: { parameters: {}; requestBody: { content: { "application/json": IdentityLink } }; responses: { 201: { content: { "application/json": Identity } }; default: { content: { "application/problem+json": Problem } } } };
   };
-  "/api/identities/{identity}": {
-    delete: { parameters: { path: { identity: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  "/api/identities/{identity}/removals": {
+    post: { parameters: { path: { identity: string } }; requestBody: { content: { "application/json": IdentityRemoval } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+  };
+  "/api/users/{id}/identities/{identity}": {
+    delete: { parameters: { path: { id: number; identity: string } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/sessions": {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": Sessions } }; default: { content: { "application/problem+json": Problem } } } };
@@ -107,7 +112,7 @@ export interface paths {
     get: { parameters: { query?: { search?: string; limit?: number; cursor?: string; order?: "asc" | "desc"; role?: "admin"; email?: string } }; responses: { 200: { content: { "application/json": Users } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}": {
-    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
+    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": UserDetails } }; default: { content: { "application/problem+json": Problem } } } };
     put: { parameters: { path: { id: number } }; requestBody: { content: { "application/json": UserChanges } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
@@ -115,7 +120,6 @@ export interface paths {
     post: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/second-factor": {
-    get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": SecondFactor } }; default: { content: { "application/problem+json": Problem } } } };
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/suspension": {

@@ -47,7 +47,8 @@ export interface Loading<Data> {
   readonly data: Data | undefined;
   readonly isBusy: boolean;
   readonly failure: Failure | undefined;
-  reload(): void;
+  /** Ends when it is loaded, or has failed. */
+  reload(): Promise<void>;
 }
 
 interface Loaded<Data> extends Loading<Data> {

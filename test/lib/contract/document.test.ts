@@ -125,6 +125,7 @@ describe('The document of a service with a setting of its own', () => {
     const before = { SESSION_DAYS: '90', SELF_DELETION: 'on' };
 
     expect(changesBy({ SECOND_FACTOR: 'optional' }, before)).toEqual({
+      'GET /api/users/{id}': change(/^Only admins see `second_factor`\.$/),
       'POST /api/account-deletions': change(/^A user with a second factor needs `code` too\.$/, {
         adds: ['CODE_REQUIRED', 'CODE_WRONG'],
       }),

@@ -17,6 +17,8 @@ const service = await identityServiceForThisFile(issuer, {
 const { api, adminToken, identitiesOf, link, mailbox, proofOf, signIn } = service;
 
 const invalid = refusal(401, 'Invalid identity token');
+const unknown = refusal(404, 'Identity not found');
+const lastWay = refusal(409, 'The last way to log in cannot be removed');
 const newUser = async (): Promise<Account> => {
   const user = await register(api);
   await markVerified(service.environment, user.id);
@@ -24,8 +26,11 @@ const newUser = async (): Promise<Account> => {
 };
 const linkTo = (user: Account, person = newPerson()) =>
   link(user.token, person, { currentPassword: user.password });
-const unlink = (token: string, id: string, headers = {}) =>
-  api('DELETE', `/api/identities/${id}`, { token, headers });
+const unlink = (token: string, id: string, json: object, headers = {}) =>
+  api('POST', `/api/identities/${id}/removals`, { token, json, headers });
+/** How many mails with a subject an address has got. */
+const mailed = (address: string, wanted: string) =>
+  mailbox.mails.filter(({ to, subject }) => to.includes(address) && subject === wanted).length;
 const statusOf = async (token: string) => (await api('GET', '/api/profile', { token })).status;
 const logInAs = ({ email, password }: Pick<Account, 'email' | 'password'>) =>
   api('POST', '/api/login', { json: { email, password } });
@@ -116,26 +121,160 @@ describe('POST /api/identities', () => {
   });
 });
 
-describe('DELETE /api/identities/{identity}', () => {
-  it('unlinks an identity, which then is free, and ends the other sessions', async () => {
+describe('POST /api/identities/{identity}/removals', () => {
+  it('unlinks an identity by the password, which then is free, and ends the other sessions', async () => {
     const [user, person, agent] = [await newUser(), newPerson(), uniqueAgent()];
     const { id } = (await linkTo(user, person)).body;
     const { token } = (await signIn(person)).body;
+    const own = { currentPassword: user.password };
 
-    expect((await unlink(user.token, id, { 'user-agent': agent })).status).toBe(204);
-    expect(await statusOf(token)).toBe(401);
-    expect(outcome(await unlink(user.token, id))).toEqual(refusal(404, 'Identity not found'));
+    expect((await unlink(user.token, id, own, { 'user-agent': agent })).status).toBe(204);
+    expect([await statusOf(user.token), await statusOf(token)]).toEqual([200, 401]);
+    expect(outcome(await unlink(user.token, id, own))).toEqual(unknown);
     expect((await linkTo(await newUser(), person)).status).toBe(201);
     const details = JSON.stringify({ fields: ['identities'], unlinked: issuer.url });
     expect(await entriesOf(service, agent)).toMatchObject([{ action: 'UPDATE', details }]);
   });
 
-  it('keeps the last way in', async () => {
-    const { token } = await newcomer();
+  it.each([
+    [{}, refusal(400, 'Current password is required')],
+    [{ currentPassword: 'wrong' }, refusal(403, 'Current password is wrong')],
+  ])('with %j unlinks nothing, so that a stolen token does not', async (fields, refused) => {
+    const user = await newUser();
+    const { id } = (await linkTo(user)).body;
+
+    expect(outcome(await unlink(user.token, id, fields))).toEqual(refused);
+    expect(await identitiesOf(user.token)).toHaveLength(1);
+  });
+
+  it('needs the code of a second factor too', async () => {
+    const user = await newUser();
+    const { id } = (await linkTo(user)).body;
+    const { secret } = await enrol(api, user);
+    const own = { currentPassword: user.password };
+
+    expect(outcome(await unlink(user.token, id, own))).toEqual(refusal(400, 'Code is required'));
+    const wrong = await unlink(user.token, id, { ...own, code: '000000' });
+    expect(outcome(wrong)).toEqual(refusal(403, 'Invalid code'));
+    const code = codeOf(secret, { ahead: 1 });
+    expect((await unlink(user.token, id, { ...own, code })).status).toBe(204);
+  });
+
+  it('unlinks one of a user whose address is not verified', async () => {
+    const user = await newUser();
+    const { id } = (await linkTo(user)).body;
+    await markVerified(service.environment, user.id, { email_verified: false });
+
+    expect((await unlink(user.token, id, { currentPassword: user.password })).status).toBe(204);
+  });
+
+  it('looks for the identity first, and for the last way in at last', async () => {
+    const { token, person } = await newcomer();
     const [{ id }] = await identitiesOf(token);
 
-    const refused = refusal(409, 'The last way to log in cannot be removed');
-    expect(outcome(await unlink(token, id))).toEqual(refused);
+    expect(outcome(await unlink(token, 'nobodys', {}))).toEqual(unknown);
+    const required = refusal(400, 'ID token and nonce are required');
+    expect(outcome(await unlink(token, id, {}))).toEqual(required);
+    expect(outcome(await unlink(token, id, await proofOf(newPerson())))).toEqual(invalid);
+    expect(outcome(await unlink(token, id, await proofOf(person)))).toEqual(lastWay);
+    expect(await identitiesOf(token)).toHaveLength(1);
+  });
+
+  it('is the only way to unlink one’s own: the token alone does not', async () => {
+    const user = await newUser();
+    const { id } = (await linkTo(user)).body;
+
+    const { token } = user;
+    expect((await api('DELETE', `/api/identities/${id}`, { token })).status).toBe(404);
+    expect(await identitiesOf(token)).toHaveLength(1);
+  });
+});
+
+describe('An admin', () => {
+  const unlinkOf = (userId: number, id: string, { token = adminToken, headers = {} } = {}) =>
+    api('DELETE', `/api/users/${userId}/identities/${id}`, { token, headers });
+
+  it('unlinks an identity of a user, and ends all sessions', async () => {
+    const [user, person, agent] = [await newUser(), newPerson(), uniqueAgent()];
+    const { id } = (await linkTo(user, person)).body;
+    const subject = 'Your sign-in by another provider was changed';
+    await expect.poll(() => mailed(user.email, subject)).toBe(1);
+
+    const headers = { 'user-agent': agent };
+    expect((await unlinkOf(user.id, id, { headers })).status).toBe(204);
+
+    expect(await statusOf(user.token)).toBe(401);
+    expect(decodeJwt((await signIn(person)).body.token).id).not.toBe(user.id);
+    const details = JSON.stringify({ fields: ['identities'], unlinked: issuer.url });
+    const { id: by } = decodeJwt(adminToken);
+    const entry = { action: 'UPDATE', user_id: by, resource_id: String(user.id), details };
+    expect(await entriesOf(service, agent)).toMatchObject([entry]);
+    await expect.poll(() => mailed(user.email, subject)).toBe(2);
+    expect(outcome(await unlinkOf(user.id, id))).toEqual(unknown);
+  });
+
+  it('unlinks neither an identity of somebody else, nor the last way in, nor one of the admin', async () => {
+    const [user, other] = [await newUser(), await newcomer()];
+    const { id } = (await linkTo(user)).body;
+    const [{ id: last }] = await identitiesOf(other.token);
+
+    expect(outcome(await unlinkOf(other.id, id))).toEqual(unknown);
+    expect(outcome(await unlinkOf(other.id, last))).toEqual(lastWay);
+    const own = unlinkOf(Number(decodeJwt(adminToken).id), id);
+    expect(outcome(await own)).toEqual(refusal(403, 'Forbidden'));
+    const byUser = unlinkOf(user.id, id, { token: user.token });
+    expect(outcome(await byUser)).toEqual(refusal(403, 'Forbidden'));
+    expect([await statusOf(user.token), await statusOf(other.token)]).toEqual([200, 200]);
+  });
+
+  it('who sets a password unlinks every identity, which is recorded and mailed', async () => {
+    const [user, person, agent] = [await newUser(), newPerson(), uniqueAgent()];
+    await linkTo(user, person);
+    await linkTo(user);
+
+    const password = 'a password of the admin';
+    const headers = { 'user-agent': agent };
+    const json = { name: 'Ada', password };
+    const { id } = user;
+    const set = await api('PUT', `/api/users/${id}`, { token: adminToken, json, headers });
+
+    expect(set.status).toBe(200);
+    expect(decodeJwt((await signIn(person)).body.token).id).not.toBe(user.id);
+    expect(await identitiesOf(await logIn(api, { ...user, password }))).toEqual([]);
+    const details = JSON.stringify({ fields: ['name', 'password', 'identities'] });
+    expect(await entriesOf(service, agent)).toMatchObject([{ action: 'UPDATE', details }]);
+    const subject = 'Your password and the sign-in by another provider were changed';
+    await expect.poll(() => mailed(user.email, subject)).toBe(1);
+  });
+});
+
+describe('GET /api/users/{id}', () => {
+  it('shows admins the identities and the second factor of a user, and nobody else', async () => {
+    const user = await newUser();
+    const { body: linked } = await linkTo(user);
+    const shown = (token: string) => api('GET', `/api/users/${user.id}`, { token });
+    const before = await shown(adminToken);
+    await enrol(api, user);
+    const after = await shown(adminToken);
+
+    const factor = { enabled: false, recovery_codes_left: 0 };
+    expect(before.body).toMatchObject({ id: user.id, identities: [linked] });
+    expect(before.body.second_factor).toEqual(factor);
+    expect(after.body.second_factor).toEqual({ enabled: true, recovery_codes_left: 10 });
+    const { token } = await newUser();
+    for (const { body } of [await shown(user.token), await shown(token)]) {
+      expect(body).not.toHaveProperty('identities');
+      expect(body).not.toHaveProperty('second_factor');
+    }
+  });
+
+  it('shows an admin who has neither that there is none', async () => {
+    const id = decodeJwt(adminToken).id;
+
+    const { body } = await api('GET', `/api/users/${id}`, { token: adminToken });
+
+    const second_factor = { enabled: false, recovery_codes_left: 0 };
+    expect(body).toMatchObject({ role: 'admin', identities: [], second_factor });
   });
 });
 

@@ -2,20 +2,26 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
-import type { User } from '../contract.d.ts';
+import type { UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
-import { useLoad } from '../loading.ts';
 import { goBackTo } from '../router.ts';
 import { forgetSession } from '../session.ts';
 import { Dialog } from './dialog.tsx';
-import { Cancel, Field, Form, FormDialog } from './form.tsx';
-import { Loaded, tell } from './notice.tsx';
-import { changeUser, deleteUser, isOwn, PasswordForm, setSuspended } from './profile.tsx';
+import { Cancel, Field, FormDialog } from './form.tsx';
+import { tell } from './notice.tsx';
+import {
+  type Changed,
+  changeUser,
+  deleteUser,
+  isOwn,
+  PasswordForm,
+  setSuspended,
+} from './profile.tsx';
 import { Card } from './screen.tsx';
 
 interface AccessProps {
-  readonly user: User;
-  readonly changed: (user: User) => void;
+  readonly user: UserDetails;
+  readonly changed: Changed;
 }
 
 interface DialogProps extends AccessProps {
@@ -48,10 +54,10 @@ const ChangeRole = ({ user, changed, close }: DialogProps) => {
   };
   const { text, done, ...titles } = texts[role];
   const change = async () => {
-    const answered = await changeUser(user.id, { role });
+    await changeUser(user.id, { role });
     tell(done);
     if (isOwn(user)) return forgetSession('You are no longer an admin.');
-    changed(answered);
+    await changed();
     close();
   };
   return (
@@ -77,8 +83,8 @@ const SetPassword = ({ user, changed, close }: DialogProps) => (
   <Dialog title={`Set a password for ${user.name}`} close={close}>
     <PasswordForm
       user={user}
-      changed={(answered) => {
-        changed(answered);
+      changed={async () => {
+        await changed();
         close();
       }}
       beside={<Cancel close={close} />}
@@ -146,7 +152,8 @@ const Suspend = ({ user, changed, close }: DialogProps) => {
   const isSuspended = user.suspended_at !== undefined;
   const title = isSuspended ? 'Lift the suspension' : 'Suspend the user';
   const change = async () => {
-    changed(await setSuspended(user, !isSuspended));
+    await setSuspended(user, !isSuspended);
+    await changed();
     tell(`${user.name} is ${isSuspended ? 'no longer suspended' : 'suspended'}.`);
     close();
   };
@@ -160,52 +167,49 @@ const Suspend = ({ user, changed, close }: DialogProps) => {
 };
 
 const RemoveFactor = ({ user, changed, close }: DialogProps) => {
-  const params = { path: { id: user.id } };
-  const factor = useLoad(`factor ${user.id}`, () =>
-    send(api.GET('/api/users/{id}/second-factor', { params })),
-  );
   const remove = async () => {
+    const params = { path: { id: user.id } };
     await send(api.DELETE('/api/users/{id}/second-factor', { params }));
+    await changed();
     tell(`${user.name} signs in without a code.`);
-    changed(user);
     close();
   };
   return (
-    <Dialog title={`The second factor of ${user.name}`} close={close}>
-      <Loaded what="The second factor" from={factor}>
-        {({ enabled, recovery_codes_left: left }) =>
-          enabled ? (
-            <Form
-              act={remove}
-              failed="The second factor was not removed"
-              submit="Remove"
-              isDangerous
-              beside={<Cancel close={close} />}
-            >
-              <p>
-                It is enabled, with {counted(left, 'recovery code')} left. Without it {user.name}{' '}
-                signs in by the password alone: make sure that you know who asks. All sessions of
-                the user end.
-              </p>
-            </Form>
-          ) : (
-            <p>{user.name} has no second factor.</p>
-          )
-        }
-      </Loaded>
-    </Dialog>
+    <FormDialog
+      title="Remove the second factor"
+      act={remove}
+      failed="The second factor was not removed"
+      submit="Remove"
+      isDangerous
+      close={close}
+    >
+      <p>
+        Without it {user.name} signs in by the password alone: make sure that you know who asks. All
+        sessions of the user end.
+      </p>
+    </FormDialog>
   );
 };
 
 interface Deed {
   readonly title: string;
   readonly text: string;
-  readonly button: string;
+  /** Absent: there is nothing to do. */
+  readonly button?: string | undefined;
   readonly Open: (props: DialogProps) => ComponentChildren;
   readonly isOffered?: boolean;
 }
 
-const deedsFor = (user: User): readonly Deed[] => [
+/** What is known of a second factor, and whether it can be removed. */
+const factorOf = ({ second_factor: factor }: UserDetails): Pick<Deed, 'text' | 'button'> =>
+  factor?.enabled
+    ? {
+        text: `Enabled, ${counted(factor.recovery_codes_left, 'recovery code')} left.`,
+        button: 'Remove',
+      }
+    : { text: 'There is none.' };
+
+const deedsFor = (user: UserDetails): readonly Deed[] => [
   {
     title: 'Role',
     ...(user.role === 'admin'
@@ -228,8 +232,7 @@ const deedsFor = (user: User): readonly Deed[] => [
   },
   {
     title: 'Second factor',
-    text: 'For a user who has lost the app and the recovery codes.',
-    button: 'View or remove',
+    ...factorOf(user),
     Open: RemoveFactor,
     isOffered: settings.secondFactor !== 'off' && !isOwn(user),
   },
@@ -258,13 +261,15 @@ export const Access = (props: AccessProps) => {
                 <strong>{deed.title}</strong>
                 <p class="muted">{deed.text}</p>
               </div>
-              <button
-                type="button"
-                class={deed.Open === DeleteUser ? 'danger' : undefined}
-                onClick={() => setOpen(deed)}
-              >
-                {deed.button}
-              </button>
+              {deed.button && (
+                <button
+                  type="button"
+                  class={deed.Open === DeleteUser ? 'danger' : undefined}
+                  onClick={() => setOpen(deed)}
+                >
+                  {deed.button}
+                </button>
+              )}
             </li>
           ))}
       </ul>

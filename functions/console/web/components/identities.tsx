@@ -1,10 +1,13 @@
-/** The identities by which whoever is signed in logs in, where there are any. */
+/** The identities by which a user logs in, where there are any. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, send, settings } from '../api.ts';
-import type { Identity } from '../contract.d.ts';
+import type { Identity, IdentityRemoval, UserDetails } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 import { FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
+import { type Changed, isOwn } from './profile.tsx';
+import { CodeField, OwnPassword } from './second-factor.tsx';
 import { type Column, Table } from './table.tsx';
 import { Time } from './text.tsx';
 
@@ -22,55 +25,105 @@ const columnsFor = (unlink: (identity: Identity) => void): readonly Column<Ident
   },
 ];
 
-/** Asks before an identity is unlinked. */
-const Unlink = ({ identity, close }: { identity: Identity; close: () => void }) => {
+interface IdentitiesProps {
+  readonly user: UserDetails;
+  readonly changed: Changed;
+}
+
+interface UnlinkProps extends IdentitiesProps {
+  readonly identity: Identity;
+  readonly close: () => void;
+}
+
+const unlinking = {
+  title: 'Unlink the identity',
+  failed: 'Nothing was unlinked',
+  submit: 'Unlink',
+  isDangerous: true,
+} as const;
+
+/** Asks an admin before an identity of a user is unlinked. */
+const Unlink = ({ user, identity: { id: identity, issuer }, changed, close }: UnlinkProps) => {
   const act = async () => {
-    const path = { identity: identity.id };
-    await send(api.DELETE('/api/identities/{identity}', { params: { path } }));
+    const params = { path: { id: user.id, identity } };
+    await send(api.DELETE('/api/users/{id}/identities/{identity}', { params }));
+    await changed();
     tell('The identity is unlinked.');
     close();
   };
   return (
-    <FormDialog
-      title="Unlink the identity"
-      act={act}
-      failed="Nothing was unlinked"
-      submit="Unlink"
-      isDangerous
-      close={close}
-    >
-      <p>{identity.issuer} will not log you in any more. All your other sessions end.</p>
+    <FormDialog {...unlinking} act={act} close={close}>
+      <p>
+        {issuer} will not log {user.name} in any more. All sessions of the user end.
+      </p>
     </FormDialog>
   );
 };
 
-const IdentitiesOfCaller = () => {
+/** The same of whoever is signed in, who confirms it. */
+const UnlinkOwn = ({ user, identity: { id: identity, issuer }, changed, close }: UnlinkProps) => {
+  const act = async (body: IdentityRemoval) => {
+    const params = { path: { identity } };
+    await send(api.POST('/api/identities/{identity}/removals', { params, body }));
+    await changed();
+    tell('The identity is unlinked.');
+    close();
+  };
+  return (
+    <FormDialog {...unlinking} act={act} close={close}>
+      <p>{issuer} will not log you in any more. All your other sessions end.</p>
+      <OwnPassword />
+      {user.second_factor?.enabled && <CodeField />}
+    </FormDialog>
+  );
+};
+
+interface ListProps extends IdentitiesProps {
+  readonly rows: readonly Identity[];
+  readonly Ask: (props: UnlinkProps) => ComponentChildren;
+}
+
+const List = ({ rows, Ask, ...props }: ListProps) => {
+  const [asked, setAsked] = useState<Identity>();
+  return (
+    <>
+      <Table
+        caption="Identities"
+        columns={columnsFor(setAsked)}
+        rows={rows}
+        keyOf={({ id }) => id}
+        empty="No identity of another issuer is linked to this account."
+      />
+      {asked && <Ask {...props} identity={asked} close={() => setAsked(undefined)} />}
+    </>
+  );
+};
+
+/** Those of whoever is signed in, which are shown without the role of an admin too. */
+const OwnIdentities = ({ user, changed }: IdentitiesProps) => {
   const identities = useLoad(
     'identities',
     async () => (await send(api.GET('/api/identities'))).data,
   );
-  const [asked, setAsked] = useState<Identity>();
-  const close = () => {
-    setAsked(undefined);
-    identities.reload();
+  const changedHere = async () => {
+    await identities.reload();
+    await changed();
   };
   return (
-    <section class="stack">
-      <h2>Identities</h2>
-      <Loaded what="The identities" from={identities}>
-        {(rows) => (
-          <Table
-            caption="Identities"
-            columns={columnsFor(setAsked)}
-            rows={rows}
-            keyOf={({ id }) => id}
-            empty="No identity of another issuer is linked to this account."
-          />
-        )}
-      </Loaded>
-      {asked && <Unlink identity={asked} close={close} />}
-    </section>
+    <Loaded what="The identities" from={identities}>
+      {(rows) => <List rows={rows} Ask={UnlinkOwn} user={user} changed={changedHere} />}
+    </Loaded>
   );
 };
 
-export const Identities = () => settings.identities && <IdentitiesOfCaller />;
+export const Identities = (props: IdentitiesProps) =>
+  settings.identities && (
+    <section class="stack">
+      <h2>Identities</h2>
+      {isOwn(props.user) ? (
+        <OwnIdentities {...props} />
+      ) : (
+        <List {...props} rows={props.user.identities ?? []} Ask={Unlink} />
+      )}
+    </section>
+  );

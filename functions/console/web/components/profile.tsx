@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
-import type { User, UserChanges } from '../contract.d.ts';
+import type { User, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { renameSession, signedIn } from '../session.ts';
@@ -12,8 +12,11 @@ import { tell } from './notice.tsx';
 import { Badge, CopyButton, Time } from './text.tsx';
 
 /** @throws {Failure} */
-export const changeUser = (id: number, body: UserChanges): Promise<User> =>
-  send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
+export const changeUser = async (id: number, body: UserChanges): Promise<User> => {
+  const user = await send(api.PUT('/api/users/{id}', { params: { path: { id } }, body }));
+  if (isOwn(user)) renameSession(user.email);
+  return user;
+};
 
 /** Deletes a user. @throws {Failure} */
 export const deleteUser = async ({ id }: Pick<User, 'id'>): Promise<void> => {
@@ -36,20 +39,22 @@ export const setSuspended = async (user: User, isSuspended: boolean): Promise<Us
 
 export const isOwn = ({ id }: Pick<User, 'id'>): boolean => signedIn.get().session?.id === id;
 
+/** Shows a user who was changed as the user is then. */
+export type Changed = () => Promise<void>;
+
 /**
  * Loads a user.
- * @returns with it `changed`, to be called with the user after a change, and `changes`, their number:
- * a change may have ended sessions
+ * @returns with it `changed`, which loads the user again, and `changes`, their number: a change may have
+ * ended sessions
  */
 export const useUser = (id: number) => {
-  const { update, ...loaded } = useLoad(`user ${id}`, () =>
+  const loaded = useLoad<UserDetails>(`user ${id}`, () =>
     send(api.GET('/api/users/{id}', { params: { path: { id } } })),
   );
   const [changes, setChanges] = useState(0);
-  const changed = (user: User) => {
-    update(() => user);
+  const changed: Changed = async () => {
+    await loaded.reload();
     setChanges((before) => before + 1);
-    if (isOwn(user)) renameSession(user.email);
   };
   return { ...loaded, changes, changed };
 };
@@ -97,7 +102,7 @@ export const UserFacts = ({ user }: UserProps) => (
 const asksPassword = (user: User) => settings.sessions && isOwn(user);
 
 interface FormProps extends UserProps {
-  readonly changed: (user: User) => void;
+  readonly changed: Changed;
 }
 
 /** The form for a name and an address. */
@@ -108,8 +113,8 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
       ...(name === user.name ? {} : { name }),
       ...(email === user.email ? {} : { email, ...rest }),
     });
+    await changed();
     setAsks(false);
-    changed(answered);
     tell(
       email === answered.email
         ? 'The changes are saved.'
@@ -143,7 +148,10 @@ export const passwordRule =
 
 const consequenceOf = (user: User): string => {
   if (!settings.sessions) return 'Tokens that were given before stay valid.';
-  return isOwn(user) ? 'All your other sessions end.' : 'All sessions of the user end.';
+  if (isOwn(user)) return 'All your other sessions end.';
+  return settings.identities
+    ? 'All sessions of the user end, and all identities are unlinked.'
+    : 'All sessions of the user end.';
 };
 
 interface PasswordFormProps extends FormProps {
@@ -153,9 +161,9 @@ interface PasswordFormProps extends FormProps {
 /** The form for a new password. */
 export const PasswordForm = ({ user, changed, beside }: PasswordFormProps) => {
   const set = async (body: UserChanges) => {
-    const answered = await changeUser(user.id, body);
+    await changeUser(user.id, body);
+    await changed();
     tell(`The password of ${user.name} is set.`);
-    changed(answered);
   };
   return (
     <Form

@@ -14,6 +14,7 @@ import { useLoad } from '../loading.ts';
 import { signedIn } from '../session.ts';
 import { CurrentPassword, Field, Form, FormDialog, UserNameOf } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
+import type { Changed } from './profile.tsx';
 import { CopyButton } from './text.tsx';
 
 /** A code of the app, or a recovery code. */
@@ -30,7 +31,8 @@ export const CodeField = ({ hint = 'From the app, or a recovery code.' }: { hint
   />
 );
 
-const OwnPassword = () => (
+/** The password of whoever is signed in, with the address for password managers. */
+export const OwnPassword = () => (
   <>
     <UserNameOf email={signedIn.get().session?.email ?? ''} />
     <CurrentPassword />
@@ -187,15 +189,15 @@ const Enabled = ({ left, done }: EnabledProps) => {
 };
 
 /** The second factor of whoever is signed in. A change of it ends the other sessions. */
-export const OwnFactor = ({ changed }: { changed: () => void }) => {
+export const OwnFactor = ({ changed }: { changed: Changed }) => {
   const factor = useLoad('own factor', () => send(api.GET('/api/second-factor')));
   const [enrolment, setEnrolment] = useState<SecondFactorEnrolment>();
   const [codes, setCodes] = useState<readonly string[]>();
   const done: EnabledProps['done'] = (renewed) => {
     setEnrolment(undefined);
     setCodes(renewed?.recoveryCodes);
-    factor.reload();
-    changed();
+    void factor.reload();
+    void changed();
   };
   if (codes) return <RecoveryCodes codes={codes} done={() => setCodes(undefined)} />;
   if (enrolment) return <Confirm {...enrolment} done={done} />;

@@ -26,11 +26,11 @@ export const Account = () => {
               </Card>
               {settings.secondFactor !== 'off' && (
                 <Card title="Second factor">
-                  <OwnFactor changed={() => changed(user)} />
+                  <OwnFactor changed={changed} />
                 </Card>
               )}
             </div>
-            <Identities />
+            <Identities user={user} changed={changed} />
             <Sessions key={changes} id={id} />
           </>
         )}

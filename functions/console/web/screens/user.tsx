@@ -1,5 +1,6 @@
 import { Access } from '../components/access.tsx';
 import { Entries } from '../components/entries.tsx';
+import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
 import { ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
@@ -51,6 +52,7 @@ export const User = ({ id }: { id: number }) => {
                 <ProfileForm user={user} changed={changed} />
               </Card>
               <Access user={user} changed={changed} />
+              <Identities user={user} changed={changed} />
               <Sessions key={changes} id={id} />
             </>
           )}
