@@ -1,4 +1,5 @@
 import type { Context } from 'aws-lambda';
+import * as asked from '../../lib/seal/asked.ts';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
@@ -13,6 +14,7 @@ const openSealing = async (): Promise<Sealing> => ({
   interval: config.auditSealInterval,
   archiveDays: config.auditArchiveDays,
   shown: shownHeader,
+  asked,
 });
 
 /** Kept from run to run of this process. */

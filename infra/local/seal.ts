@@ -1,5 +1,6 @@
 /** One run of the sealer, which `npm start` gives a process of its own (sealing.ts). */
 import { existsSync } from 'node:fs';
+import * as asked from '../../lib/seal/asked.ts';
 import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import { folderArchive } from '../../lib/seal/folder.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
@@ -10,7 +11,7 @@ const [folder = '', interval = ''] = process.argv.slice(2);
 const signer = signerIn(folder);
 if (!signer) process.exit(1);
 const archive = folderArchive(archiveFolder(folder));
-const common = { source: auditEntries, shown: shownHeader };
+const common = { source: auditEntries, shown: shownHeader, asked };
 const sealing = { archive, signer, interval: Number(interval), ...common };
 await runSealer(sealing, new Date()).catch((error) => {
   if (existsSync(folder)) logFailure(error);

@@ -1,25 +1,38 @@
-/** A run of the sealer: it seals, and once a day checks a part of what is sealed. */
+/** A run of the sealer: it seals, and checks the newest two days and a part of what is older. */
 import { namedError } from '../errors.ts';
 import { auditTrailBroken, describeFault, logError } from '../log.ts';
 import { dayInMilliseconds } from '../time.ts';
-import { BrokenTrail, listFiles, readHeaderOf } from './archive.ts';
+import { ahead, BrokenTrail, listFiles, readHeaderOf } from './archive.ts';
 import type { Finding } from './finding.ts';
-import { type Check, fileName, isSigned, type SignedHeader, timeBefore } from './header.ts';
+import {
+  type Check,
+  fileName,
+  isSigned,
+  maxNamed,
+  type NamedFinding,
+  type SignedHeader,
+  timeBefore,
+} from './header.ts';
+import { timeIn } from './line.ts';
+import { isCheckDue, isPartDue } from './schedule.ts';
 import { type Sealed, type Sealing, seal } from './sealer.ts';
 import { verifyTrail } from './verify.ts';
 
 /** Days within which the whole archive is checked once. */
 const rotation = 30;
 
-/** How many findings a log line names. */
-const maxNamed = 20;
+/** Milliseconds for which a finding stands: by then the file of an old one has been checked again. */
+const standing = (rotation + 1) * dayInMilliseconds;
 
-type Named = Pick<Finding, 'kind' | 'subject'>;
+/** How many findings a log line names. */
+const maxLogged = 20;
+
+type Named = Pick<NamedFinding, 'kind' | 'subject'>;
 
 const logBroken = (faults: number, named: readonly Named[]): void =>
   logError(auditTrailBroken, {
     faults,
-    findings: named.slice(0, maxNamed).map(({ kind, subject }) => ({ kind, subject })),
+    findings: named.slice(0, maxLogged).map(({ kind, subject }) => ({ kind, subject })),
   });
 
 const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
@@ -27,16 +40,15 @@ const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.
 /** The numbers of the files of the last two days, and of those before, oldest first. */
 const splitFiles = async (sealing: Sealing, now: Date) => {
   const since = timeBefore(now.toISOString(), 2 * dayInMilliseconds);
-  const [recent, older]: [number[], number[]] = [[], []];
-  const isRecent = async (number: number) => {
-    const { header } = await readHeaderOf(trailOf(sealing), number);
-    return !isSigned(header) || header.until > since;
-  };
-  for await (const { number } of listFiles(trailOf(sealing))) {
-    if (older.length === 0 && (await isRecent(number))) recent.push(number);
-    else older.push(number);
+  const trail = trailOf(sealing);
+  const numbers: number[] = [];
+  for await (const { number } of listFiles(trail)) numbers.push(number);
+  let count = 0;
+  for await (const { header } of ahead(numbers, (number) => readHeaderOf(trail, number))) {
+    if (isSigned(header) && header.until <= since) break;
+    count += 1;
   }
-  return { recent: recent.reverse(), older: older.reverse() };
+  return { recent: numbers.slice(0, count).reverse(), older: numbers.slice(count).reverse() };
 };
 
 /**
@@ -53,58 +65,118 @@ const nextPart = (
   return (behind.length < count ? older : behind).slice(0, count);
 };
 
+/** A finding as a header may name it, whatever an id is. */
+const printable = ({ kind, subject }: Named): Named => ({
+  kind,
+  subject: subject.replace(/[^ -~]/g, '?').slice(0, 64),
+});
+
+const isAmong = (all: readonly Named[], { kind, subject }: Named): boolean =>
+  all.some((each) => each.kind === kind && each.subject === subject);
+
+/** Says what a check has found, unless the check before it has said the same. */
+const tell = (before: Check | null, found: number, named: readonly Named[]): void => {
+  const isTold = found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
+  if (!isTold) logBroken(found, named);
+};
+
+/** What a check has found, and what stands of checks before it. */
+const findingsOf = (
+  before: Check | null,
+  now: Date,
+  { found, named }: { found: number; named: readonly Named[] },
+): Pick<Check, 'findings' | 'named' | 'found'> => {
+  const at = now.toISOString();
+  const own = named.slice(0, maxNamed).map((each) => ({ ...printable(each), at }));
+  const stands = (each: NamedFinding) =>
+    !isAmong(own, each) && Math.abs(now.getTime() - Date.parse(each.at)) < standing;
+  // Where not all are named, an earlier one may be among the others.
+  const earlier = found > own.length ? [] : (before?.named ?? []).filter(stands);
+  return {
+    findings: found + earlier.length,
+    named: [...own, ...earlier].slice(0, maxNamed),
+    found: found > 0 ? at : (before?.found ?? null),
+  };
+};
+
+interface Checking {
+  /** The outcome of the last check. */
+  readonly before: Check | null;
+  /** What the run has found already. */
+  readonly noticed: readonly Named[];
+  readonly isOver: () => boolean;
+}
+
 /**
- * Checks the last two days, and the next part of what is older.
- * @param before the outcome of the last check
+ * Checks the last two days, and once a day the next part of what is older.
  * @throws Error `OutOfTime` when there is not enough time for the last two days
  */
 const check = async (
   sealing: Sealing,
   now: Date,
-  { before, isOver }: { before: Check | null; isOver: () => boolean },
+  { before, noticed, isOver }: Checking,
 ): Promise<Check> => {
   const named: Named[] = [];
-  let findings = 0;
+  let found = 0;
   const verify = (part: { first: number; last?: number }) =>
     verifyTrail(
       { ...trailOf(sealing), source: sealing.source, now: now.getTime(), isOver, ...part },
       (finding) => {
-        findings += 1;
-        if (named.length < maxNamed) named.push(finding);
+        found += 1;
+        if (named.length < maxLogged) named.push(finding);
       },
     );
+  const at = now.toISOString();
   try {
     const files = await splitFiles(sealing, now);
-    await verify({ first: files.recent[0] ?? 1 });
+    const [first = 1] = files.recent;
+    const { last, entries, newest } = await verify({ first });
     if (isOver()) throw namedError('OutOfTime');
-    const [first, ...more] = nextPart(files, before?.last ?? 0);
-    let { last, found } = before ?? { last: 0, found: null };
-    if (first !== undefined) ({ last } = await verify({ first, last: more.at(-1) ?? first }));
-    const at = now.toISOString();
-    if (findings > 0) found = at;
-    return { at, first: first ?? 1, last, findings, found };
+    let part = before?.part ?? null;
+    if (isPartDue(part, sealing.interval, now)) {
+      const [begin, ...more] = nextPart(files, part?.last ?? 0);
+      const checked = begin && (await verify({ first: begin, last: more.at(-1) ?? begin }));
+      part = { at, first: begin ?? 1, last: checked ? checked.last : (part?.last ?? 0) };
+    }
+    const all = { found: found + noticed.length, named: [...noticed, ...named] };
+    return {
+      at,
+      first,
+      last,
+      // A full file ends at the key of an entry, which need not begin with a time.
+      until: timeIn(newest?.until ?? '') ?? newest?.at ?? at,
+      entries,
+      later: 0,
+      part,
+      ...findingsOf(before, now, all),
+    };
   } finally {
-    if (findings > 0) logBroken(findings, named);
+    tell(before, found, named);
   }
 };
 
-const named = (kind: Named['kind'], number: number): Named => ({
+const named = (kind: Finding['kind'], number: number): Named => ({
   kind,
   subject: `file ${number} (${fileName(number)})`,
 });
 
-/** Says that files behind the newest one are not signed, or that the file that was the newest is gone. */
-const warn = ({ end }: Sealed, remembered: SignedHeader | undefined): void => {
-  const all = [...end.taken].map((number) => named('foreign', number));
+/**
+ * Says that files behind the newest one are not signed, or that the file that was the newest is gone.
+ * @returns that it is gone, which no check finds once another file has its number
+ */
+const warn = ({ end }: Sealed, remembered: SignedHeader | undefined): readonly Named[] => {
+  const foreign = [...end.taken].map((number) => named('foreign', number));
   const { number = 0 } = remembered ?? {};
-  if (number > (end.newest?.number ?? 0)) all.push(named('missing', number));
+  const gone = number > (end.newest?.number ?? 0) ? [named('missing', number)] : [];
+  const all = [...foreign, ...gone];
   if (all.length > 0) logBroken(all.length, all);
+  return gone;
 };
 
-/** That a header cannot be shown, or read where it is shown, does not matter to the seal. */
-const attempt = <T>(work: Promise<T> | undefined): Promise<T | undefined> | undefined =>
-  work?.catch((error) => {
-    logError('audit-seal-not-shown', describeFault(error));
+/** That the users table cannot be read or written does not matter to the seal. */
+const attempt = <T>(event: string, work: Promise<T> | undefined): Promise<T | undefined> =>
+  Promise.resolve(work).catch((error) => {
+    logError(event, describeFault(error));
     return undefined;
   });
 
@@ -112,7 +184,7 @@ const attempt = <T>(work: Promise<T> | undefined): Promise<T | undefined> | unde
 const timeOfFile = 120_000;
 
 /**
- * Seals, and then checks a part of what is sealed, if a day has passed since the last check; its outcome
+ * Seals, and then checks what is sealed, if that is due or somebody asks for it; the outcome
  * stands in one more file, and in all after it. Findings are logged as `audit-trail-broken`.
  * @param remaining milliseconds that are left; absent: no limit
  * @throws what {@link seal} and the stores throw; Error `OutOfTime`
@@ -122,18 +194,22 @@ export const runSealer = async (
   now: Date,
   { remaining = () => Number.POSITIVE_INFINITY }: { remaining?: () => number } = {},
 ): Promise<void> => {
+  const { shown, asked, signer, interval } = sealing;
+  const show = ({ line }: SignedHeader) => attempt('audit-seal-not-shown', shown?.write(line));
   const isOver = () => remaining() < timeOfFile;
-  const remembered = await attempt(sealing.shown?.read(sealing.signer.publicKey));
+  const remembered = await attempt('audit-seal-not-shown', shown?.read(signer.publicKey));
   const sealed = await seal(sealing, now, { isOver });
-  warn(sealed, remembered);
-  await attempt(sealing.shown?.write(sealed.newest.line));
-  const { newest: before } = sealed.end;
-  const isDue =
-    before && now.getTime() - Date.parse(before.check?.at ?? '1970-01-01') >= dayInMilliseconds;
-  if (!isDue || !sealed.isCaughtUp || isOver()) return;
-  const outcome = await check(sealing, now, { before: before.check, isOver });
+  const noticed = warn(sealed, remembered);
+  await show(sealed.newest);
+  if (!sealed.isCaughtUp || isOver()) return;
+  const { check: before } = sealed.newest;
+  const mark = await attempt('audit-check-not-read', asked?.read());
+  const isDue = sealed.end.newest !== undefined && isCheckDue(before, interval, now);
+  if (!isDue && mark === undefined && noticed.length === 0) return;
+  const outcome = await check(sealing, now, { before, noticed, isOver });
   const { newest } = await seal(sealing, now, { check: outcome, isOver });
-  await attempt(sealing.shown?.write(newest.line));
+  await show(newest);
+  if (mark !== undefined) await attempt('audit-check-not-read', asked?.remove(mark));
 };
 
 /** Logs why a run has failed. */

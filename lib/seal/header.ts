@@ -15,6 +15,32 @@ const number = (least = 0, most = Number.MAX_SAFE_INTEGER) =>
 /** The greatest number of a file: names have ten digits. */
 const maxNumber = 9_999_999_999;
 
+/** How many findings a header names. */
+export const maxNamed = 10;
+
+/** The outcome of the sealer's own check, with what stands of earlier ones. */
+const check = v.object({
+  at: time,
+  first: number(1),
+  last: number(),
+  until: time,
+  entries: number(),
+  later: number(),
+  part: v.nullable(v.object({ at: time, first: number(1), last: number() })),
+  findings: number(),
+  named: v.pipe(
+    v.array(
+      v.object({
+        kind: v.pipe(v.string(), v.regex(/^[a-z]{1,16}$/)),
+        subject: v.pipe(v.string(), v.regex(/^[ -~]{1,64}$/)),
+        at: time,
+      }),
+    ),
+    v.maxLength(maxNamed),
+  ),
+  found: v.nullable(time),
+});
+
 /** The fields of a header, in the order in which they are written. */
 const form = v.object({
   format: v.literal(3),
@@ -30,15 +56,7 @@ const form = v.object({
   length: number(0, 2 ** 27),
   sha256: hash,
   archive_days: number(0, 36_500),
-  check: v.nullable(
-    v.object({
-      at: time,
-      first: number(1),
-      last: number(),
-      findings: number(),
-      found: v.nullable(time),
-    }),
-  ),
+  check: v.nullable(check),
   key: hash,
 });
 
@@ -55,8 +73,10 @@ export const tallyLine = (tally: Tally, { created_at }: Item): void => {
   if (!tally.newest || created_at > tally.newest) tally.newest = created_at;
 };
 
-/** The outcome of the sealer's own check. */
-export type Check = NonNullable<Header['check']>;
+export type Check = v.InferOutput<typeof check>;
+
+/** A finding that a header names, and when a check had it last. */
+export type NamedFinding = Check['named'][number];
 
 /** A header as it stands in a file. */
 export interface SignedHeader extends Header {

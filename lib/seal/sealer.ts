@@ -38,6 +38,13 @@ export interface Sealing {
     write(line: string): Promise<unknown>;
     read(publicKey: KeyObject): Promise<SignedHeader | undefined>;
   };
+  /** Where an admin asks for a check. */
+  readonly asked?: {
+    /** @returns the mark that somebody asks; undefined when nobody does */
+    read(): Promise<string | undefined>;
+    /** Removes the mark, unless it is another one by now. */
+    remove(mark: string): Promise<unknown>;
+  };
 }
 
 const defaultSize = 100_000;
@@ -166,7 +173,7 @@ const nextHeader = (
     length: lines.length,
     sha256: sha256(lines).toString('hex'),
     archive_days: archiveDays,
-    check,
+    check: check && { ...check, later: check.later + count },
     key: fingerprintOf(signer.publicKey),
   };
   return signHeader(header, signer);
@@ -217,9 +224,11 @@ const sealRun = async (
 ): Promise<Sealed | undefined> => {
   const { end } = run;
   let newest = end.newest;
+  let last = check ?? null;
   do {
-    newest = await sealNext(run, newest, check ?? null);
+    newest = await sealNext(run, newest, last);
     if (!newest) return undefined;
+    last = newest.check;
   } while (!run.next?.done && !isOver());
   return { newest, end, isCaughtUp: run.next?.done === true };
 };

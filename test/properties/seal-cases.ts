@@ -19,6 +19,7 @@ import { indexKeys } from '../../lib/audit/record.ts';
 import { memberOf } from '../../lib/seal/archive.ts';
 import { localSigner, makeKey } from '../../lib/seal/folder.ts';
 import {
+  type Check,
   fileName,
   fingerprintOf,
   type SignedHeader,
@@ -370,6 +371,21 @@ const fifth = gunzipSync(linesOf(sound, 5)).toString();
 const [inFifth = ''] = /(?<="id":)\d+/.exec(fifth) ?? [];
 const [, byUser0 = ''] = /"id":(\d+),.*"user_id":0/.exec(fifth) ?? [];
 
+const { at: at5 } = header(5);
+const checked: Check = {
+  at: at5,
+  first: 1,
+  last: 4,
+  until: at5,
+  entries: 7,
+  later: 0,
+  part: null,
+  findings: 0,
+  named: [],
+  found: null,
+};
+const finding = { kind: 'changed', subject: `{"N":"${'9'.repeat(56)}"}`, at: at5 };
+
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 
 /** What only the holder of the key can do. */
@@ -436,8 +452,33 @@ export const keyCases: readonly SealCase[] = [
   ),
   withKey('a line separator in its header', [], { header: { until: `${header(5).until}\u2028` } }),
   withKey('a check of no file', [], {
-    header: { check: { at: header(5).at, first: 2 ** 53 - 1, last: 0, findings: 0, found: null } },
+    header: { check: { ...checked, first: 2 ** 53 - 1, last: 0 } },
   }),
+  withKey('a check that names as much as it may', [], {
+    header: {
+      check: {
+        ...checked,
+        part: { at: at5, first: 1, last: 0 },
+        named: Array(10).fill(finding),
+        found: at5,
+      },
+    },
+  }),
+  ...Object.entries({
+    'eleven findings': { named: Array(11).fill(finding) },
+    'a subject of 65 characters': { named: [{ ...finding, subject: 'x'.repeat(65) }] },
+    'a subject beyond ASCII': { named: [{ ...finding, subject: 'ü' }] },
+    'a kind that is none': { named: [{ ...finding, kind: 'Changed' }] },
+    'a finding of no time': { named: [{ ...finding, at: '2026-02-30T00:00:00.000Z' }] },
+    'an end that is no time': { until: `${at5}#7` },
+    'a part of no file': { part: { at: at5, first: 0, last: 0 } },
+    'a part of no time': { part: { at: '', first: 1, last: 0 } },
+    'a member more': { more: 1 },
+  }).map(([title, more]) =>
+    withKey(`a check with ${title}`, ['foreign file 5'], {
+      header: { check: { ...checked, ...more } },
+    }),
+  ),
   withKey('no gzip at all', altered5, { gzip: () => Buffer.of() }),
   withKey('two members of lines', [], { gzip: (lines) => Buffer.concat([lines, gzipSync('')]) }),
   withKey('zeros after the lines', altered5, {

@@ -28,7 +28,11 @@ REPLAY = re.compile(r'"entries":\[([0-9]{1,16}(?:,[0-9]{1,16})*)\]')
 FAULTS = (ValueError, RecursionError, zlib.error)
 PLAIN = re.compile(r'0|-?[1-9][0-9]{0,15}')
 HASH, TEXT, WHEN, COUNT = '"[0-9a-f]{64}"', r'"(?:[^"\\]|\\.)*"', f'"{TIME.pattern}"', '(?:0|[1-9][0-9]*)'
-CHECK = f'{{"at":{WHEN},"first":{COUNT},"last":{COUNT},"findings":{COUNT},"found":(?:null|{WHEN})}}'
+PART = f'{{"at":{WHEN},"first":{COUNT},"last":{COUNT}}}'
+NAMED = f'{{"kind":"[a-z]{{1,16}}","subject":{TEXT},"at":{WHEN}}}'
+CHECK = (
+    f'{{"at":{WHEN},"first":{COUNT},"last":{COUNT},"until":{WHEN},"entries":{COUNT},"later":{COUNT},'
+    f'"part":(?:null|{PART}),"findings":{COUNT},"named":\\[(?:{NAMED}(?:,{NAMED}){{0,9}})?\\],"found":(?:null|{WHEN})}}')
 HEADER = re.compile(
     f'{{"format":3,"number":{COUNT},"previous":(?:null|{HASH}),"at":{WHEN},"interval":{COUNT},"from":{TEXT},'
     f'"until":{TEXT},"count":{COUNT},"oldest":(?:null|{WHEN}),"newest":(?:null|{WHEN}),"length":{COUNT},'
@@ -108,10 +112,14 @@ def read_header(path, own, key_file, key_hash):
     need(0 < n <= 16384 and data.startswith(before + raw + struct.pack('<II', zlib.crc32(raw), n)))
     need(HEADER.fullmatch(raw.decode('utf-8')))
     header = parse(raw[:-1].decode('utf-8'))
-    check = header['check'] or {'at': header['at'], 'first': 1, 'found': None}
+    check = header['check'] or {'at': header['at'], 'first': 1, 'until': None, 'part': None, 'named': [], 'found': None}
+    part = check['part'] or {'at': header['at'], 'first': 1}
     need(header['number'] == own and 1 <= own and 1 <= header['interval'] <= 86400 and header['length'] <= 2 ** 27
-         and header['archive_days'] <= 36500 and header['key'] == key_hash and check['first'] > 0)
-    times = [header['at'], header['oldest'], header['newest'], check['at'], check['found']]
+         and header['archive_days'] <= 36500 and header['key'] == key_hash and check['first'] > 0
+         and part['first'] > 0 and all(re.fullmatch('[ -~]{1,64}', each['subject']) for each in check['named']))
+    times = [header['at'], header['oldest'], header['newest'], check['at'], check['until'], check['found'],
+             part['at'],
+             *(each['at'] for each in check['named'])]
     need(all(time is None or millis(time) is not None for time in times))
     signed = raw[:raw.rindex(b',"signature"')] + b'}'
     need(is_signed(key_file, hashlib.sha256(signed).digest(), bytes.fromhex(header['signature'])))

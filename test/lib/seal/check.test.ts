@@ -44,27 +44,36 @@ const changeEntry = ({ source }: TestTrail, at: number): string => {
   return String(id);
 };
 
-/** The numbers of the files of a check, which may begin again at the beginning. */
-const numbersIn = (check: SignedHeader['check'] | undefined, end: number): readonly number[] => {
-  const { first = 1, last = 0 } = check ?? {};
-  const all = Array.from({ length: end }, (_, i) => i + 1);
-  return all.filter((number) =>
-    first <= last ? number >= first && number <= last : number >= first || number <= last,
-  );
+/** The numbers of the files of the part of a check. */
+const numbersIn = (check: SignedHeader['check'] | undefined): readonly number[] => {
+  const { first = 1, last = 0 } = check?.part ?? {};
+  return Array.from({ length: last - first + 1 }, (_, i) => first + i);
 };
 
 describe('The sealer’s own check', () => {
-  it('comes in the second run and then once a day, and its outcome stands in each header after it', async () => {
+  it('comes in the second run and then each hour, and its outcome stands in each header after it', async () => {
     const trail = makeTrail();
 
     const checks: (string | undefined)[] = [];
-    for (let run = 0; run < 5; run += 1) checks.push((await runAfter(trail, 12))?.check?.at);
+    for (let run = 0; run < 5; run += 1) checks.push((await runAfter(trail, 0.5))?.check?.at);
 
     const at = (hours: number) => new Date(Date.UTC(2026, 10, 22, 12 + hours)).toISOString();
-    expect(checks).toEqual([undefined, at(24), at(24), at(48), at(48)]);
+    expect(checks).toEqual([undefined, at(1), at(1), at(2), at(2)]);
     const last = headersOf(trail).at(-1);
-    expect(last?.check).toMatchObject({ findings: 0, found: null });
+    expect(last?.check).toMatchObject({ findings: 0, named: [], found: null });
     expect(logged).toEqual([]);
+  });
+
+  it('names within an hour what was done to an entry, and the name stands in the headers that follow', async () => {
+    const trail = await makeDays(2);
+    await runAfter(trail, 1);
+    const id = changeEntry(trail, -2);
+
+    const newest = await runAfter(trail, 1);
+
+    const at = new Date(trail.now).toISOString();
+    expect(newest?.check?.named).toEqual([{ kind: 'changed', subject: id, at }]);
+    expect((await runAfter(trail, 0.1))?.check?.named).toEqual(newest?.check?.named);
   });
 
   it('counts each finding once where all files are of the last two days', async () => {
@@ -74,7 +83,7 @@ describe('The sealer’s own check', () => {
 
     const newest = await runAfter(trail, 12);
 
-    expect(newest?.check).toMatchObject({ first: 1, last: 0, findings: 1 });
+    expect(newest?.check).toMatchObject({ first: 1, part: { first: 1, last: 0 }, findings: 1 });
     expect(logged).toMatchObject([{ faults: 1 }]);
   });
 
@@ -83,8 +92,8 @@ describe('The sealer’s own check', () => {
     const seen = new Set<number>();
 
     for (let days = 0; days < 31; days += 1) {
-      const { check, number = 0 } = (await runAfter(trail, 24)) ?? {};
-      for (const each of numbersIn(check, number)) seen.add(each);
+      const newest = await runAfter(trail, 24);
+      for (const each of numbersIn(newest?.check)) seen.add(each);
     }
 
     const old = headersOf(trail)
@@ -117,9 +126,98 @@ describe('The sealer’s own check', () => {
 
     expect(logged[0]?.findings).toMatchObject([{ kind: 'changed', subject: id }]);
     expect(headersOf(trail).at(-1)?.check).toMatchObject({
-      findings: 0,
+      findings: 1,
+      named: [{ kind: 'changed', subject: id }],
       found: expect.any(String),
     });
+  });
+
+  it('lets a finding stand while what it is about is checked again, and for no longer', async () => {
+    const trail = await makeDays(5);
+    const id = Number(changeEntry(trail, 3));
+    const isNamed = async () => ((await runAfter(trail, 24))?.check?.named ?? []).length === 1;
+    while (!(await isNamed()));
+    for (let days = 0; days < 33; days += 1) expect(await isNamed()).toBe(true);
+
+    trail.source.items.set(id, { ...trail.source.items.get(id), ip_address: null });
+    for (let days = 0; days < 35; days += 1) await runAfter(trail, 24);
+
+    const { check } = headersOf(trail).at(-1) ?? {};
+    expect(check).toMatchObject({ findings: 0, named: [], found: expect.any(String) });
+  });
+
+  it('names ten findings at most, counts all, and says them once while they stay the same', async () => {
+    const trail = await makeDays(2);
+    const ids = [...trail.source.items.keys()];
+    trail.source.items.delete(ids[3] ?? 0);
+    const one = (await runAfter(trail, 1))?.check;
+    await runAfter(trail, 1);
+    const toldOnce = logged.length;
+    for (let entry = 0; entry < 20; entry += 1) trail.add();
+    await runAfter(trail, 1);
+    for (const id of [...trail.source.items.keys()].slice(-20)) trail.source.items.delete(id);
+
+    const all = (await runAfter(trail, 1))?.check;
+
+    expect([one?.findings, one?.named.length, toldOnce]).toEqual([1, 1, 1]);
+    expect([all?.findings, all?.named.length]).toEqual([21, 10]);
+    expect(logged.at(-1)).toMatchObject({ faults: 21 });
+  });
+
+  it('names whatever an id is, so that nothing in an item stops the sealer', async () => {
+    const trail = await makeDays(2);
+    const id = { S: '\ud800"\n'.repeat(1000) };
+    trail.source.items.set(-1, { ...trail.source.items.get(Number(changeEntry(trail, 1))), id });
+
+    const check = (await runAfter(trail, 1))?.check;
+
+    expect(check?.named.map(({ subject }) => subject)).toContainEqual(
+      expect.stringMatching(/^[ -~]{64}$/),
+    );
+  });
+
+  it('says what it covered, and how many entries were sealed since', async () => {
+    const trail = await makeDays(10);
+
+    const checked = await runAfter(trail, 1);
+    const number = checked?.number ?? 0;
+    await runAfter(trail, 0.2);
+    const later = await runAfter(trail, 0.2);
+
+    expect(checked?.check).toMatchObject({
+      at: checked?.at,
+      first: number - 9,
+      last: number - 1,
+      until: headersOf(trail).at(number - 2)?.until,
+      entries: 5,
+      later: 0,
+    });
+    expect(later?.check).toEqual({ ...checked?.check, later: 2 });
+  });
+
+  it('comes each day where two days have more than 20,000 entries', async () => {
+    const trail = makeTrail();
+    for (let entry = 0; entry < 20_000; entry += 1) trail.add({}, trail.now - entry);
+    await runAfter(trail, 1);
+    const first = await runAfter(trail, 1);
+
+    const next: boolean[] = [];
+    for (let hours = 0; hours < 24; hours += 1) {
+      next.push((await runAfter(trail, 1))?.check?.at !== first?.check?.at);
+    }
+
+    expect(first?.check?.entries).toBeGreaterThan(20_000);
+    expect(next).toEqual([...Array(23).fill(false), true]);
+  });
+
+  it('comes again although a clock was ahead when it came last', async () => {
+    const trail = await makeDays(2);
+    trail.now += 400 * day;
+    await runAfter(trail, 1);
+    trail.now -= 400 * day;
+    const id = changeEntry(trail, 0);
+
+    expect((await runAfter(trail, 1))?.check?.named).toMatchObject([{ subject: id }]);
   });
 
   it('comes after sealing, and again in the next run when it failed', async () => {
@@ -148,7 +246,7 @@ describe('The sealer’s own check', () => {
       return left;
     };
     trail.now += day;
-    const before = headersOf(trail).at(-1)?.check?.last ?? 0;
+    const before = headersOf(trail).at(-1)?.check?.part?.last ?? 0;
 
     await expect(
       runSealer(trail, new Date(trail.now), { remaining: () => 100_000 }),
@@ -156,7 +254,7 @@ describe('The sealer’s own check', () => {
     await runSealer(trail, new Date(trail.now), { remaining });
 
     const { check } = headersOf(trail).at(-1) ?? {};
-    expect(check?.first).toBeGreaterThan(before);
+    expect(check?.part?.first).toBeGreaterThan(before);
     expect(check?.at).toBe(new Date(trail.now).toISOString());
   });
 });
@@ -167,7 +265,7 @@ describe('A run of the sealer', () => {
     const next = headersOf(trail).length + 1;
     trail.archive.files.set(fileName(next), Buffer.from('junk'));
 
-    await runAfter(trail, 1);
+    await runAfter(trail, 0.5);
 
     expect(logged).toEqual([
       expect.objectContaining({
@@ -189,17 +287,48 @@ describe('A run of the sealer', () => {
       },
     };
     const trail = Object.assign(makeTrail(), { shown });
-    for (let run = 0; run < 3; run += 1) await runAfter(trail, 1);
+    for (let run = 0; run < 3; run += 1) await runAfter(trail, 0.2);
     const newest = headersOf(trail).at(-1)?.number ?? 0;
     trail.archive.files.delete(fileName(newest));
 
-    const header = await runAfter(trail, 1);
+    const header = await runAfter(trail, 0.2);
 
-    expect(header?.number).toBe(newest);
+    expect(header?.number).toBe(newest + 1);
+    const subject = `file ${newest} (${fileName(newest)})`;
+    expect(header?.check?.named).toMatchObject([{ kind: 'missing', subject }]);
     expect(logged.map(({ findings }) => findings)).toEqual([
       [{ kind: 'missing', subject: `file ${newest} (${fileName(newest)})` }],
     ]);
     expect((await trail.verify()).findings).toEqual([]);
+  });
+
+  it('checks where somebody asks for it, and removes the mark once the outcome is in a header', async () => {
+    let mark: string | undefined = 'a';
+    const asked = {
+      read: async () => mark,
+      remove: async (given: string) => {
+        if (mark === given) mark = undefined;
+      },
+    };
+    const trail = Object.assign(makeTrail(), { asked });
+    const { byIds } = trail.source;
+    const fail = async () => {
+      throw new Error('The table cannot be read');
+    };
+    const checkedAt = async () => (await runAfter(trail, 0.1))?.check?.at;
+
+    expect(await checkedAt(), 'in the first run').toBe(new Date(trail.now).toISOString());
+    expect(mark).toBeUndefined();
+    const before = await checkedAt();
+    mark = 'b';
+    trail.source.items.delete([...trail.source.items.keys()][0] ?? 0);
+    Object.assign(trail.source, { byIds: fail });
+    await expect(runAfter(trail, 0.1)).rejects.toThrow();
+    expect(mark, 'after a check that failed').toBe('b');
+    Object.assign(trail.source, { byIds });
+
+    expect(await checkedAt()).not.toBe(before);
+    expect(mark).toBeUndefined();
   });
 
   it('shows the newest header, and does not fail where it cannot be shown or read', async () => {
@@ -212,11 +341,12 @@ describe('A run of the sealer', () => {
     };
 
     await runSealer({ ...trail, shown: { read, write } }, new Date(trail.now));
-    const failing = { ...trail, shown: { read: fail, write: fail } };
+    const asked = { read: fail, remove: fail };
+    const failing = { ...trail, shown: { read: fail, write: fail }, asked };
     await runSealer(failing, new Date(trail.now + 1000));
 
     expect(lines).toEqual([headersOf(trail)[0]?.line]);
-    expect(new Set(failures)).toEqual(new Set(['audit-seal-not-shown']));
+    expect(new Set(failures)).toEqual(new Set(['audit-seal-not-shown', 'audit-check-not-read']));
   });
 
   it('that failed because of the archive raises the alarm of the trail, otherwise that of the sealer', async () => {

@@ -2,11 +2,13 @@ import { createHash, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { localSigner, makeKey } from '../../../lib/seal/folder.ts';
 import {
+  type Check,
   fileName,
   fingerprintOf,
   graceOf,
   type Header,
   lookFrom,
+  maxNamed,
   numberOf,
   readHeader,
   signHeader,
@@ -28,7 +30,18 @@ const header: Header = {
   length: 20,
   sha256: 'b'.repeat(64),
   archive_days: 0,
-  check: { at: '2026-11-22T11:00:00.000Z', first: 1, last: 2, findings: 0, found: null },
+  check: {
+    at: '2026-11-22T11:00:00.000Z',
+    first: 1,
+    last: 2,
+    until: '2026-11-22T10:59:00.000Z',
+    entries: 7,
+    later: 0,
+    part: { at: '2026-11-22T11:00:00.000Z', first: 1, last: 0 },
+    findings: 0,
+    named: [],
+    found: null,
+  },
   key: fingerprintOf(publicKey),
 };
 const signed = await signHeader(header, signer);
@@ -87,10 +100,13 @@ describe('The header of a file', () => {
     expect(made).toMatchObject({ from: key, until: key });
   });
 
-  it('has room for the longest keys of an index, whatever they hold', async () => {
+  it('has room for the longest keys of an index and ten findings, whatever they hold', async () => {
     const key = '\ud800'.repeat(1024);
+    const at = '2026-11-22T11:00:00.000Z';
+    const named = Array(maxNamed).fill({ kind: 'inserted', subject: '"'.repeat(64), at });
+    const check = { ...(header.check as Check), named };
 
-    const made = await signHeader({ ...header, from: key, until: key }, signer);
+    const made = await signHeader({ ...header, from: key, until: key, check }, signer);
 
     expect(made).toMatchObject({ from: key, until: key });
   });

@@ -1,0 +1,45 @@
+/**
+ * That an admin asks for a check: a mark in an item of the users table, which the endpoint writes, and the
+ * sealer reads and removes.
+ */
+import { randomUUID } from 'node:crypto';
+import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
+import { send, sendIf } from '../dynamodb/client.ts';
+import { config } from '../settings.ts';
+
+const key = { pk: 'audit-seal-check' };
+
+/**
+ * Leaves the mark, unless there is one.
+ * @returns false when there is one
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const leave = (): Promise<boolean> => {
+  const mark = randomUUID();
+  const command = new PutCommand({
+    TableName: config.usersTable,
+    Item: { ...key, mark },
+    // The mark recognises an earlier attempt whose response was lost.
+    ConditionExpression: 'attribute_not_exists(pk) OR mark = :mark',
+    ExpressionAttributeValues: { ':mark': mark },
+  });
+  return sendIf(command);
+};
+
+/** @returns the mark; undefined when there is none @throws {DomainError} STORAGE_FAULT */
+export const read = async (): Promise<string | undefined> => {
+  const command = new GetCommand({ TableName: config.usersTable, Key: key, ConsistentRead: true });
+  const { Item } = await send(command);
+  return Item && String(Item.mark);
+};
+
+/** Removes a mark, unless there is another one by now. @throws {DomainError} STORAGE_FAULT */
+export const remove = (mark: string): Promise<boolean> =>
+  sendIf(
+    new DeleteCommand({
+      TableName: config.usersTable,
+      Key: key,
+      ConditionExpression: 'mark = :mark',
+      ExpressionAttributeValues: { ':mark': mark },
+    }),
+  );

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import type { Check } from '../../../lib/seal/header.ts';
+import { isCheckDue, isPartDue, isRecent, nextCheck } from '../../../lib/seal/schedule.ts';
+
+const now = new Date('2026-11-22T12:00:00.000Z');
+const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000).toISOString();
+
+const checkOf = (minutes: number, [entries, later]: readonly [number, number]): Check => ({
+  at: minutesAgo(minutes),
+  first: 1,
+  last: 8,
+  until: minutesAgo(minutes + 1),
+  entries,
+  later,
+  part: null,
+  findings: 0,
+  named: [],
+  found: null,
+});
+
+const few = [19_000, 1000] as const;
+const many = [19_000, 1001] as const;
+
+describe('A check is due and is recent', () => {
+  it.each([
+    ['an hour after the last one, less two runs', 300, few, 50, true, true],
+    ['and not before', 300, few, 49, false, true],
+    ['and is not recent after an hour', 300, few, 60, true, false],
+    ['a day after the last one where there are more than 20,000 entries', 300, many, 1430, true, true],
+    ['and not before that', 300, many, 1429, false, true],
+    ['and is not recent after a day', 300, many, 1440, true, false],
+    ['in each run where these are rare', 3600, few, 0, true, true],
+    ['in each run, and is recent while sealing keeps up', 3600, few, 179, true, true],
+    ['in each run, and is not recent where sealing does not keep up', 3600, few, 181, true, false],
+    ['whenever its time is ahead', 300, few, -50, true, true],
+  ] as const)('%s', (_, interval, counts, minutes, isDue, recent) => {
+    const last = checkOf(minutes, counts);
+
+    expect(isCheckDue(last, interval, now)).toBe(isDue);
+    expect(isRecent(last, interval, now.getTime())).toBe(recent);
+    if (minutes >= 0) expect(nextCheck(last, interval) <= now.getTime()).toBe(isDue);
+  });
+
+  it('where there was none', () => {
+    expect(isCheckDue(null, 300, now)).toBe(true);
+    expect(isPartDue(null, 300, now)).toBe(true);
+  });
+
+  it('of the next part of the archive, once a day', () => {
+    const part = (minutes: number) => ({ at: minutesAgo(minutes), first: 1, last: 8 });
+
+    const due = [1429, 1430, -1430].map((minutes) => isPartDue(part(minutes), 300, now));
+    expect(due).toEqual([false, true, true]);
+  });
+});
