@@ -69,12 +69,15 @@ const permissionsOf = {
   'audit.seal': [
     { ...audit('Query'), indexes: [auditIndexes.byCreatedAt.name] },
     audit('BatchGetItem'),
-    // Where the newest header is shown (lib/seal/shown.ts).
+    // Where the newest header is shown (lib/seal/shown.ts), and where a check is requested (asked.ts).
     { ...users('GetItem', 'PutItem'), keys: 'audit-seal' },
+    { ...users('GetItem', 'DeleteItem'), keys: 'audit-seal-check' },
   ],
   'audit.publish': [{ ...audit('Query'), indexes: [auditIndexes.byResourceId.name] }],
   /** Shows that header, and the public key that verifies it. */
   seal: [{ ...users('GetItem'), keys: 'audit-seal' }],
+  /** Requests a check, by a mark that the sealer removes. */
+  'seal.request': [{ ...users('PutItem'), keys: 'audit-seal-check' }],
   /** Hands messages over to the function that sends mails, if there is one. */
   mail: [],
   'mail.send': [],
@@ -130,6 +133,7 @@ const usesOf = {
   'suspension/lift': ['users.read', 'users.change', 'admins.check', 'audit.write'],
   'audit-logs/list': ['audit.read', 'audit.write'],
   'audit-seal/get': ['seal'],
+  'audit-seal/request-check': ['seal.request', 'audit.write'],
   'well-known/index': ['keys.read'],
   'v1-users/index': ['memory'],
   'docs/index': ['files'],

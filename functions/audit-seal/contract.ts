@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { count, timestamp } from '../../lib/contract/schemas.ts';
+import { count, message, timestamp } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/settings.ts';
 
 export const get = {
@@ -9,6 +9,16 @@ export const get = {
   caller: 'admin',
   storageFault: ['Error reading audit seal', 'err'],
 } as const satisfies Contract;
+
+export const requestCheck = {
+  route: 'POST /api/admin/audit-seal/checks',
+  exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
+  caller: 'admin',
+  storageFault: ['Error requesting check', 'err'],
+} as const satisfies Contract;
+
+/** The same whether a check was requested before or not. */
+export const requested = 'Check requested';
 
 const sealedFile = () =>
   named(
@@ -21,12 +31,48 @@ const sealedFile = () =>
     }),
   );
 
+const sealFinding = () =>
+  named(
+    'SealFinding',
+    v.object({
+      kind: v.pipe(
+        v.string(),
+        v.description(
+          'Of an entry `changed`, `deleted` or `inserted`; of a file `altered`, `foreign`, `missing` or `unsigned`.',
+        ),
+      ),
+      subject: v.pipe(
+        v.string(),
+        v.description('The id of the entry, or the number and name of the file, or of several.'),
+      ),
+      at: v.pipe(timestamp(), v.description('When a check had it last.')),
+    }),
+  );
+
 const sealCheck = () =>
   named(
     'SealCheck',
     v.object({
       at: timestamp(),
-      findings: v.pipe(count(), v.description('How many findings it had.')),
+      until: v.pipe(timestamp(), v.description('It covered entries of before that time.')),
+      entries: v.pipe(count(), v.description('How many entries it covered: those of two days.')),
+      total: v.pipe(count(), v.description('These, and those that were sealed since.')),
+      next: v.pipe(timestamp(), v.description('When the next one is due.')),
+      recent: v.pipe(
+        v.boolean(),
+        v.description(
+          'Whether it covered what was there an hour ago, or a day ago where there are more than 20,000 entries, which are checked daily.',
+        ),
+      ),
+      findings: v.pipe(
+        count(),
+        v.description('How many findings stand: each for 31 days after a check had it.'),
+      ),
+      named: v.pipe(
+        v.array(sealFinding()),
+        v.maxLength(10),
+        v.description('Some of them, ten at most.'),
+      ),
       found: v.pipe(
         v.nullable(timestamp()),
         v.description('When a check had findings last; null if none ever had.'),
@@ -94,9 +140,32 @@ export const descriptions: Descriptions = {
           count: 2,
         },
         behind: null,
-        check: { at: '2026-11-22T12:06:00.000Z', findings: 0, found: null },
+        check: {
+          at: '2026-11-22T12:06:00.000Z',
+          until: '2026-11-22T12:05:00.000Z',
+          entries: 4980,
+          total: 5130,
+          next: '2026-11-22T12:56:00.000Z',
+          recent: true,
+          findings: 1,
+          named: [{ kind: 'changed', subject: '115192872960001', at: '2026-11-22T12:06:00.000Z' }],
+          found: '2026-11-22T12:06:00.000Z',
+        },
         days: { table: 90, lock: 2555, archive: 2555 },
       },
+    },
+    errors: ['AUDIT_NOT_SEALED'],
+  }),
+
+  requestCheck: () => ({
+    id: 'requestAuditSealCheck',
+    summary: 'Request a check of the seal',
+    text: 'The next run of the sealer checks the newest two days. While a request is pending, another one changes nothing.',
+    success: {
+      status: 202,
+      description: 'A check is requested.',
+      schema: message(),
+      example: { message: requested },
     },
     errors: ['AUDIT_NOT_SEALED'],
   }),

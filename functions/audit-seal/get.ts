@@ -5,8 +5,9 @@ import { DomainError } from '../../lib/errors.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { dueBefore } from '../../lib/seal/finding.ts';
 import { publicKeyName } from '../../lib/seal/folder.ts';
-import { fingerprintOf } from '../../lib/seal/header.ts';
+import { type Check, fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
+import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
 import { config } from '../../lib/settings.ts';
 import { callKms } from '../../lib/signed-request.ts';
@@ -26,6 +27,13 @@ let publicKey: KeyObject | undefined;
 const readNewest = async () => {
   publicKey ??= await readKey();
   return { key: fingerprintOf(publicKey), newest: await shownHeader.read(publicKey) };
+};
+
+const checkOf = (last: Check, interval: number, now: number) => {
+  const { at, until, entries, later, findings, named, found } = last;
+  const next = new Date(nextCheck(last, interval)).toISOString();
+  const recent = isRecent(last, interval, now);
+  return { at, until, entries, total: entries + later, next, recent, findings, named, found };
 };
 
 export const handler = protectedEndpoint(contract.get, async () => {
@@ -50,11 +58,7 @@ export const handler = protectedEndpoint(contract.get, async () => {
   const now = Date.now();
   const isBehind = newest.until < dueBefore(interval, now);
   const behind = isBehind ? Math.floor((now - Date.parse(until)) / 1000) : null;
-  const check = outcome && {
-    at: outcome.at,
-    findings: outcome.findings,
-    found: outcome.found,
-  };
+  const check = outcome && checkOf(outcome, interval, now);
   return {
     statusCode: 200,
     body: { ...known, interval, newest: { number, at, until, count }, behind, check },

@@ -199,7 +199,13 @@ export const createAuditSeal = (
     archiveDays: settings.auditArchiveDays,
     lockDays: keep ? settings.auditLockDays : 0,
   };
-  for (const each of functions) if (each.definition.uses.has('seal')) grantShowing(each, shown);
+  for (const each of functions) {
+    if (each.definition.uses.has('seal')) grantShowing(each, shown);
+    // By it the function knows that there is a sealer; it may not use the key.
+    if (each.definition.uses.has('seal.request')) {
+      each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
+    }
+  }
   const sealer = createSealer(stack, settings, { shared, kept });
   const outputs = { AuditArchiveBucketName: bucket.bucketName, AuditSealKeyArn: key.keyArn };
   return {

@@ -54,7 +54,8 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   USER_NOT_FOUND: 'No user has this id.',
   SECOND_FACTOR_NOT_FOUND: 'The user has no second factor, or none that waits for its first code.',
   FILE_NOT_FOUND: 'The page has no file of this name.',
-  AUDIT_NOT_SEALED: 'This service keeps nothing, and so does not seal its audit trail.',
+  AUDIT_NOT_SEALED:
+    'This service keeps nothing, and so does not seal its audit trail. Or sealing is paused, so that nothing can be checked.',
   EMAIL_REGISTERED: 'Another user has this email address.',
   IDENTITY_LINKED: 'The identity is linked to an account already.',
   LAST_LOGIN: 'Without this identity the user could not log in: set a password first.',

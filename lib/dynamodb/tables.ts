@@ -65,8 +65,8 @@ export const usersIndexes = {
 
 /**
  * The items of users: themselves, their addresses, identities, sessions and links; the counter of ids; counts
- * of attempts and of mails; used nonces; marks of audit queries; and what the console shows of the seal. The
- * prefix of `pk` distinguishes them.
+ * of attempts and of mails; used nonces; marks of audit queries; what the console shows of the seal, and whether it
+ * requests a check of it. The prefix of `pk` distinguishes them.
  */
 export const usersTable = {
   name: 'users',

@@ -3,7 +3,7 @@ import { namedError } from '../errors.ts';
 import { auditTrailBroken, describeFault, logError } from '../log.ts';
 import { dayInMilliseconds } from '../time.ts';
 import { ahead, BrokenTrail, listFiles, readHeaderOf } from './archive.ts';
-import type { Finding } from './finding.ts';
+import type { Finding, Verified } from './finding.ts';
 import {
   type Check,
   fileName,
@@ -38,7 +38,12 @@ const logBroken = (faults: number, named: readonly Named[]): void =>
 const trailOf = ({ archive, signer }: Sealing) => ({ archive, publicKey: signer.publicKey });
 
 /** The numbers of the files of the last two days, and of those before, oldest first. */
-const splitFiles = async (sealing: Sealing, now: Date) => {
+interface Split {
+  readonly recent: readonly number[];
+  readonly older: readonly number[];
+}
+
+const splitFiles = async (sealing: Sealing, now: Date): Promise<Split> => {
   const since = timeBefore(now.toISOString(), 2 * dayInMilliseconds);
   const trail = trailOf(sealing);
   const numbers: number[] = [];
@@ -56,10 +61,7 @@ const splitFiles = async (sealing: Sealing, now: Date) => {
  * fewer are left it begins again, as those were among the last two days a short while ago.
  * @param last the number of the last file of the part before
  */
-const nextPart = (
-  { recent, older }: Awaited<ReturnType<typeof splitFiles>>,
-  last: number,
-): readonly number[] => {
+const nextPart = ({ recent, older }: Split, last: number): readonly number[] => {
   const count = Math.ceil(older.length / rotation + recent.length / 2);
   const behind = older.filter((number) => number > last);
   return (behind.length < count ? older : behind).slice(0, count);
@@ -76,7 +78,8 @@ const isAmong = (all: readonly Named[], { kind, subject }: Named): boolean =>
 
 /** Says what a check has found, unless the check before it has said the same. */
 const tell = (before: Check | null, found: number, named: readonly Named[]): void => {
-  const isTold = found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
+  const isTold =
+    found <= maxNamed && named.every((each) => isAmong(before?.named ?? [], printable(each)));
   if (!isTold) logBroken(found, named);
 };
 
@@ -107,10 +110,33 @@ interface Checking {
   readonly isOver: () => boolean;
 }
 
-/**
- * Checks the last two days, and once a day the next part of what is older.
- * @throws Error `OutOfTime` when there is not enough time for the last two days
- */
+type Verify = (part: { first: number; last?: number }) => Promise<Verified>;
+
+/** Checks the last two days. @throws Error `OutOfTime` when there is not enough time for them */
+const checkRecent = async (
+  { recent }: Split,
+  now: Date,
+  { verify, isOver }: { verify: Verify; isOver: () => boolean },
+) => {
+  const at = now.toISOString();
+  const [first = 1] = recent;
+  const { last, entries, newest } = await verify({ first });
+  if (isOver()) throw namedError('OutOfTime');
+  // A full file ends at the key of an entry, which need not begin with a time.
+  const until = timeIn(newest?.until ?? '') ?? newest?.at ?? at;
+  return { at, first, last, until, entries, later: 0 };
+};
+
+/** Checks the next part of what is older. @param before the part before, if there was one */
+const checkPart = async (files: Split, now: Date, before: Check['part'], verify: Verify) => {
+  const last = before?.last ?? 0;
+  const [first, ...more] = nextPart(files, last);
+  const at = now.toISOString();
+  if (first === undefined) return { at, first: 1, last };
+  return { at, first, last: (await verify({ first, last: more.at(-1) ?? first })).last };
+};
+
+/** Checks the last two days, and once a day the next part of what is older. */
 const check = async (
   sealing: Sealing,
   now: Date,
@@ -118,38 +144,20 @@ const check = async (
 ): Promise<Check> => {
   const named: Named[] = [];
   let found = 0;
-  const verify = (part: { first: number; last?: number }) =>
-    verifyTrail(
-      { ...trailOf(sealing), source: sealing.source, now: now.getTime(), isOver, ...part },
-      (finding) => {
-        found += 1;
-        if (named.length < maxLogged) named.push(finding);
-      },
-    );
-  const at = now.toISOString();
+  const note = (finding: Named) => {
+    found += 1;
+    if (named.length < maxLogged) named.push(finding);
+  };
+  const { source, interval } = sealing;
+  const common = { ...trailOf(sealing), source, now: now.getTime(), isOver };
+  const verify: Verify = (part) => verifyTrail({ ...common, ...part }, note);
   try {
     const files = await splitFiles(sealing, now);
-    const [first = 1] = files.recent;
-    const { last, entries, newest } = await verify({ first });
-    if (isOver()) throw namedError('OutOfTime');
+    const recent = await checkRecent(files, now, { verify, isOver });
     let part = before?.part ?? null;
-    if (isPartDue(part, sealing.interval, now)) {
-      const [begin, ...more] = nextPart(files, part?.last ?? 0);
-      const checked = begin && (await verify({ first: begin, last: more.at(-1) ?? begin }));
-      part = { at, first: begin ?? 1, last: checked ? checked.last : (part?.last ?? 0) };
-    }
+    if (isPartDue(part, interval, now)) part = await checkPart(files, now, part, verify);
     const all = { found: found + noticed.length, named: [...noticed, ...named] };
-    return {
-      at,
-      first,
-      last,
-      // A full file ends at the key of an entry, which need not begin with a time.
-      until: timeIn(newest?.until ?? '') ?? newest?.at ?? at,
-      entries,
-      later: 0,
-      part,
-      ...findingsOf(before, now, all),
-    };
+    return { ...recent, part, ...findingsOf(before, now, all) };
   } finally {
     tell(before, found, named);
   }

@@ -475,9 +475,12 @@ export const keyCases: readonly SealCase[] = [
     'a part of no time': { part: { at: '', first: 1, last: 0 } },
     'a member more': { more: 1 },
   }).map(([title, more]) =>
-    withKey(`a check with ${title}`, ['foreign file 5'], {
-      header: { check: { ...checked, ...more } },
-    }),
+    withKey(
+      `a check with ${title}`,
+      ['foreign file 5'],
+      { header: { check: { ...checked, ...more } } },
+      false,
+    ),
   ),
   withKey('no gzip at all', altered5, { gzip: () => Buffer.of() }),
   withKey('two members of lines', [], { gzip: (lines) => Buffer.concat([lines, gzipSync('')]) }),

@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
+import { decodeJwt } from 'jose';
 import { describe, expect, inject, it } from 'vitest';
 import { localSigner } from '../../lib/seal/folder.ts';
 import { fingerprintOf, type Header, signHeader } from '../../lib/seal/header.ts';
 import { outcome, refusal, serviceForThisFile } from '../support/acceptance.ts';
+import { register } from '../support/client.ts';
 import { folderForThisFile } from '../support/folder.ts';
 import { engineClient } from '../support/stored-items.ts';
 
 const path = '/api/admin/audit-seal';
+const checksPath = `${path}/checks`;
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/);
 
 describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
@@ -38,6 +41,7 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
 
   it('answers by how many seconds it is behind, and what the last check found', async () => {
     const at = '2026-01-01T00:01:00.000Z';
+    const finding = { kind: 'changed', subject: '7', at };
     const header: Header = {
       format: 3,
       number: 9,
@@ -52,7 +56,18 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
       length: 1,
       sha256: '0'.repeat(64),
       archive_days: 0,
-      check: { at, first: 1, last: 8, findings: 3, found: at },
+      check: {
+        at,
+        first: 1,
+        last: 8,
+        until: at,
+        entries: 4980,
+        later: 150,
+        part: null,
+        findings: 3,
+        named: [finding],
+        found: at,
+      },
       key,
     };
     const { line } = await signHeader(header, signer);
@@ -64,7 +79,17 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
       key,
       interval: 60,
       newest: { number: 9, at, until: '2026-01-01T00:00:00.000Z', count: 100_000 },
-      check: { at, findings: 3, found: at },
+      check: {
+        at,
+        until: at,
+        entries: 4980,
+        total: 5130,
+        next: '2026-01-01T00:59:00.000Z',
+        recent: false,
+        findings: 3,
+        named: [finding],
+        found: at,
+      },
       days: { table: 0, lock: 0, archive: 0 },
     });
     expect(behind).toBeCloseTo((Date.now() - Date.UTC(2026, 0, 1)) / 1000, -3);
@@ -73,13 +98,79 @@ describe('Where the trail is sealed, GET /api/admin/audit-seal', async () => {
   });
 });
 
+describe('Where the trail is sealed, POST /api/admin/audit-seal/checks', async () => {
+  const folder = folderForThisFile();
+  const own = folder.slice(-6);
+  const service = await serviceForThisFile({
+    DATA_DIR: folder,
+    USERS_TABLE: `users-${own}`,
+    AUDIT_TABLE: `audit-${own}`,
+    AUDIT_SEAL_INTERVAL: '2',
+  });
+  const { api, adminToken: token } = service;
+  const checkedAt = async () => (await api('GET', path, { token })).body.check?.at ?? '';
+  const requests = async () => {
+    const query = '/api/admin/audit-logs?action=UPDATE';
+    const { body } = await api('GET', query, { token });
+    return body.data.filter((entry: { resource: string }) => entry.resource === 'audit-seal');
+  };
+
+  it('has the next run check, of each mark once, and leaves an entry', async () => {
+    await expect.poll(checkedAt).not.toBe('');
+    const before = await checkedAt();
+
+    const [first, ...more] = await Promise.all(
+      [1, 2, 3].map(() => api('POST', checksPath, { token })),
+    );
+
+    for (const response of [first, ...more]) {
+      expect(response?.status).toBe(202);
+      expect(response?.body).toEqual({ message: 'Check requested' });
+    }
+    await expect.poll(checkedAt, { timeout: 30_000 }).not.toBe(before);
+    const entries = await requests();
+    expect(entries.length).toBeLessThan(3);
+    expect(entries[0]).toMatchObject({
+      user_id: decodeJwt(token).id,
+      resource_id: null,
+      result: 'SUCCESS',
+      details: '{"check":"requested"}',
+    });
+  });
+
+  it('is for admins', async () => {
+    const user = await register(api);
+
+    const response = await api('POST', checksPath, { token: user.token });
+
+    expect(outcome(response)).toEqual(refusal(403, 'Forbidden'));
+  });
+});
+
+const notSealed = async ({
+  api,
+  adminToken: token,
+}: Awaited<ReturnType<typeof serviceForThisFile>>) => {
+  const response = await api('POST', checksPath, { token });
+  expect(outcome(response)).toEqual(refusal(404, 'The audit trail is not sealed'));
+  expect(response.headers.get('error-code')).toBe('AUDIT_NOT_SEALED');
+};
+
 describe('Where nothing is kept,', async () => {
-  const { api, adminToken: token } = await serviceForThisFile();
+  const service = await serviceForThisFile();
 
   it('GET /api/admin/audit-seal is 404 with a code', async () => {
-    const response = await api('GET', path, { token });
+    const response = await service.api('GET', path, { token: service.adminToken });
 
     expect(outcome(response)).toEqual(refusal(404, 'The audit trail is not sealed'));
     expect(response.headers.get('error-code')).toBe('AUDIT_NOT_SEALED');
   });
+
+  it('no check can be requested', () => notSealed(service));
+});
+
+describe('Where sealing is paused,', async () => {
+  const service = await serviceForThisFile({ DATA_DIR: folderForThisFile(), AUDIT_SEAL: 'paused' });
+
+  it('no check can be requested', () => notSealed(service));
 });

@@ -345,6 +345,7 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'EXPORT SUCCESS',
   },
   'GET /api/admin/audit-seal': sealShown,
+  'POST /api/admin/audit-seal/checks': sealShown,
   'GET /api/v1/users': forAnyone,
   'POST /api/v1/users': { ...forAnyone, json: nameAndEmail },
   'GET /api/v1/users/{id}': forAnyone,

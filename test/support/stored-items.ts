@@ -59,7 +59,7 @@ export const brokenItems = (items: readonly Item[]): readonly Item[] => {
       return key !== `email#${emailKey(String(user?.email))}`;
     }
     return (
-      !['audit-seal', 'counter'].includes(key) &&
+      !['audit-seal', 'audit-seal-check', 'counter'].includes(key) &&
       !/^(address|attempts|audit-read|mails|reset|sessions)#/.test(key)
     );
   };

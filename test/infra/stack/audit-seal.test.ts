@@ -168,9 +168,13 @@ describe('The key', () => {
   });
 });
 
+/** The condition that the partition key is this one. */
+const ofKey = (key: string) => ({
+  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [key] },
+});
+
 describe('The sealer', () => {
-  it('may read the audit table, sign, read and write below one prefix and one item, and nothing else', () => {
-    const ofItem = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['audit-seal'] } };
+  it('may read the audit table, sign, read and write below one prefix and one item, read and remove another, and nothing else', () => {
     const signing = {
       StringEquals: { 'kms:SigningAlgorithm': 'ED25519_SHA_512', 'kms:MessageType': 'RAW' },
     };
@@ -182,8 +186,10 @@ describe('The sealer', () => {
       ['Allow xray:PutTelemetryRecords on *', undefined],
       ['Allow dynamodb:Query on AuditTable/index/by_created_at', undefined],
       ['Allow dynamodb:BatchGetItem on AuditTable', undefined],
-      ['Allow dynamodb:GetItem on UsersTable', ofItem],
-      ['Allow dynamodb:PutItem on UsersTable', ofItem],
+      ['Allow dynamodb:GetItem on UsersTable', ofKey('audit-seal')],
+      ['Allow dynamodb:PutItem on UsersTable', ofKey('audit-seal')],
+      ['Allow dynamodb:GetItem on UsersTable', ofKey('audit-seal-check')],
+      ['Allow dynamodb:DeleteItem on UsersTable', ofKey('audit-seal-check')],
       ['Allow s3:GetObjectVersion on AuditArchive/audit-archive/*', undefined],
       ['Allow s3:ListBucket on AuditArchive', undefined],
       [
@@ -213,7 +219,7 @@ describe('The sealer', () => {
   it('and the function that shows the seal are the only ones that touch archive and key', () => {
     const policies = [...resourcesOf(synthesise(on), 'AWS::IAM::Policy')];
     const touching = policies.filter(([, policy]) =>
-      /AuditArchive|AuditSeal/.test(JSON.stringify(policy)),
+      /AuditArchive|AuditSealKey/.test(JSON.stringify(policy)),
     );
 
     expect(touching.map(([id]) => id)).toEqual([
@@ -253,19 +259,30 @@ describe('The function that shows the seal', () => {
         ['Allow xray:PutTraceSegments on *', undefined],
         ['Allow xray:PutTelemetryRecords on *', undefined],
         ['Allow dynamodb:BatchGetItem on UsersTable', undefined],
-        [
-          'Allow dynamodb:UpdateItem on UsersTable',
-          { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['sessions#*'] } },
-        ],
-        [
-          'Allow dynamodb:GetItem on UsersTable',
-          { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['audit-seal'] } },
-        ],
+        ['Allow dynamodb:UpdateItem on UsersTable', ofKey('sessions#*')],
+        ['Allow dynamodb:GetItem on UsersTable', ofKey('audit-seal')],
         ['Allow secretsmanager:GetSecretValue on SigningSecret', undefined],
         ['Allow kms:GetPublicKey on AuditSealKey', undefined],
       ]);
     },
   );
+
+  it('and the one that requests a check may write one other item and entries, and use neither key nor archive', () => {
+    expect(permissions('AuditSealRequestCheck', { ...on, sessionDays: 90 })).toEqual([
+      ['Allow logs:CreateLogStream on AuditSealRequestCheckLogs', undefined],
+      ['Allow logs:PutLogEvents on AuditSealRequestCheckLogs', undefined],
+      ['Allow xray:PutTraceSegments on *', undefined],
+      ['Allow xray:PutTelemetryRecords on *', undefined],
+      ['Allow dynamodb:BatchGetItem on UsersTable', undefined],
+      ['Allow dynamodb:UpdateItem on UsersTable', ofKey('sessions#*')],
+      ['Allow dynamodb:PutItem on UsersTable', ofKey('audit-seal-check')],
+      ['Allow dynamodb:PutItem on AuditTable', undefined],
+      ['Allow secretsmanager:GetSecretValue on SigningSecret', undefined],
+    ]);
+    const { Environment } =
+      find('AWS::Lambda::Function', 'AuditSealRequestCheckFunction')?.Properties ?? {};
+    expect(target(Environment.Variables.AUDIT_SEAL_KEY)).toBe('AuditSealKey');
+  });
 
   it('and its route is not there where the trail is not sealed', () => {
     const shown = (auditSeal: string) =>

@@ -1,0 +1,24 @@
+import { audited } from '../../lib/audit/record.ts';
+import { DomainError } from '../../lib/errors.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
+import { sourceOf } from '../../lib/http/request.ts';
+import * as asked from '../../lib/seal/asked.ts';
+import { config } from '../../lib/settings.ts';
+import * as contract from './contract.ts';
+
+/** Whether there is a sealer whose next run will see the request. */
+const isSealed = (): boolean =>
+  config.auditSeal === 'on' && (config.auditArchiveFolder || config.auditSealKey) !== '';
+
+export const handler = protectedEndpoint(contract.requestCheck, async (request) => {
+  if (!isSealed()) throw new DomainError('AUDIT_NOT_SEALED');
+  const check = {
+    ...sourceOf(request),
+    action: 'UPDATE',
+    resource: 'audit-seal',
+    user_id: request.claims.id,
+    details: { check: 'requested' },
+  } as const;
+  await audited(check, asked.leave);
+  return { statusCode: 202, body: { message: contract.requested } };
+});
