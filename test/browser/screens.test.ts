@@ -138,7 +138,17 @@ const seal: AuditSealSummary = {
   interval: 60,
   newest: { number: 7, at: timeBefore(0.1), until: timeBefore(0.05), count: 3 },
   behind: null,
-  check: { at: timeBefore(0.5), findings: 0, found: timeBefore(24 * 10) },
+  check: {
+    at: timeBefore(0.2),
+    until: timeBefore(0.22),
+    entries: 4980,
+    total: 5130,
+    next: timeBefore(-0.6),
+    recent: true,
+    findings: 0,
+    named: [],
+    found: timeBefore(24 * 40),
+  },
   days: { table: 90, lock: 2555, archive: 0 },
 };
 
