@@ -8,6 +8,8 @@ export interface PageData {
   readonly identities: boolean;
   readonly secondFactor: 'off' | 'optional' | 'admins';
   readonly passwordMinLength: number;
+  /** The pattern of addresses, as the contract has it. */
+  readonly emailPattern: string;
   /** Whether links that reset passwords are mailed. */
   readonly passwordReset: boolean;
   /** Whether the trail is sealed; 'paused': what was sealed before can be read. */

@@ -1,6 +1,7 @@
 /** The page of the console. Its script makes all that it shows (functions/console/web). */
 import type { FileNames } from '../../lib/http/kept.ts';
 import { hasIdentities, hasSessions, type ServiceValues, sendsMail } from '../../lib/settings.ts';
+import { emailPattern } from '../../lib/users/fields.ts';
 import type { PageData } from './page-data.ts';
 
 /** The Content-Security-Policy of the page. No script of it turns text into HTML or code. */
@@ -25,6 +26,7 @@ const dataOf = (settings: ServiceValues): PageData => ({
   identities: hasIdentities(settings),
   secondFactor: settings.secondFactor,
   passwordMinLength: settings.passwordMinLength,
+  emailPattern,
   auditSeal: settings.auditSeal,
   docs: settings.docs,
   passwordReset: sendsMail(settings),

@@ -42,6 +42,9 @@ const emailPart = `[^\\s@${controls}${formats}]+`;
 /** A domain in ASCII, or one beyond without characters that have a meaning in URLs. */
 const domainPart = `(?:[!-?A-~]+|[^\\s@#%\\/:<>?\\[\\]\\\\\\^\\|${controls}${formats}]+)`;
 
+/** An address, with white space around it. */
+export const emailPattern = `^\\s*${emailPart}@${domainPart}\\s*$`;
+
 export const email = v.pipe(
   text,
   v.trim(),
@@ -51,7 +54,7 @@ export const email = v.pipe(
     code: 'INVALID_FORMAT',
     message: () => 'must be a valid email address',
     holds: isAddress,
-    keywords: () => ({ pattern: `^\\s*${emailPart}@${domainPart}\\s*$` }),
+    keywords: () => ({ pattern: emailPattern }),
   }),
 );
 

@@ -259,7 +259,7 @@ describe('The screen of all users', () => {
     await button(page, 'Create the user').click();
     await page.getByText('The user was not created.').waitFor();
 
-    expect(await page.evaluate('document.activeElement.type')).toBe('email');
+    expect(await page.evaluate('document.activeElement.name')).toBe('email');
     expect(await page.getByLabel('Password').inputValue()).toBe('a long password');
     expect(await violationsIn(page)).toEqual([]);
     await page.route('**/api/users', (route) => route.abort());
@@ -267,6 +267,26 @@ describe('The screen of all users', () => {
     await page.getByText('It may have been done all the same.').waitFor();
   });
 });
+
+it.each([
+  ['Email address', 'no address', 'email'],
+  ['Password', 'x'.repeat(256), 'password'],
+])(
+  'A fault of the field %s gets the focus, however the field is made',
+  async (label, value, name) => {
+    const { page } = await open('#/users');
+    await button(page, 'Create a user').click();
+    await page.getByLabel('Name', { exact: true }).fill('Ada');
+    await page.getByLabel('Email address').fill(uniqueEmail());
+    await page.getByLabel('Password').fill('a long password');
+    await page.getByLabel(label).fill(value);
+    await page.evaluate("document.querySelector('dialog form').noValidate = true");
+    await button(page, 'Create the user').click();
+
+    await page.locator(`[name=${name}][aria-invalid]`).waitFor();
+    expect(await page.evaluate('document.activeElement.name')).toBe(name);
+  },
+);
 
 describe('The screen of a user', () => {
   it('changes name, address, role and password, and says what the role entails', async () => {
@@ -312,6 +332,50 @@ describe('The screen of a user', () => {
 
     expect((await api('GET', `/api/users/${user.id}`, { token })).status).toBe(404);
     expect(await violationsIn(page)).toEqual([]);
+  });
+});
+
+describe('A form with an address', () => {
+  it('sends each address that the service allows as it was typed: to sign in, and of a new user', async () => {
+    const admin = await register(api, { email: `jörg-${uniqueEmail()}` });
+    await api('PUT', `/api/users/${admin.id}`, { token, json: { role: 'admin' } });
+    const email = `ada-${Date.now()}@bücher.example`;
+    const { page } = await openConsole(browser, { url, admin }, '#/users');
+
+    await button(page, 'Create a user').click();
+    await page.getByLabel('Name', { exact: true }).fill('Ada');
+    await page.getByLabel('Email address').fill(` ${email} `);
+    await page.getByLabel('Password').fill('a long password');
+    await button(page, 'Create the user').click();
+    await title(page, 'Ada').waitFor();
+
+    expect((await api('GET', `/api/users?search=${email}`, { token })).body).toMatchObject([
+      { email },
+    ]);
+  });
+
+  it('changes the name of a user whose address it would refuse, and refuses a new one at the field', async () => {
+    const user = await register(api, { email: `jörg-${uniqueEmail()}` });
+    const { page } = await open(`#/users/${user.id}`);
+    // As an address that was imported before there was a rule.
+    const email = 'ada@lovelace@example.org';
+    await page.route(`**/api/users/${user.id}`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), email } });
+    });
+    await page.reload();
+    const address = page.getByLabel('Email address');
+
+    expect(await address.inputValue()).toBe(email);
+    await page.getByLabel('Name', { exact: true }).fill('Jörg');
+    await button(page, 'Save the changes').click();
+    await page.getByText('The changes are saved.').waitFor();
+    await address.fill('jörg@@example.org');
+    await button(page, 'Save the changes').click();
+
+    const { length } = await page.locator('[name=email]:invalid').all();
+    expect(length).toBe(1);
+    expect(await userOf(user.id)).toMatchObject({ name: 'Jörg', email: user.email });
   });
 });
 

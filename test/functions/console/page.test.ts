@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../../functions/console/page.ts';
 import { configFrom } from '../../../lib/settings.ts';
@@ -5,6 +6,8 @@ import { serviceForThisFile } from '../../support/acceptance.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 
 const { api } = await serviceForThisFile();
+
+const document = JSON.parse(readFileSync('functions/openapi.json', 'utf8'));
 
 const dataIn = (page: string) =>
   JSON.parse(
@@ -49,6 +52,7 @@ describe('GET /console', () => {
       identities: false,
       secondFactor: 'off',
       passwordMinLength: 1,
+      emailPattern: document.components.schemas.NewUser.properties.email.pattern,
       passwordReset: false,
       auditSeal: 'on',
       docs: 'on',

@@ -48,7 +48,6 @@ const UserFilter = ({ label, name, state, ...input }: FilterProps & { type?: 'se
     hint={state[name] && <UserName key={state[name]} id={state[name]} isLink />}
     placeholder="Address or id"
     autoComplete="off"
-    maxLength={191}
   />
 );
 

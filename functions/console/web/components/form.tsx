@@ -23,10 +23,19 @@ interface FieldProps extends PartialInputHTMLAttributes<HTMLInputElement> {
   readonly button?: ComponentChildren;
 }
 
-/** A labelled input with its hint, and with what the service says is wrong with it. */
+/**
+ * A labelled input with its hint, and with what the service says is wrong with it: the first one of a
+ * form that is wrong gets the focus.
+ */
 export const Field = ({ label, hint, button, ...input }: FieldProps) => {
   const id = useId();
-  const fault = useContext(FormFailure)?.faults[input.name];
+  const element = useRef<HTMLInputElement>(null);
+  const failure = useContext(FormFailure);
+  const fault = failure?.faults[input.name];
+  useLayoutEffect(() => {
+    const { form } = element.current ?? {};
+    if (fault) form?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+  }, [failure]);
   const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ');
   return (
     <div class="field">
@@ -34,6 +43,7 @@ export const Field = ({ label, hint, button, ...input }: FieldProps) => {
       <input
         type="text"
         {...(input as InputHTMLAttributes<HTMLInputElement>)}
+        ref={element}
         id={id}
         aria-invalid={fault ? 'true' : undefined}
         aria-describedby={described || undefined}
@@ -52,6 +62,19 @@ export const Field = ({ label, hint, button, ...input }: FieldProps) => {
     </div>
   );
 };
+
+/** An address. In an input of the type email browsers allow fewer than the service, and change some. */
+export const AddressField = (props: Partial<FieldProps>) => (
+  <Field
+    label="Email address"
+    name="email"
+    inputMode="email"
+    autocapitalize="off"
+    spellcheck={false}
+    required
+    {...props}
+  />
+);
 
 /** A password, which can be shown while it is typed. */
 export const PasswordField = (props: Omit<FieldProps, 'button' | 'type'>) => {
@@ -127,10 +150,7 @@ interface FormProps<Values> {
   readonly children?: ComponentChildren;
 }
 
-/**
- * A form with the button that sends it and, below it, its failure. The focus goes to the first field
- * with a fault.
- */
+/** A form with the button that sends it and, below it, its failure. */
 export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormProps<Values>) => {
   const form = useRef<HTMLFormElement>(null);
   const { run, isBusy, failure } = useAction(act);
@@ -140,9 +160,6 @@ export const Form = <Values,>({ act, failed, submit, children, ...rest }: FormPr
     form.current?.closest('dialog')?.querySelector<HTMLElement>('input:not([hidden])')?.focus();
   }, []);
   useLayoutEffect(() => form.current?.reset(), [rest.resetOn]);
-  useLayoutEffect(() => {
-    form.current?.querySelector<HTMLInputElement>('[aria-invalid]')?.focus();
-  }, [failure]);
   return (
     <form
       ref={form}

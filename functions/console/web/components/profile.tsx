@@ -1,13 +1,13 @@
 /** A user: what is known of it, and what users may change of themselves, and admins of everybody. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
 import type { User, UserChanges, UserDetails } from '../contract.d.ts';
 import { counted } from '../format.ts';
 import { useLoad } from '../loading.ts';
 import { renameSession, signedIn } from '../session.ts';
-import { CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
+import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
 import { Badge, CopyButton, Time } from './text.tsx';
 
@@ -107,37 +107,39 @@ interface FormProps extends UserProps {
 
 /** The form for a name and an address. */
 export const ProfileForm = ({ user, changed }: FormProps) => {
-  const [asks, setAsks] = useState(false);
-  const save = async ({ name, email, ...rest }: UserChanges) => {
+  const [isMoving, setMoving] = useState(false);
+  useLayoutEffect(() => setMoving(false), [user]);
+  const save = async ({ name, email: typed = '', ...rest }: UserChanges) => {
+    const email = typed.trim();
     const answered = await changeUser(user.id, {
       ...(name === user.name ? {} : { name }),
       ...(email === user.email ? {} : { email, ...rest }),
     });
+<<<<<<< HEAD
     await changed();
     setAsks(false);
+=======
+    changed(answered);
+>>>>>>> 401870c (Take every address in the console that the service takes)
     tell(
       email === answered.email
         ? 'The changes are saved.'
         : `The address changes when the link mailed to ${email} is used.`,
     );
   };
-  const input = { required: true, autoComplete: 'off' } as const;
   return (
     <Form act={save} failed="The changes were not saved" submit="Save the changes" resetOn={user}>
       <div class="columns">
-        <Field label="Name" name="name" defaultValue={user.name} {...input} />
-        <Field
-          label="Email address"
-          name="email"
-          type="email"
+        <Field label="Name" name="name" defaultValue={user.name} required autoComplete="off" />
+        <AddressField
           defaultValue={user.email}
-          {...input}
-          onInput={({ currentTarget }) =>
-            setAsks(asksPassword(user) && currentTarget.value !== user.email)
-          }
+          autoComplete="off"
+          // The present address may be from before a rule that refuses it.
+          pattern={isMoving ? settings.emailPattern : undefined}
+          onInput={({ currentTarget }) => setMoving(currentTarget.value.trim() !== user.email)}
         />
       </div>
-      {asks && <CurrentPassword />}
+      {isMoving && asksPassword(user) && <CurrentPassword />}
     </Form>
   );
 };

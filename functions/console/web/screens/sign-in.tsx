@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, send, settings } from '../api.ts';
-import { Field, Form, PasswordField } from '../components/form.tsx';
+import { AddressField, Form, PasswordField } from '../components/form.tsx';
 import { CodeField } from '../components/second-factor.tsx';
 import type { Credentials } from '../contract.d.ts';
 import { go } from '../router.ts';
@@ -63,14 +63,7 @@ export const SignIn = () => {
           </p>
         )}
         <Form act={signIn} failed="You are not signed in" submit="Sign in">
-          <Field
-            label="Email address"
-            name="email"
-            type="email"
-            defaultValue={before?.email}
-            autoComplete="username"
-            required
-          />
+          <AddressField defaultValue={before?.email} autoComplete="username" />
           <PasswordField label="Password" name="password" autoComplete="current-password" />
           {asksCode && <CodeField />}
         </Form>

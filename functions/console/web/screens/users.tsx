@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { api, Failure, type Page, send, sendForPage, settings } from '../api.ts';
 import { suspension } from '../components/access.tsx';
-import { Field, FormDialog, PasswordField, Select } from '../components/form.tsx';
+import { AddressField, Field, FormDialog, PasswordField, Select } from '../components/form.tsx';
 import { Many, type ManyDeed, mostSelected } from '../components/many.tsx';
 import { tell } from '../components/notice.tsx';
 import {
@@ -237,8 +237,6 @@ const Search = ({ q, role, order }: Shown) => {
   );
 };
 
-const required = { required: true, autoComplete: 'off' } as const;
-
 const CreateUser = ({ close }: { close: () => void }) => {
   const create = async (body: NewUserWithRole) => {
     const user = await send(api.POST('/api/users', { body }));
@@ -253,8 +251,8 @@ const CreateUser = ({ close }: { close: () => void }) => {
       submit="Create the user"
       close={close}
     >
-      <Field label="Name" name="name" {...required} />
-      <Field label="Email address" name="email" type="email" {...required} />
+      <Field label="Name" name="name" required autoComplete="off" />
+      <AddressField autoComplete="off" pattern={settings.emailPattern} />
       <PasswordField
         label="Password"
         name="password"
