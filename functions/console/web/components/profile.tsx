@@ -115,12 +115,7 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
       ...(name === user.name ? {} : { name }),
       ...(email === user.email ? {} : { email, ...rest }),
     });
-<<<<<<< HEAD
     await changed();
-    setAsks(false);
-=======
-    changed(answered);
->>>>>>> 401870c (Take every address in the console that the service takes)
     tell(
       email === answered.email
         ? 'The changes are saved.'
