@@ -50,12 +50,13 @@ const mailing: readonly FunctionDefinition[] = functions.filter((each) => each.u
 interface Sent {
   readonly token?: string;
   readonly json?: object;
-  /** Of what the path names. */
-  readonly id?: number | string;
+  /** The parameters of the path. */
+  readonly id?: number;
+  readonly identity?: string;
 }
 
 /** Invokes the function of a route. @returns the status of its response */
-const send = async (route: string, sourceIp: string, { token, json, id }: Sent) => {
+const send = async (route: string, sourceIp: string, { token, json, id, identity }: Sent) => {
   const definition = mailing.find(({ routes }) => routes.some(({ key }) => key === route));
   const file = resolve(definition?.entry ?? route);
   const { handler }: { handler: Handler } = await import(file);
@@ -69,7 +70,7 @@ const send = async (route: string, sourceIp: string, { token, json, id }: Sent) 
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     },
     ...(json ? { body: JSON.stringify(json) } : {}),
-    ...(id === undefined ? {} : { pathParameters: { id: String(id), identity: String(id) } }),
+    pathParameters: { ...(id ? { id: String(id) } : {}), ...(identity ? { identity } : {}) },
   });
   const { requestContext } = event;
   const response = await handler(
@@ -312,14 +313,27 @@ const rows: readonly Row[] = [
     }),
   },
   {
-    route: 'DELETE /api/identities/{identity}',
+    route: 'POST /api/identities/{identity}/removals',
     way: 'notifyOfPart',
     kind: 'notice',
     settings: off,
     prepare: async (email) => {
       const user = await userWith(email);
       const { identity } = await link(user);
-      return { token: await tokenOf(user), id: identity.id };
+      const json = { currentPassword: password };
+      return { token: await tokenOf(user), identity: identity.id, json };
+    },
+  },
+  {
+    route: 'DELETE /api/users/{id}/identities/{identity}',
+    way: 'notifyOfPart',
+    kind: 'notice',
+    settings: off,
+    prepare: async (email) => {
+      const user = await userWith(email);
+      const { identity } = await link(user);
+      const { token } = await anybody({ role: 'admin' });
+      return { token, id: user.id, identity: identity.id };
     },
   },
   {
