@@ -1,14 +1,8 @@
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { transformSync } from 'esbuild';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type ApiAnswer, logIn } from '../support/client.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
-import { signToken } from '../support/tokens.ts';
+import { outlived, signToken } from '../support/tokens.ts';
 import {
   mailedToken,
   type NewAccount,
@@ -17,17 +11,17 @@ import {
   verificationSettings,
   verify,
 } from '../support/verification.ts';
+import { appForThisFile, browserCode } from './app.ts';
 import { browserForThisFile } from './browser.ts';
 
-/** The web app, on an origin of its own. */
-const app = createServer(({ url = '' }, response) => {
-  const type = url.endsWith('.js') ? 'text/javascript' : 'text/html';
-  response.setHeader('content-type', type).end(files()[url] ?? html);
-});
-app.listen(0, 'localhost');
-await once(app, 'listening');
-afterAll(() => app.close());
-const origin = `http://localhost:${(app.address() as AddressInfo).port}`;
+const script = `
+import { setPassword as verify } from './verify.js';
+import { call, save } from './refresh.js';
+const seen = async (response) => [response.status, JSON.parse((await response.text()) || null)];
+const send = async (...request) => seen(await fetch(...request));
+Object.assign(window, { verify, save, send, call: async (...request) => seen(await call(new Request(...request))) });`;
+
+const origin = await appForThisFile(() => files, script);
 const verifyUrl = `${origin}/verify`;
 
 const service = await mailingServiceForThisFile({
@@ -39,31 +33,11 @@ const service = await mailingServiceForThisFile({
 });
 const browser = await browserForThisFile();
 
-/** Seconds. */
-const day = 24 * 60 * 60;
-
-/** The code of functions/CLIENTS.md that calls a path. */
-const example = (path: string): string => {
-  const text = readFileSync('functions/CLIENTS.md', 'utf8');
-  const blocks = [...text.matchAll(/^```[jt]s\n(.*?)^```$/gms)].map(([, block = '']) => block);
-  const block = blocks.find((each) => each.includes(path));
-  if (!block) throw new Error(`functions/CLIENTS.md does not call ${path}`);
-  const { code } = transformSync(block, { loader: 'ts' });
-  return code.replace('http://localhost:3000', service.url);
+const resets = browserCode('/api/password-resets', service.url);
+const files = {
+  '/verify.js': resets.replace('password-resets', 'email-verifications'),
+  '/refresh.js': browserCode('/api/refresh', service.url),
 };
-
-const files = (): Readonly<Record<string, string>> => ({
-  '/verify.js': example('/api/password-resets').replace('password-resets', 'email-verifications'),
-  '/refresh.js': example('/api/refresh'),
-});
-
-const html = `<!doctype html><title>App</title><script type="module">
-import { setPassword as verify } from './verify.js';
-import { call, save } from './refresh.js';
-const seen = async (response) => [response.status, JSON.parse((await response.text()) || null)];
-const send = async (...request) => seen(await fetch(...request));
-Object.assign(window, { verify, save, send, call: async (...request) => seen(await call(new Request(...request))) });
-</script>`;
 
 /** Has a page call one of its functions. @returns what it returns, or the message that it throws */
 const run = (page: Page, name: string, ...args: readonly unknown[]) =>
@@ -104,13 +78,11 @@ const openApp = async () => {
 const kept = async (page: Page) =>
   JSON.parse(await page.evaluate(`localStorage.getItem('tokens')`));
 
-/** Lets two days pass for the token that a page has. */
+/** Lets the token expire that a page has. */
 const outliveToken = async (page: Page) => {
   const { token, refreshToken } = await kept(page);
-  const { iat = 0, exp = 0, ...claims } = decodeJwt(token);
-  const before = { ...claims, iat: iat - 2 * day, exp: exp - 2 * day };
-  const expired = signToken(before, service.jwtSecret, decodeProtectedHeader(token));
-  await run(page, 'save', { token: expired, refreshToken });
+  const sign = (claims: object, header: object) => signToken(claims, service.jwtSecret, header);
+  await run(page, 'save', { token: outlived(token, sign), refreshToken });
 };
 
 /** Holds requests of pages to a path back until there is a number of them. */

@@ -1,13 +1,18 @@
 /** The typed client of functions/CLIENTS.md, as it stands there. */
 import { execFile, execFileSync } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { register, uniqueEmail } from '../support/client.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { makeUser, register, uniqueEmail } from '../support/client.ts';
 import { everySetting } from '../support/every-setting.ts';
+import { startLoopback } from '../support/loopback.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
+import { folderForThisFile } from '../support/operator.ts';
 import { codeOf, enrol } from '../support/second-factor.ts';
 import { startTestService, type TestService } from '../support/service.ts';
+import { snippets } from '../support/snippets.ts';
+import { outlived, signToken, signTokenWithKey } from '../support/tokens.ts';
 import { mailedToken, newAccount, verify } from '../support/verification.ts';
 
 /** Ignored by git. */
@@ -15,7 +20,30 @@ const folder = resolve('.contract/client');
 const failures = 2;
 const service = await startTestService({ LOGIN_FAILURES_PER_ACCOUNT: String(failures) });
 afterAll(() => service.stop());
-const strict = await mailingServiceForThisFile({ ...everySetting, EMAIL_VERIFICATION: 'required' });
+const strictFolder = await folderForThisFile();
+const strict = await mailingServiceForThisFile({
+  ...everySetting,
+  EMAIL_VERIFICATION: 'required',
+  DATA_DIR: strictFolder,
+});
+
+/** The paths at which API Gateway throttles requests to the strict service. */
+const throttled = new Set<string>();
+const gateway = await startLoopback(async ({ method = '', url = '', headers }, body, response) => {
+  response.setHeader('content-type', 'application/json');
+  if (throttled.has(url)) return response.writeHead(429).end('{"message":"Too Many Requests"}');
+  const { authorization, 'content-type': type } = headers;
+  const sent = { ...(authorization && { authorization }), ...(type && { 'content-type': type }) };
+  const answer = await fetch(strict.url + url, {
+    method,
+    headers: sent,
+    ...(body && { body }),
+  });
+  const code = answer.headers.get('error-code');
+  if (code) response.setHeader('error-code', code);
+  return response.writeHead(answer.status).end(await answer.text());
+});
+afterAll(() => gateway.stop());
 
 const stored = new Map<string, string>();
 vi.stubGlobal('localStorage', {
@@ -66,9 +94,11 @@ interface Client {
 }
 
 /** Writes the client for a service, with the types of its document. @returns its file */
-const writeClient = async (name: string, { api, url }: TestService): Promise<string> => {
-  const blocks = [...read('functions/CLIENTS.md').matchAll(/^```ts\n(.*?)^```$/gms)];
-  const text = blocks.map(([, block]) => block).join('\n');
+const writeClient = async (
+  name: string,
+  { api, url }: Pick<TestService, 'api' | 'url'>,
+): Promise<string> => {
+  const text = snippets('ts').join('\n');
   const own = join(folder, name);
   mkdirSync(own, { recursive: true });
   writeFileSync(join(own, 'client.ts'), text.replace('http://localhost:3000', url));
@@ -77,6 +107,7 @@ const writeClient = async (name: string, { api, url }: TestService): Promise<str
   return join(own, 'client.ts');
 };
 
+/** The services, by the names of their clients' folders. */
 const services = [
   ['default', service],
   ['strict', strict],
@@ -84,13 +115,25 @@ const services = [
 
 let client: Client;
 let strictClient: Client;
+let clientBehindGateway: Client;
 beforeAll(async () => {
   installPackages();
-  const files = await Promise.all(services.map(([name, each]) => writeClient(name, each)));
-  [client, strictClient] = (await Promise.all(
+  const behindGateway = ['throttled', { ...strict, url: gateway.url }] as const;
+  const all = [...services, behindGateway];
+  const files = await Promise.all(all.map(([name, each]) => writeClient(name, each)));
+  [client, strictClient, clientBehindGateway] = (await Promise.all(
     files.map((file): Promise<Client> => import(/* @vite-ignore */ file)),
-  )) as [Client, Client];
+  )) as [Client, Client, Client];
 });
+
+const kept = () => JSON.parse(stored.get('tokens') ?? '{}');
+
+const signByDefault = (claims: object, header: object) =>
+  signToken(claims, service.jwtSecret, header);
+const signStrictly = (claims: object, header: object) => {
+  const key = createPrivateKey(read(join(strictFolder, 'token-key-first')));
+  return signTokenWithKey(claims, key, header);
+};
 
 const newUser = () => ({ name: 'n', email: uniqueEmail(), password: 'p' });
 
@@ -147,12 +190,34 @@ describe('The typed client of functions/CLIENTS.md', () => {
     const { text } = (await client.logIn(email, password)) ?? {};
     expect(text).toMatch(/^Try again in \d+ seconds\.$/);
   });
+
+  it.each([
+    ['has expired', (token: string) => outlived(token, signByDefault)],
+    ['is altered', (token: string) => `${token}x`],
+  ])('knows that it must log in again when the token %s', async (_, change) => {
+    const account = newUser();
+    const { token = '' } = await client.register(account).then(kept);
+
+    client.save({ token: change(token) });
+
+    expect(await client.profile()).toBeUndefined();
+    expect(kept()).toEqual({});
+    await client.logIn(account.email, account.password);
+    expect(await client.profile()).toMatchObject({ email: account.email });
+  });
+
+  it('forgets a refresh token from a time when there were sessions', async () => {
+    const { token } = await client.register(newUser()).then(kept);
+
+    client.save({ token: outlived(token, signByDefault), refreshToken: 'from before' });
+
+    expect(await client.profile()).toBeUndefined();
+    expect(kept()).toEqual({});
+  });
 });
 
 describe('The typed client of functions/CLIENTS.md, with every setting on,', () => {
   const { email, password, name } = newAccount();
-  const kept = () => JSON.parse(stored.get('tokens') ?? '{}');
-
   it('logs in past an address that is not verified and a code, and stays logged in', async () => {
     const { register, logIn, profile, save } = strictClient;
 
@@ -178,8 +243,42 @@ describe('The typed client of functions/CLIENTS.md, with every setting on,', () 
     expect(both).toMatchObject([{ email }, { email }]);
     expect(kept().refreshToken).not.toBe(refreshToken);
 
+    const { token: next, refreshToken: nextRefreshToken } = kept();
+    save({ token: outlived(next, signStrictly), refreshToken: nextRefreshToken });
+    expect(await profile()).toMatchObject({ email });
+    expect(kept().refreshToken).not.toBe(nextRefreshToken);
+
     await strict.api('POST', '/api/logout', { token: kept().token });
     expect(await profile()).toBeUndefined();
     expect(kept()).toEqual({});
+  });
+});
+
+describe('The typed client of functions/CLIENTS.md, when API Gateway throttles its requests,', () => {
+  it('says when to try again, and keeps its tokens', async () => {
+    const { email, password } = await makeUser(strict.api, strict.adminToken);
+    const { register, logIn, profile, update, save } = clientBehindGateway;
+    const later = 'Try again in 10 seconds.';
+    await logIn(email, password);
+    const { token, refreshToken } = kept();
+    const { id = 0 } = (await profile()) ?? {};
+    onTestFinished(() => throttled.clear());
+
+    for (const path of ['/api/login', '/api/auth/register', '/api/profile', `/api/users/${id}`]) {
+      throttled.add(path);
+    }
+    expect(await logIn(email, password)).toEqual({ text: later, asksCode: false });
+    await expect(register(newUser())).rejects.toThrow(later);
+    await expect(profile()).rejects.toThrow(later);
+    expect(await update(id, { name: 'new' })).toBe('HTTP_429');
+    throttled.clear();
+    throttled.add('/api/refresh');
+    const expired = { token: outlived(token, signStrictly), refreshToken };
+    save(expired);
+    await expect(profile()).rejects.toThrow(later);
+    expect(kept()).toEqual(expired);
+    throttled.clear();
+
+    expect(await profile()).toMatchObject({ email });
   });
 });

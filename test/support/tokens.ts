@@ -1,5 +1,6 @@
 /** Bearer tokens as an attacker would make them: nothing is refused here. */
 import { createHmac, type KeyObject, sign as signWithKey } from 'node:crypto';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 
 /** base64url of a text, or of a value's JSON. */
 export const encode = (part: unknown): string =>
@@ -37,4 +38,17 @@ export const signToken = (
 export const signTokenWithKey = (claims: unknown, key: KeyObject, header: object): string => {
   const signed = `${encode(header)}.${encode(claims)}`;
   return `${signed}.${signWithKey('sha256', Buffer.from(signed), key).toString('base64url')}`;
+};
+
+/** Seconds that are longer than the life of any token. */
+const twoDays = 2 * 24 * 60 * 60;
+
+/** A token as it is two days later. @param sign as the service signs */
+export const outlived = (
+  token: string,
+  sign: (claims: object, header: object) => string,
+): string => {
+  const { iat = 0, exp = 0, ...claims } = decodeJwt(token);
+  const times = { iat: iat - twoDays, exp: exp - twoDays };
+  return sign({ ...claims, ...times }, decodeProtectedHeader(token));
 };

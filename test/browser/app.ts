@@ -1,0 +1,32 @@
+/** A web app on an origin of its own, made of code of functions/CLIENTS.md. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { transformSync } from 'esbuild';
+import { afterAll } from 'vitest';
+import { snippetWith } from '../support/snippets.ts';
+
+/** The code that has a text, as a browser runs it. @param url of the service that it calls */
+export const browserCode = (text: string, url: string): string =>
+  transformSync(snippetWith(text, url), { loader: 'ts' }).code;
+
+/**
+ * Serves an app for the tests of one file.
+ * @param files scripts by their paths, asked for at each request; any other path is the page
+ * @param script of the page
+ * @returns its origin
+ */
+export const appForThisFile = async (
+  files: () => Readonly<Record<string, string>>,
+  script: string,
+): Promise<string> => {
+  const html = `<!doctype html><title>App</title><script type="module">${script}</script>`;
+  const app = createServer(({ url = '' }, response) => {
+    const type = url.endsWith('.js') ? 'text/javascript' : 'text/html';
+    response.setHeader('content-type', type).end(files()[url] ?? html);
+  });
+  app.listen(0, 'localhost');
+  await once(app, 'listening');
+  afterAll(() => app.close());
+  return `http://localhost:${(app.address() as AddressInfo).port}`;
+};

@@ -1,0 +1,19 @@
+/** The code that functions/CLIENTS.md has for apps, as it stands there. */
+import { readFileSync } from 'node:fs';
+
+/** All blocks of a language that begin with no space, which are the code of one file. */
+export const snippets = (language: string): readonly string[] => {
+  const page = readFileSync('functions/CLIENTS.md', 'utf8');
+  const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
+  return [...blocks].map(([, block = '']) => block);
+};
+
+/**
+ * The block that has a text.
+ * @param url of the service that it calls
+ */
+export const snippetWith = (text: string, url: string): string => {
+  const block = snippets('\\w+').find((each) => each.includes(text));
+  if (!block) throw new Error(`functions/CLIENTS.md has no code with ${text}`);
+  return block.replace('http://localhost:3000', url);
+};
