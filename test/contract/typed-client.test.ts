@@ -6,12 +6,12 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { makeUser, register, uniqueEmail } from '../support/client.ts';
 import { everySetting } from '../support/every-setting.ts';
-import { startLoopback } from '../support/loopback.ts';
 import { mailingServiceForThisFile } from '../support/mailbox.ts';
 import { folderForThisFile } from '../support/operator.ts';
 import { codeOf, enrol } from '../support/second-factor.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { snippets } from '../support/snippets.ts';
+import { throttlingGatewayForThisFile } from '../support/throttling.ts';
 import { outlived, signToken, signTokenWithKey } from '../support/tokens.ts';
 import { mailedToken, newAccount, verify } from '../support/verification.ts';
 
@@ -27,23 +27,8 @@ const strict = await mailingServiceForThisFile({
   DATA_DIR: strictFolder,
 });
 
-/** The paths at which API Gateway throttles requests to the strict service. */
-const throttled = new Set<string>();
-const gateway = await startLoopback(async ({ method = '', url = '', headers }, body, response) => {
-  response.setHeader('content-type', 'application/json');
-  if (throttled.has(url)) return response.writeHead(429).end('{"message":"Too Many Requests"}');
-  const { authorization, 'content-type': type } = headers;
-  const sent = { ...(authorization && { authorization }), ...(type && { 'content-type': type }) };
-  const answer = await fetch(strict.url + url, {
-    method,
-    headers: sent,
-    ...(body && { body }),
-  });
-  const code = answer.headers.get('error-code');
-  if (code) response.setHeader('error-code', code);
-  return response.writeHead(answer.status).end(await answer.text());
-});
-afterAll(() => gateway.stop());
+const gateway = await throttlingGatewayForThisFile(strict);
+const { throttled } = gateway;
 
 const stored = new Map<string, string>();
 vi.stubGlobal('localStorage', {

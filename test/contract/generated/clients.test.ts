@@ -1,15 +1,20 @@
 /** Clients that generators make of the document: they compile, and two of them log in. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, createPrivateKey } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
-import { makeUser } from '../../support/client.ts';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { type ApiClient, makeUser } from '../../support/client.ts';
 import { everySetting } from '../../support/every-setting.ts';
 import { identitySettings, startIssuer } from '../../support/issuer.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';
+import { folderForThisFile } from '../../support/operator.ts';
 import { enrol } from '../../support/second-factor.ts';
+import { snippets } from '../../support/snippets.ts';
+import { throttlingGatewayForThisFile } from '../../support/throttling.ts';
+import { outlived, signToken, signTokenWithKey } from '../../support/tokens.ts';
 import { newAccount, sendRegistration } from '../../support/verification.ts';
 
 /** From Maven Central. */
@@ -22,13 +27,20 @@ const mavenCopy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
 const issuer = await startIssuer();
 
 /** Its settings give it all endpoints and all schemas. */
+const dataFolder = await folderForThisFile();
 const service = await mailingServiceForThisFile({
   ...everySetting,
+  DATA_DIR: dataFolder,
   IDENTITY_PROVIDERS: identitySettings(issuer).IDENTITY_PROVIDERS,
   EMAIL_VERIFICATION: 'required',
   REGISTRATIONS_PER_ADDRESS: '1000',
+  // On a slow machine compilers take longer than the shortest life of a token.
+  TOKEN_MINUTES: '1440',
 });
 const { api, adminToken } = service;
+const tokenKey = () => createPrivateKey(readFileSync(join(dataFolder, 'token-key-first')));
+const gateway = await throttlingGatewayForThisFile(service);
+const plain = await serviceForThisFile();
 
 /** Milliseconds, for what hangs: the first run downloads compilers' packages for minutes. */
 const timeout = 1_800_000;
@@ -92,36 +104,56 @@ describe('The client that openapi-generator makes for Java', () => {
 });
 
 describe('The client that openapi-generator makes for Kotlin, with the code of functions/CLIENTS.md,', () => {
-  beforeAll(async () => {
-    cpSync('test/contract/generated/kotlin', kotlin, { recursive: true });
-    const [, code = ''] =
-      /^```kotlin\n(.*?)^```$/ms.exec(readFileSync('functions/CLIENTS.md', 'utf8')) ?? [];
-    writeFileSync(join(kotlin, 'Accounts.kt'), code);
+  /** Makes the program of `kotlin/`, for the document of a service. */
+  const build = async (name: 'plain' | 'full', path: string, code: readonly string[]) => {
+    const own = join(kotlin, name);
+    mkdirSync(own, { recursive: true });
+    for (const file of ['pom.xml', 'Lines.kt', `${name}/Main.kt`]) {
+      cpSync(join('test/contract/generated/kotlin', file), join(own, basename(file)));
+    }
+    for (const [index, each] of code.entries()) writeFileSync(join(own, `Code${index}.kt`), each);
     const options = ['--additional-properties', 'serializationLibrary=kotlinx_serialization'];
-    const client = join(folder, 'kotlin-client');
+    const client = join(folder, `kotlin-client-${name}`);
     rmSync(client, { recursive: true, force: true });
-    const generate = ['generate', '-g', 'kotlin', '-i', document, '-o', client, ...options];
+    const generate = ['generate', '-g', 'kotlin', '-i', path, '-o', client, ...options];
     await run('java', ['-jar', generatorJar, ...generate]);
-    cpSync(join(client, 'src/main/kotlin'), join(kotlin, 'client'), { recursive: true });
-    await run('mvn', ['-q', '-B', 'compile'], kotlin);
+    cpSync(join(client, 'src/main/kotlin'), join(own, 'client'), { recursive: true });
+    await run('mvn', ['-q', '-B', 'compile'], own);
+  };
+
+  beforeAll(async () => {
+    const plainDocument = join(folder, 'openapi-plain.json');
+    writeFileSync(plainDocument, (await plain.api('GET', '/openapi.json')).text);
+    const [ofAll = '', ...others] = snippets('kotlin');
+    await build('plain', plainDocument, [ofAll]);
+    await build('full', document, [ofAll, ...others]);
   }, timeout);
 
   /** @returns what came of each line */
-  const follow = async (...lines: readonly string[]) => {
-    const args = ['-cp', 'target/classes:target/dependency/*', 'MainKt', service.url];
-    const output = await run('java', args, kotlin, lines.join('\n'));
+  const follow = async (name: 'plain' | 'full', url: string, ...lines: readonly string[]) => {
+    const args = ['-cp', 'target/classes:target/dependency/*', 'MainKt', url];
+    const output = await run('java', args, join(kotlin, name), lines.join('\n'));
     return output.trimEnd().split('\n');
   };
+
+  const tokenOf = async (at: ApiClient, account: object) =>
+    (await at('POST', '/api/login', { json: account })).body.token;
+  const expiredPlain = (token: string) =>
+    outlived(token, (claims, header) => signToken(claims, plain.jwtSecret, header));
+  const expiredFull = (token: string) =>
+    outlived(token, (claims, header) => signTokenWithKey(claims, tokenKey(), header));
 
   it('logs in past an address that is not verified and a code, and stays logged in', async () => {
     const stranger = newAccount({ password: 'p' });
     await sendRegistration(api, stranger);
     const user = await makeUser(api, adminToken);
-    const { body } = await api('POST', '/api/login', { json: user });
-    const { recoveryCodes } = await enrol(api, { ...user, token: body.token });
+    const token = await tokenOf(api, user);
+    const { recoveryCodes } = await enrol(api, { ...user, token });
     const login = `login ${user.email} ${user.password}`;
 
     const outcomes = await follow(
+      'full',
+      service.url,
       `identity ${issuer.url}/token?sub=1&email=ada@example.org`,
       'profile',
       `identity ${issuer.url}/token?sub=1&aud=x`,
@@ -131,7 +163,9 @@ describe('The client that openapi-generator makes for Kotlin, with the code of f
       `${login} wrong`,
       `${login} ${recoveryCodes[0]}`,
       'profile',
-      'spoil',
+      'token spoilt',
+      'profiles',
+      `token ${expiredFull(token)}`,
       'profiles',
       'rename New',
       'delete',
@@ -152,12 +186,76 @@ describe('The client that openapi-generator makes for Kotlin, with the code of f
       user.email,
       'done',
       user.email,
+      'done',
+      user.email,
       'New',
       'FORBIDDEN',
       'done',
       'TOKEN_INVALID',
       'null',
     ]);
+  });
+
+  it('knows that its user must log in again where there are no sessions', async () => {
+    const user = await makeUser(plain.api, plain.adminToken);
+    const expired = expiredPlain(await tokenOf(plain.api, user));
+    const login = `login ${user.email} ${user.password}`;
+
+    expect(
+      await follow(
+        'plain',
+        plain.url,
+        login,
+        'profile',
+        `token ${expired}`,
+        'profile',
+        'session',
+        login,
+        'token spoilt',
+        'profile',
+        'session',
+        login,
+        'profile',
+      ),
+    ).toEqual([
+      '',
+      user.email,
+      'done',
+      'TOKEN_EXPIRED',
+      'null',
+      '',
+      'done',
+      'TOKEN_INVALID',
+      'null',
+      '',
+      user.email,
+    ]);
+    expect(
+      await follow('full', plain.url, `session ${expired} from-before`, 'profile', 'session'),
+    ).toEqual(['done', 'TOKEN_EXPIRED', 'null']);
+  });
+
+  it('says when to try again when API Gateway throttles its requests, and keeps its tokens', async () => {
+    const user = await makeUser(api, adminToken);
+    const { token, refreshToken } = (await api('POST', '/api/login', { json: user })).body;
+    const session = `session ${expiredFull(token)} ${refreshToken}`;
+    onTestFinished(() => gateway.throttled.clear());
+
+    gateway.throttled.add('/api/login').add('/api/refresh');
+    const throttled = await follow(
+      'full',
+      gateway.url,
+      `login ${user.email} ${user.password}`,
+      session,
+      'profile',
+      'session',
+    );
+    gateway.throttled.clear();
+    const later = await follow('full', gateway.url, session, 'profile');
+
+    const message = 'Try again in 10 seconds.';
+    expect(throttled).toEqual([message, 'done', message, expect.stringContaining(refreshToken)]);
+    expect(later).toEqual(['done', user.email]);
   });
 });
 

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -10,20 +10,22 @@ import { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpUrlIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { register } from '../../support/client.ts';
-import { operatedServiceForThisFile } from '../../support/operator.ts';
-import { pythonProgram } from '../../support/python.ts';
-import { signToken, signTokenWithKey } from '../../support/tokens.ts';
+import { serviceForThisFile } from '../support/acceptance.ts';
+import { register } from '../support/client.ts';
+import { everySetting } from '../support/every-setting.ts';
+import { mailingServiceForThisFile } from '../support/mailbox.ts';
+import { folderForThisFile } from '../support/operator.ts';
+import { pythonProgram } from '../support/python.ts';
+import { snippetWith } from '../support/snippets.ts';
+import { outlived, signToken, signTokenWithKey } from '../support/tokens.ts';
 
-const service = await operatedServiceForThisFile({
-  TOKEN_SIGNING: 'RS256',
-  TOKEN_MINUTES: '5',
-  SESSION_DAYS: '1',
-});
+const plain = await serviceForThisFile();
+const dataFolder = await folderForThisFile();
+const service = await mailingServiceForThisFile({ ...everySetting, DATA_DIR: dataFolder });
 const account = await register(service.api);
 const caller = { id: account.id, role: 'user' };
 
-const key = createPrivateKey(readFileSync(join(service.folder, 'token-key-first')));
+const key = createPrivateKey(readFileSync(join(dataFolder, 'token-key-first')));
 const [header, claims] = [decodeProtectedHeader(account.token), decodeJwt(account.token)];
 const { iss: issuer = '' } = claims;
 const pem = String(createPublicKey(key).export({ type: 'spki', format: 'pem' }));
@@ -31,24 +33,25 @@ const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const wrong = [
   ['for another audience', signTokenWithKey({ ...claims, aud: 'another' }, key, header)],
   ['of another issuer', signTokenWithKey({ ...claims, iss: 'https://x.example' }, key, header)],
-  ['that has expired', signTokenWithKey({ ...claims, iat: 1, exp: 2 }, key, header)],
+  ['that has expired', outlived(account.token, (past, same) => signTokenWithKey(past, key, same))],
   ['that a stranger signed', signTokenWithKey(claims, stranger, header)],
   ['signed with the public key as a secret', signToken(claims, pem, { ...header, alg: 'HS256' })],
 ] as const;
 
+/** Ignored by git. */
 const folder = resolve('.contract/services');
-mkdirSync(folder, { recursive: true });
-/** Writes the code that has a text, for the running service. @returns its file */
-const write = (text: string, name: string): string => {
-  const blocks = readFileSync('functions/CLIENTS.md', 'utf8').matchAll(/^```\w+\n(.*?)^```$/gms);
-  const code = [...blocks].map(([, block = '']) => block).find((block) => block.includes(text));
-  const file = join(folder, name);
-  writeFileSync(file, String(code).replace('http://localhost:3000', issuer));
+
+/** Writes the code that has a text, for a service. @returns its file */
+const write = (text: string, name: string, url: string): string => {
+  const own = join(folder, new URL(url).port);
+  mkdirSync(own, { recursive: true });
+  const file = join(own, name);
+  writeFileSync(file, snippetWith(text, url));
   return file;
 };
 
 const packages = {
-  requirements: 'test/contract/generated/requirements.txt',
+  requirements: 'test/contract/requirements-services.txt',
   folder: '.contract/pyjwt',
 };
 const script = `
@@ -58,29 +61,30 @@ from services import caller_of
 print(json.dumps(caller_of(sys.argv[2])))
 `;
 
-/** What each calls the caller of a token. Rejects when it refuses the token. */
+/** What each calls the caller of a token of a service. Rejects when it refuses the token. */
 const services = {
-  'by jose': async () => (await import(write('createRemoteJWKSet', 'jose.ts'))).callerOf,
-  'by PyJWT': async () => {
-    write('PyJWKClient', 'services.py');
+  'by jose': async (url: string) =>
+    (await import(write('createRemoteJWKSet', 'jose.ts', url))).callerOf,
+  'by PyJWT': async (url: string) => {
+    const code = write('PyJWKClient', 'services.py', url);
     const python = pythonProgram('python', packages);
     const run = promisify(execFile);
     return async (token: string) =>
-      JSON.parse((await run(python, ['-c', script, folder, token])).stdout);
+      JSON.parse((await run(python, ['-c', script, dirname(code), token])).stdout);
   },
   /** As API Gateway verifies what its authorizer is told (JWT authorizers, Authorizing API requests). */
-  'by an authorizer of API Gateway': async () => {
-    const { authorizer } = await import(write('HttpJwtAuthorizer', 'authorizer.ts'));
+  'by an authorizer of API Gateway': async (url: string) => {
+    const { authorizer } = await import(write('HttpJwtAuthorizer', 'authorizer.ts', url));
     const stack = new Stack(new App());
     const integration = new HttpUrlIntegration('Backend', 'https://backend.example.com');
     new HttpApi(stack, 'Api').addRoutes({ path: '/', integration, authorizer });
     const resources = Template.fromStack(stack).findResources('AWS::ApiGatewayV2::Authorizer');
     const [resource] = Object.values(resources);
     const { Issuer, Audience } = resource?.Properties.JwtConfiguration ?? {};
-    const response = await fetch(`${Issuer}/.well-known/openid-configuration`);
-    const { jwks_uri: url } = (await response.json()) as { jwks_uri: string };
-    const keys = createRemoteJWKSet(new URL(url));
     return async (token: string) => {
+      const response = await fetch(`${Issuer}/.well-known/openid-configuration`);
+      const { jwks_uri: keysUrl } = (await response.json()) as { jwks_uri: string };
+      const keys = createRemoteJWKSet(new URL(keysUrl));
       const expected = { issuer: Issuer, audience: Audience, algorithms: ['RS256'] };
       const { payload } = await jwtVerify(token, keys, expected);
       return { id: Number(payload.sub), role: payload.role };
@@ -89,7 +93,7 @@ const services = {
 };
 
 describe.each(Object.entries(services))('A service that verifies tokens %s', async (_, open) => {
-  const callerOf = await open();
+  const callerOf = await open(issuer);
 
   it('knows the caller', async () => {
     expect(await callerOf(account.token)).toEqual(caller);
@@ -97,5 +101,12 @@ describe.each(Object.entries(services))('A service that verifies tokens %s', asy
 
   it.each(wrong)('refuses a token %s', async (_, token) => {
     await expect(callerOf(token)).rejects.toThrow();
+  });
+
+  it('refuses every token under the default settings, whose keys nobody else knows', async () => {
+    const { token } = await register(plain.api);
+    const callerOfPlain = await open(plain.url);
+
+    for (const each of [token, account.token]) await expect(callerOfPlain(each)).rejects.toThrow();
   });
 });

@@ -1,0 +1,31 @@
+import { afterAll } from 'vitest';
+import { startLoopback } from './loopback.ts';
+
+export interface ThrottlingGateway {
+  readonly url: string;
+  /** The paths at which it throttles requests. */
+  readonly throttled: Set<string>;
+}
+
+/** Stands before a service for the tests of one file, and throttles requests as API Gateway does. */
+export const throttlingGatewayForThisFile = async (service: {
+  readonly url: string;
+}): Promise<ThrottlingGateway> => {
+  const throttled = new Set<string>();
+  const { url, stop } = await startLoopback(async (request, body, response) => {
+    response.setHeader('content-type', 'application/json');
+    const { method = '', url: path = '', headers } = request;
+    if (throttled.has(path)) return response.writeHead(429).end('{"message":"Too Many Requests"}');
+    const { authorization = '', 'content-type': type = 'application/json' } = headers;
+    const forwarded = await fetch(service.url + path, {
+      method,
+      headers: { 'content-type': type, ...(authorization && { authorization }) },
+      ...(body && { body }),
+    });
+    const code = forwarded.headers.get('error-code');
+    if (code) response.setHeader('error-code', code);
+    return response.writeHead(forwarded.status).end(await forwarded.text());
+  });
+  afterAll(stop);
+  return { url, throttled };
+};
