@@ -10,10 +10,17 @@ export interface Source {
   readonly language?: Language;
 }
 
+/** The IPv4 address that an IPv6 address stands for (RFC 4291, section 2.5.5.2), which is as it is else. */
+const unmapped = (address: string): string => {
+  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? [];
+  if (!high || !low) return address;
+  return [high, low].flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]).join('.');
+};
+
 /** An address as text of which there is one: IPv6 can be spelt in many ways (RFC 5952). */
 export const oneSpelling = (address: string): string => {
-  const url = `http://[${address}]`;
-  return isIPv6(address) && URL.canParse(url) ? new URL(url).hostname.slice(1, -1) : address;
+  const url = isIPv6(address) ? URL.parse(`http://[${address}]`) : null;
+  return url ? unmapped(url.hostname.slice(1, -1)) : address;
 };
 
 /** The eight groups of an IPv6 address, `::` filled in. */

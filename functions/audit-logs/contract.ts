@@ -6,7 +6,7 @@ import {
   named,
   type TextForm,
 } from '../../lib/contract/contract.ts';
-import { cursor, instant, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
+import { cursor, instant, ipAddress, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
 import { timestamp } from '../../lib/contract/schemas.ts';
 import { preferredType } from '../../lib/http/request.ts';
 import { atLeast, atMost, oneOf, text } from '../../lib/validation.ts';
@@ -57,7 +57,9 @@ const filters = () => ({
   about: userId(
     'Only what this user did to users, or what was done to this user: entries whose `resource` is `users`. Not with `userId` or `resourceId`.',
   ),
-  ipAddress: someText(45, 'Only what came from this address.'),
+  ipAddress: v.optional(
+    v.pipe(ipAddress, v.description('Only what came from this address, in any spelling.')),
+  ),
   since: v.optional(
     v.pipe(
       instant,

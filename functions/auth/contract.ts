@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { message } from '../../lib/contract/schemas.ts';
+import { message, tokenLifetime } from '../../lib/contract/schemas.ts';
 import { hasSessions, hidesAccounts, type ServiceValues } from '../../lib/settings.ts';
 import {
   credentials,
@@ -56,13 +56,11 @@ export const logout = {
 
 /** Tokens under some settings: with a refresh token where there are sessions. */
 export const tokensUnder = (settings: ServiceValues) => {
-  const { tokenMinutes } = settings;
-  const lifetime = tokenMinutes === 1440 ? 'one day' : `${tokenMinutes} minutes`;
   const tokens = {
     message: v.string(),
     token: v.pipe(
       v.string(),
-      v.description(`A bearer token (JWT, RFC 7519), valid for ${lifetime}.`),
+      v.description(`A bearer token (JWT, RFC 7519), valid for ${tokenLifetime(settings)}.`),
     ),
   };
   const refresh = v.pipe(

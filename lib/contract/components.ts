@@ -4,6 +4,7 @@ import type { Endpoint } from './contract.ts';
 import { sharedExamples } from './error-examples.ts';
 import { codesOf, errorMeanings, fieldFaultMeanings, gatewayResponses } from './errors.ts';
 import { type Json, ref } from './json-schema.ts';
+import { tokenLifetime } from './schemas.ts';
 
 const text = { type: 'string' };
 const message = { ...text, description: 'For people. Programs read the header `Error-Code`.' };
@@ -185,7 +186,7 @@ export const components = ({
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
-      description: 'From registration or login; valid for one day.',
+      description: `From registration or login; valid for ${tokenLifetime(settings)}.`,
     },
   },
 });

@@ -1,4 +1,5 @@
 /** Query parameters that several endpoints take, each a schema from text to value. */
+import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { rule } from '../validation.ts';
 
@@ -68,4 +69,15 @@ export const instant = v.pipe(
     keywords: () => ({ minLength: 1 }),
   }),
   v.transform((text) => parseInstant(text) as string),
+);
+
+/** The address of a computer, IPv4 or IPv6. */
+export const ipAddress = v.pipe(
+  v.string(),
+  rule({
+    code: 'INVALID_FORMAT',
+    holds: (text) => isIP(text) !== 0,
+    message: () => 'must be an IP address',
+    keywords: () => ({ minLength: 1 }),
+  }),
 );

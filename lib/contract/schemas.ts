@@ -48,6 +48,10 @@ export const confirmationErrors = (settings: ServiceValues): readonly ErrorCode[
     : [];
 
 /** A response that says what was done. */
+/** For how long a token is valid. */
+export const tokenLifetime = ({ tokenMinutes }: Pick<ServiceValues, 'tokenMinutes'>): string =>
+  tokenMinutes === 1440 ? 'one day' : `${tokenMinutes} minutes`;
+
 export const message = () => named('Message', v.object({ message: v.string() }));
 
 /** Whether there is a second factor. */

@@ -76,7 +76,8 @@ export const readBody = ({ body, headers, isBase64Encoded }: IncomingEvent): Fie
   if (!jsonMediaType.test(headers?.['content-type'] ?? ''))
     throw new DomainError('BODY_MEDIA_TYPE');
   requireSmall(body, isBase64Encoded ? 'base64' : 'utf8');
-  const value = parse(isBase64Encoded ? decode(body) : body);
+  // A byte order mark is no fault; the decoder takes it away.
+  const value = parse(isBase64Encoded ? decode(body) : body.replace(/^\ufeff/, ''));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new DomainError('BODY_NOT_OBJECT');
   }

@@ -137,6 +137,7 @@ describe('GET /api/admin/audit-logs', () => {
     ]);
     const [{ ip_address: source } = { ip_address: '' }] = entries;
     expect(await readAll(`?about=${id}&ipAddress=${source}`)).toEqual(entries.toReversed());
+    expect(await readAll(`?about=${id}&ipAddress=::ffff:${source}`)).toEqual(entries.toReversed());
     expect(await readAll(`?about=${id}&ipAddress=192.0.2.99`)).toEqual([]);
   });
 

@@ -57,6 +57,14 @@ describe('A body that the gateway hands on in base64', () => {
   });
 });
 
+describe('A body that the gateway hands on as text', () => {
+  it('is read when it is JSON after a byte order mark', async () => {
+    const body = '\ufeff{"name":"ünï 😀"}';
+
+    expect(await send(body, { isBase64Encoded: false })).toEqual([200, { name: 'ünï 😀' }]);
+  });
+});
+
 describe('A request without a body', () => {
   it.each([
     ['nothing', {}],
@@ -70,7 +78,12 @@ describe('A request without a body', () => {
   });
 
   it('does not have a byte order mark as its body', async () => {
-    expect(await send(base64('\ufeff'))).toEqual(refused('Request body is not valid JSON'));
+    const answers = [
+      await send(base64('\ufeff')),
+      await send('\ufeff', { isBase64Encoded: false }),
+    ];
+
+    expect(answers).toEqual(Array(2).fill(refused('Request body is not valid JSON')));
   });
 });
 
