@@ -75,20 +75,29 @@ export interface IdentityProvider {
 /** The file beside the code of a function that holds the list, which is no variable there. */
 export const providersFile = 'identity-providers.json';
 
+/** Of Entra ID for many tenants: its tokens name the tenant's own issuer, and never this one. */
+const ofManyTenants = /\/(?:common|organizations|consumers)\/v2\.0\/?$/i;
+
 const isProvider = ({ issuer, audiences, ...others }: Partial<IdentityProvider>): boolean =>
   typeof issuer === 'string' &&
   isPageUrl(issuer) &&
   issuer.length <= 255 &&
   !issuer.includes('?') &&
+  !ofManyTenants.test(issuer) &&
   Array.isArray(audiences) &&
   audiences.length > 0 &&
   audiences.every((each) => typeof each === 'string' && each !== '') &&
   Object.keys(others).length === 0;
 
+/** Whether each issuer stands once, however it is written. */
+const areDistinct = (list: readonly IdentityProvider[]): boolean =>
+  new Set(list.map(({ issuer }) => new URL(issuer).href.replace(/\/$/, ''))).size === list.length;
+
 const isProviderList = (text: string): boolean => {
   try {
     const list = JSON.parse(text);
-    return Array.isArray(list) && list.length > 0 && list.every((each) => each && isProvider(each));
+    const isList = Array.isArray(list) && list.length > 0;
+    return isList && list.every((each) => each && isProvider(each)) && areDistinct(list);
   } catch {
     return false;
   }
@@ -180,7 +189,7 @@ export const serviceSettings = {
   /** The issuers by whose ID tokens users log in, as JSON (functions/README.md, Identities). */
   identityProviders: {
     allowed: {
-      rule: 'a JSON list of {"issuer": https URL, "audiences": list of text}',
+      rule: `a JSON list of {"issuer": https URL, "audiences": list of text}, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers`,
       isAllowed: (given) => given === providersFile || isProviderList(given),
     },
     default: '',

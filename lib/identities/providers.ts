@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createLocalJWKSet, type LocalJWKSet } from 'jose';
 import { DomainError, namedError } from '../errors.ts';
 import { cached } from '../keys/cache.ts';
-import { config, type IdentityProvider, providersFile } from '../settings.ts';
+import { ConfigError, config, type IdentityProvider, providersFile } from '../settings.ts';
 import { getDocument } from '../signed-request.ts';
 
 /** Milliseconds for which keys are used before they are asked for again. */
@@ -16,6 +16,10 @@ const keysLifetime = 60 * 60_000;
 const discover = async (issuer: string): Promise<string> => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const document = await getDocument(url);
+  if (`${document.issuer}`.includes('{tenantid}')) {
+    const rule = `must have a tenant's own issuer in place of ${issuer}, which is for many tenants`;
+    throw new ConfigError('IDENTITY_PROVIDERS', rule);
+  }
   const { protocol } = new URL(document.jwks_uri);
   const isSafe = protocol === 'https:' || protocol === new URL(issuer).protocol;
   if (document.issuer !== issuer || !isSafe) throw namedError('DiscoveryDocumentInvalid');

@@ -267,14 +267,28 @@ describe('A setting of mails', () => {
 describe('The setting of identity providers', () => {
   const google = { issuer: 'https://accounts.google.com', audiences: ['app'] };
 
-  it.each([[[google]], [[google, { issuer: 'http://localhost:4000/a', audiences: ['x', 'y'] }]]])(
-    'is a list of issuers with their audiences: %j',
-    (list) => {
-      const IDENTITY_PROVIDERS = JSON.stringify(list);
+  it.each([
+    [[google]],
+    [[google, { issuer: 'http://localhost:4000/a', audiences: ['x', 'y'] }]],
+    [
+      [
+        {
+          ...google,
+          issuer: 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0',
+        },
+      ],
+    ],
+  ])('is a list of issuers with their audiences: %j', (list) => {
+    const IDENTITY_PROVIDERS = JSON.stringify(list);
 
-      expect(configFrom({ IDENTITY_PROVIDERS }).identityProviders).toBe(IDENTITY_PROVIDERS);
-    },
-  );
+    expect(configFrom({ IDENTITY_PROVIDERS }).identityProviders).toBe(IDENTITY_PROVIDERS);
+  });
+
+  it('says that each issuer stands once, and that a tenant of Entra ID has an issuer of its own', () => {
+    expect(refusal('identityProviders', { IDENTITY_PROVIDERS: '[]' })).toMatch(
+      /, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers$/,
+    );
+  });
 
   it.each([
     [],
@@ -292,6 +306,12 @@ describe('The setting of identity providers', () => {
     [{ ...google, audiences: 'app' }],
     [{ ...google, audiences: [''] }],
     [{ ...google, clientSecret: 'x' }],
+    [google, { ...google, audiences: ['other'] }],
+    [google, { ...google, issuer: 'https://ACCOUNTS.google.com/' }],
+    ...['common', 'organizations', 'consumers', 'Common'].map((tenant) => [
+      { ...google, issuer: `https://login.microsoftonline.com/${tenant}/v2.0` },
+    ]),
+    [{ ...google, issuer: 'https://login.microsoftonline.us/common/v2.0/' }],
   ])('is not %j', (list) => {
     expect(refusal('identityProviders', { IDENTITY_PROVIDERS: JSON.stringify(list) })).toMatch(
       /IDENTITY_PROVIDERS must be a JSON list of/,

@@ -235,6 +235,21 @@ describe('An ID token', () => {
         email: 'x7k2m9q4@privaterelay.appleid.com',
       },
     ],
+    [
+      'Microsoft, which do not say that it has verified the address',
+      {
+        ver: '2.0',
+        sub: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ',
+        oid: '6b9a1f0e-2d35-4c8b-9f57-0a1b2c3d4e5f',
+        tid: '1c2d3e4f-5a6b-4c7d-8e9f-0a1b2c3d4e5f',
+        name: 'Ada King',
+        preferred_username: 'ada@example.org',
+        email: 'ada@example.org',
+        uti: 'fqiBqXLPj0eQa82S-IYFAA',
+        rh: '0.AXoAKtkv',
+      },
+      { subject: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ', name: 'Ada King' },
+    ],
   ];
 
   it.each(shapes)('may have the shape of those of %s', async (_, claims, vouched) => {
@@ -299,6 +314,26 @@ describe('An issuer', () => {
     const verified = verify(issue({}, { issuer: url, key: foreignKey }));
 
     await expect(verified).rejects.toMatchObject({ code: 'IDENTITY_PROVIDER_FAULT' });
+  });
+
+  it('that is for many tenants cannot be reached, and the log says what it needs', async () => {
+    const { url, stop } = await startLoopback((_, __, response) => {
+      const many = `http://${response.req.headers.host}/{tenantid}/v2.0`;
+      response.end(JSON.stringify({ issuer: many, jwks_uri: `${many}/keys` }));
+    });
+    vi.stubEnv('IDENTITY_PROVIDERS', JSON.stringify([{ issuer: url, audiences: [audience] }]));
+    onTestFinished(async () => {
+      vi.stubEnv('IDENTITY_PROVIDERS', providers);
+      await stop();
+    });
+
+    const { describeFault } = await import('../../../lib/log.ts');
+    const fault = await verify(issue({}, { issuer: url, key: foreignKey })).catch(describeFault);
+
+    expect(fault).toMatchObject({
+      fault: 'ConfigError',
+      message: `Environment variable IDENTITY_PROVIDERS must have a tenant's own issuer in place of ${url}, which is for many tenants`,
+    });
   });
 
   it.each([
