@@ -119,7 +119,6 @@ const usesOf = {
   'users/get': ['users.read'],
   'users/update': ['passwords', 'identities', 'users.read', 'users.create', 'users.change', 'users.delete', 'admins.make', 'audit.write', 'mail'],
   'users/remove': ['users.read', 'users.change', 'users.delete', 'audit.write', 'mail'],
-  'users/revoke': ['users.change', 'audit.write'],
   'sessions/list': [],
   'sessions/end': ['users.change', 'audit.write'],
   'sessions/end-others': ['users.change', 'audit.write'],

@@ -43,14 +43,9 @@ export const logout = {
   exists: hasSessions,
   caller: 'user',
   evenIfDeleted: true,
-  query: () => ({
-    scope: v.optional(
-      v.pipe(
-        v.picklist(['all'], 'must be all, or absent'),
-        v.description('`all`: all sessions of the user; absent: that of the token.'),
-      ),
-    ),
-  }),
+  // A parameter that asks for more than this one session must not be ignored.
+  query: () => ({}),
+  refusesOtherParameters: true,
   storageFault: ['Error logging out', 'err'],
 } as const satisfies Contract;
 

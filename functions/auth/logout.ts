@@ -1,22 +1,20 @@
 import { audited } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { endSession, endSessions } from '../../lib/users/sessions.ts';
+import { endSession } from '../../lib/users/sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.logout, async (request) => {
-  const { bearer, claims, query } = request;
-  const { scope } = query;
+  const { bearer, claims } = request;
   const logout = {
     ...sourceOf(request),
     action: 'LOGOUT',
     user_id: claims.id,
     resource_id: claims.id,
-    ...(scope ? { details: { scope } } : {}),
   } as const;
   await audited(logout, async () => {
     // A deleted user has no sessions to end.
-    if (bearer) await (scope ? endSessions(bearer.id) : endSession(bearer.id, bearer.session.id));
+    if (bearer) await endSession(bearer.id, bearer.session.id);
   });
   return { statusCode: 204 };
 });

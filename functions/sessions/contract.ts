@@ -68,7 +68,7 @@ export const descriptions: Descriptions = {
   endOthers: () => ({
     id: 'endOtherSessions',
     summary: 'End all other sessions of a user',
-    text: 'All sessions of the user end but that of the request: for an admin, all of another user.',
+    text: 'Of their own sessions, users end all but that of the request. Admins end all sessions of another user, who may log in again.',
     success: { status: 204, description: 'The sessions are ended.' },
   }),
 

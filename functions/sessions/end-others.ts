@@ -9,15 +9,16 @@ import * as contract from './contract.ts';
 export const handler = protectedEndpoint(contract.endOthers, async (request) => {
   const { id } = request;
   const caller = requireBearer(request);
+  const isOwn = id === caller.id;
   const logout = {
     ...sourceOf(request),
     action: 'LOGOUT',
     user_id: caller.id,
     resource_id: id,
-    details: { scope: 'others' },
+    details: { scope: isOwn ? 'others' : 'all' },
   } as const;
   await audited(logout, async () => {
-    if (id === caller.id) return endOtherSessions(caller);
+    if (isOwn) return endOtherSessions(caller);
     if (!(await endSessions(id))) throw new DomainError('USER_NOT_FOUND');
   });
   return { statusCode: 204 };

@@ -151,13 +151,6 @@ export const remove = {
   storageFault: ['Error deleting user', 'err'],
 } as const satisfies Contract;
 
-export const revoke = {
-  route: 'POST /api/users/{id}/revocations',
-  exists: hasSessions,
-  caller: 'admin',
-  storageFault: ['Error revoking sessions', 'err'],
-} as const satisfies Contract;
-
 export const removeSecondFactor = {
   route: 'DELETE /api/users/{id}/second-factor',
   exists: hasSecondFactors,
@@ -343,13 +336,6 @@ export const descriptions: Descriptions = {
     id: 'deleteUser',
     summary: 'Delete a user',
     success: { status: 204, description: 'The user is deleted.' },
-  }),
-
-  revoke: () => ({
-    id: 'revokeSessions',
-    summary: 'End all sessions of a user',
-    text: 'Every token that the user has is refused from then on; the user may log in again.',
-    success: { status: 204, description: 'The sessions are ended.' },
   }),
 
   removeSecondFactor: () => ({

@@ -115,7 +115,9 @@ const readKnown = (names: readonly string[], rawQueryString: string) => {
   const given = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(rawQueryString)) {
     if (!names.includes(name)) {
-      const rule = `is unknown; the parameters are ${names.join(', ')}`;
+      const known =
+        names.length > 0 ? `the parameters are ${names.join(', ')}` : 'there are no parameters';
+      const rule = `is unknown; ${known}`;
       throw invalidParameter(name || 'A parameter without a name', rule);
     }
     if (given.has(name)) throw invalidParameter(name, 'must be given only once');

@@ -35,10 +35,12 @@ const command = fc.oneof(
   weighted(12, fc.record({ kind: fc.constant('refresh' as const), client, isLost: fc.boolean() })),
   weighted(
     3,
-    fc.record({ kind: fc.constantFrom('profile', 'list', 'end others' as const), client }),
+    fc.record({
+      kind: fc.constantFrom('profile', 'list', 'end others', 'logout' as const),
+      client,
+    }),
   ),
   fc.record({ kind: fc.constant('end' as const), client, session: client }),
-  fc.record({ kind: fc.constant('logout' as const), client, all: fc.boolean() }),
   fc.record({ kind: fc.constant('change' as const), client, current: password, password }),
   fc.record({ kind: fc.constant('leave' as const), client, current: password }),
   fc.record({ kind: fc.constant('set' as const), password }),
@@ -46,7 +48,7 @@ const command = fc.oneof(
   weighted(4, fc.record({ kind: fc.constant('wait') })),
   fc.record({ kind: fc.constant('reset' as const), link: fc.nat(5), password }),
   fc.record({ kind: fc.constant('move' as const), back: fc.boolean() }),
-  fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'revoke', 'delete') }),
+  fc.record({ kind: fc.constantFrom('promote', 'demote', 'rename', 'end all', 'delete') }),
   weighted(2, fc.record({ kind: fc.constantFrom('suspend', 'lift') })),
 );
 type Command = typeof command extends fc.Arbitrary<infer C> ? C : never;
@@ -134,11 +136,11 @@ const withUse = (state: State, which: number): State => {
   return isGood && pair === session.newest ? withSession(state, session, { isUsed: true }) : state;
 };
 
-const afterLogout = (state: State, which: number, all: boolean): Expected => {
+const afterLogout = (state: State, which: number): Expected => {
   const { isGood, session } = clientOf(state, which);
   if (!state.isThere) return [204, state];
   if (!isGood) return [401, state];
-  return [204, all ? changes(state, {}) : withSession(state, session, { isOpen: false })];
+  return [204, withSession(state, session, { isOpen: false })];
 };
 
 const afterEnd = (state: State, which: number): Expected => {
@@ -182,7 +184,7 @@ const ofAdmin = (state: State, { kind, ...rest }: Command): Expected => {
       return [200, afterRole(state, 'admin')];
     case 'demote':
       return [200, afterRole(state, 'user')];
-    case 'revoke':
+    case 'end all':
       return [204, changes(state, {})];
     case 'suspend':
       return [204, changes(state, { isSuspended: true })];
@@ -226,7 +228,7 @@ const outcomeOf = (state: State, asked: Command): Expected => {
   if (asked.kind === 'refresh') return afterRefresh(state, asked.client);
   if (!('client' in asked)) return ofAdmin(state, asked);
   const used = withUse(state, asked.client);
-  if (asked.kind === 'logout') return afterLogout(used, asked.client, asked.all);
+  if (asked.kind === 'logout') return afterLogout(used, asked.client);
   return ofClient(used, asked);
 };
 
@@ -264,13 +266,14 @@ const requestOf = (
     case 'list':
       return ['GET', `${user}/sessions`, options];
     case 'end others':
+    case 'end all':
       return ['DELETE', `${user}/sessions`, options];
     case 'end':
       return ['DELETE', `${user}/sessions/${chosen(state.sessions, asked.session).id}`, options];
     case 'profile':
       return ['GET', '/api/profile', options];
     case 'logout':
-      return ['POST', `/api/logout${asked.all ? '?scope=all' : ''}`, options];
+      return ['POST', '/api/logout', options];
     case 'change': {
       const json = { password: asked.password, currentPassword: asked.current };
       return ['PUT', user, { ...options, json }];
@@ -281,8 +284,6 @@ const requestOf = (
     }
     case 'set':
       return ['PUT', user, { ...options, json: { password: asked.password } }];
-    case 'revoke':
-      return ['POST', `${user}/revocations`, options];
     case 'suspend':
       return ['PUT', `${user}/suspension`, options];
     case 'lift':

@@ -53,11 +53,11 @@ describe('Sessions that end while others begin', () => {
     const user = await register(service.api);
     const before = await times(3, () => logIn(service.api, user));
     const [leaving = '', ...staying] = before;
-    const path = `/api/users/${user.id}/revocations`;
+    const path = `/api/users/${user.id}/sessions`;
 
     const [, , during] = await Promise.all([
       service.api('POST', '/api/logout', { token: leaving }),
-      service.api('POST', path, { token: admin }),
+      service.api('DELETE', path, { token: admin }),
       times(5, () => enter(user, user.password)),
       ...staying.map(profile),
     ]);

@@ -12,6 +12,8 @@ const { api, adminToken, jwtSecret, environment } = service;
 
 const invalid = refusal(401, 'Invalid token');
 const profile = (token: string) => api('GET', '/api/profile', { token });
+const endAll = ({ id }: Account) =>
+  api('DELETE', `/api/users/${id}/sessions`, { token: adminToken });
 /** A change by an admin, or by whoever has a token. */
 const change = ({ id }: Pick<Account, 'id'>, json: object, token = adminToken) =>
   api('PUT', `/api/users/${id}`, { token, json });
@@ -131,7 +133,7 @@ describe('With SESSION_DAYS=90', () => {
   it('ended sessions leave the item at the next login, and all of them with their user', async () => {
     const user = await register(api);
     await logIn(api, user);
-    await api('POST', `/api/users/${user.id}/revocations`, { token: adminToken });
+    await endAll(user);
     await logIn(api, user);
     const item = () => sessionsItem(service, user.id);
 
@@ -168,10 +170,7 @@ describe('With SESSION_DAYS=90', () => {
 describe('With SESSION_DAYS=90, a request that another one overtakes', () => {
   it.each([
     ['the password is changed', (user: Account) => change(user, { password: 'another one' })],
-    [
-      'all sessions are ended',
-      ({ id }: Account) => api('POST', `/api/users/${id}/revocations`, { token: adminToken }),
-    ],
+    ['all sessions are ended', (user: Account) => endAll(user)],
   ])('a login gets no session when %s after the user was read', async (_, end) => {
     const user = await register(api);
 
@@ -199,7 +198,7 @@ describe('With SESSION_DAYS=90, a request that another one overtakes', () => {
         proxy,
         operation,
         () => changeOwn(user, json, user.token),
-        () => api('POST', `/api/users/${user.id}/revocations`, { token: adminToken }),
+        () => endAll(user),
       );
 
       expect(outcome(stolen)).toEqual(invalid);

@@ -8,7 +8,7 @@ import {
   refusal,
   uniqueAgent,
 } from './acceptance.ts';
-import { type ApiAnswer, logIn, register } from './client.ts';
+import { type Account, type ApiAnswer, logIn, register } from './client.ts';
 import {
   type Caller,
   type ExampleRequest,
@@ -65,6 +65,11 @@ const refusals = {
 type CallerName = keyof typeof refusals;
 const callers = Object.keys(refusals) as CallerName[];
 
+const detailsDue = (details: object, account: Account, by: unknown): string =>
+  JSON.stringify(details)
+    .replace('SESSION', sessionIn(account))
+    .replace('SCOPE', by === account.id ? 'others' : 'all');
+
 /** What a response to an example must leave in the audit trail: who did what with which user. */
 const entriesDue = (
   { entry, details, caller, path, definition }: ExampleRequest,
@@ -78,7 +83,7 @@ const entriesDue = (
   const ofUser = {
     resource: 'users',
     resource_id: String(id),
-    details: details ? JSON.stringify(details).replace('SESSION', sessionIn(account)) : null,
+    details: details ? detailsDue(details, account, by) : null,
   };
   const ofExport = {
     resource: 'audit-logs',

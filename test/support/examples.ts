@@ -65,7 +65,10 @@ interface Example {
   readonly operations?: readonly Operation[];
   /** Action and result of the audit entry that it leaves; absent: it leaves none. */
   readonly entry?: string;
-  /** What that entry says besides, SESSION for the account's session; absent: nothing. */
+  /**
+   * What that entry says besides, with SESSION for the account's session and SCOPE for which sessions
+   * the caller ends, all others or all; absent: nothing.
+   */
   readonly details?: object;
   /** Action and result of the entry that it leaves of a fault of the store. */
   readonly faultEntry?: string;
@@ -121,7 +124,6 @@ const lifting = {
 } as const;
 /** A change of a factor that the account does not have. */
 const missingFactor = { caller: 'user', status: 404, message: 'Second factor not found' } as const;
-const ofAll = { details: { scope: 'all' } } as const;
 const auditQuery = { caller: 'admin', operations: ['read audit'] } as const;
 /** The deployed service is sealed; the local one of tests keeps nothing. */
 const sealShown = {
@@ -169,7 +171,6 @@ const examples: Readonly<Record<string, Example>> = {
     operations: ['read'],
   },
   'POST /api/logout': logout,
-  'POST /api/logout, of all sessions': { ...logout, ...ofAll, query: 'scope=all' },
   'POST /api/account-deletions': accountDeletion,
   'POST /api/account-deletions, of an admin': { ...accountDeletion, isAdmin: true },
   // Nobody has the address: what is done for one that somebody has is done later, and not by it.
@@ -246,13 +247,12 @@ const examples: Readonly<Record<string, Example>> = {
     entry: 'DELETE SUCCESS',
     faultEntry: 'DELETE FAILURE',
   },
-  'POST /api/users/{id}/revocations': { ...logout, ...ofAll, caller: 'admin' },
   'GET /api/users/{id}/sessions': { caller: 'self' },
   'DELETE /api/users/{id}/sessions': {
     ...logout,
     caller: 'self',
     operations: ['write'],
-    details: { scope: 'others' },
+    details: { scope: 'SCOPE' },
   },
   'DELETE /api/users/{id}/sessions/{session}': {
     ...logout,

@@ -58,7 +58,7 @@ export interface paths {
     post: { parameters: {}; requestBody: { content: { "application/json": RefreshRequest } }; responses: { 200: { content: { "application/json": Session } }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/logout": {
-    post: { parameters: { query?: { scope?: "all" } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
+    post: { parameters: {}; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/profile": {
     get: { parameters: {}; responses: { 200: { content: { "application/json": Profile } }; default: { content: { "application/problem+json": Problem } } } };
@@ -116,9 +116,6 @@ export interface paths {
     get: { parameters: { path: { id: number } }; responses: { 200: { content: { "application/json": UserDetails } }; default: { content: { "application/problem+json": Problem } } } };
     put: { parameters: { path: { id: number } }; requestBody: { content: { "application/json": UserChanges } }; responses: { 200: { content: { "application/json": User } }; default: { content: { "application/problem+json": Problem } } } };
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
-  };
-  "/api/users/{id}/revocations": {
-    post: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };
   };
   "/api/users/{id}/second-factor": {
     delete: { parameters: { path: { id: number } }; responses: { 204: { content?: never }; default: { content: { "application/problem+json": Problem } } } };

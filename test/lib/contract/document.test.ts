@@ -342,8 +342,8 @@ describe('The document of a service with every setting on', () => {
       ],
     ],
     [
-      'POST /api/users/{id}/revocations',
-      /Every token .* is refused from then on; the user may log in again\.$/,
+      'DELETE /api/users/{id}/sessions',
+      /users end all but that of the request\. Admins end all sessions of another user, who may log in again\.$/,
       [...ofToken, 'FORBIDDEN', 'USER_NOT_FOUND', ...ofStore],
     ],
     [
