@@ -1,7 +1,7 @@
 /**
  * `npm run rehearse`: deploys the service to an emulator of AWS on this machine, tests and operates
  * it there, and takes it down again. `npm run rehearse -- long` also rotates the signing secret
- * under traffic, which takes as long as the new version needs to sign, and seals a longer past.
+ * under traffic, which takes as long as the new version needs to sign.
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -21,7 +21,6 @@ import { certificateFile } from './edge.ts';
 import { type Emulator, installEmulator, startEmulator } from './emulator.ts';
 import { rehearseReset } from './password-reset.ts';
 import { rotateInTraffic } from './rotation.ts';
-import { rehearsePast } from './seal-past.ts';
 import {
   type Assembly,
   bootstrap,
@@ -145,7 +144,6 @@ const rehearseOn = async (
   );
   const admin = await step('Create the first admin', () => createAdmin(deployment));
   await testDeployed(deployment, admin, local);
-  await rehearsePast(deployment, admin);
   if (isLong) await rotate(deployment, admin);
   await redeploy(deployment, first, admin);
   const assembly = await rehearseReset(deployment, admin);

@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import { fileName } from '../../lib/seal/header.ts';
 import { run } from './command.ts';
 import { type Deployment, operate } from './deployment.ts';
@@ -54,7 +53,7 @@ const findSealer = async (deployment: Deployment): Promise<readonly string[]> =>
 };
 
 /** Has the sealer run as its schedule does. */
-export const runSealer = async (deployment: Deployment): Promise<void> => {
+const runSealer = async (deployment: Deployment): Promise<void> => {
   // It would be called once more if it were not waited for.
   const wait = ['--cli-read-timeout', '0'];
   const args = [...(await findSealer(deployment)), ...wait, join(runFolder, 'sealed.json')];
@@ -63,7 +62,7 @@ export const runSealer = async (deployment: Deployment): Promise<void> => {
 };
 
 /** Verifies by the operator's command. @returns how many files with how many entries there are */
-export const verify = async (deployment: Deployment): Promise<string> => {
+const verify = async (deployment: Deployment): Promise<string> => {
   const printed = await operate(deployment, ['verify-audit']);
   const [, verified = '', files = '0'] = /^Verified: ((\d+) file.*)$/m.exec(printed) ?? [];
   requireThat(Number(files) > 0 && /^Intact\.$/m.test(printed), `Verified: ${printed}`);
@@ -119,29 +118,11 @@ export const pauseAndResume = async (
 };
 
 /** Verifies a trail that is not intact. */
-export const requireFound = async (
-  deployment: Deployment,
-  findings: readonly string[],
-): Promise<void> => {
+const requireFound = async (deployment: Deployment, findings: readonly string[]): Promise<void> => {
   const printed = await refusalOf(operate(deployment, ['verify-audit']));
   const all = [...findings, ' ended with 1:'];
   const missing = all.filter((text) => !printed.includes(text));
   requireThat(missing.length === 0, `Not found: ${missing.join('; ')} in:\n${printed}`);
-};
-
-/** Writes to the table as who has its permissions can, past the service. */
-export const writeTable = (
-  deployment: Deployment,
-  puts: readonly object[],
-  deletions: readonly number[],
-): Promise<unknown> => {
-  const TableName = deployment.outputs.AuditTableName;
-  const items = [
-    ...puts.map((item) => ({ Put: { TableName, Item: marshall(item) } })),
-    ...deletions.map((id) => ({ Delete: { TableName, Key: marshall({ id }) } })),
-  ];
-  const args = ['--transact-items', JSON.stringify(items)];
-  return aws(deployment, 'dynamodb', 'transact-write-items', ...args);
 };
 
 /** Deletes and overwrites the first file: it is found, and the sealed version cannot go. */

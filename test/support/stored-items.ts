@@ -6,19 +6,13 @@ import { emailKey } from '../../lib/users/user.ts';
 
 export type Item = Readonly<Record<string, unknown>>;
 
-/** Whose tables an engine is asked for. */
-export interface Account {
-  readonly region: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
-}
-
 /** The account of the engines on this machine. */
-const local: Account = {
+const account = {
   region: 'us-east-1',
   credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
 };
 
-export const engineClient = (endpoint: string, account = local): DynamoDBDocumentClient =>
+export const engineClient = (endpoint: string): DynamoDBDocumentClient =>
   DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, ...account }));
 
 /** Pages of a scan, far more than any test fills. */

@@ -1,5 +1,5 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { type Account, engineClient, type Item } from './stored-items.ts';
+import { engineClient, type Item } from './stored-items.ts';
 
 /** Items that one request may hold, and requests under way at once. */
 const batchSize = 25;
@@ -10,9 +10,8 @@ export const writeBatches = async (
   endpoint: string,
   table: string,
   items: readonly Item[],
-  account?: Account,
 ): Promise<void> => {
-  const client = engineClient(endpoint, account);
+  const client = engineClient(endpoint);
   let written = 0;
   const work = async () => {
     while (written < items.length) {
