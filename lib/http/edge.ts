@@ -24,7 +24,7 @@ const readValues = async (): Promise<readonly Buffer[]> => {
 };
 
 /** The digests of the values that count: while one takes the place of another, both. */
-const valuesInForce = cached(readValues, {
+const valuesInForce = /* @__PURE__ */ cached(readValues, {
   lifetime: refreshInterval,
   event: 'edge-secret-not-read',
 });
