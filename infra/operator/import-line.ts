@@ -56,6 +56,8 @@ const identities = v.pipe(
 const identitiesRule = `must be a list of at most ${mostIdentities} objects with issuer and subject`;
 const isIdentities = (given: unknown) => v.is(identities, given);
 
+const isVerified = v.boolean('must be true or false');
+
 const importedUser = v.object({
   name,
   email,
@@ -70,11 +72,16 @@ const importedUser = v.object({
       rule({ ...invalidForm, holds: isAffordable, message: costRule }),
     ),
   ),
-  // An address counts as verified in the other system. Null may mean that nobody knows.
-  email_verified: v.optional(v.boolean('must be true or false'), true),
+  email_verified: v.optional(isVerified, false),
   identities: v.optional(v.custom<v.InferInput<typeof identities>>(isIdentities, identitiesRule)),
   id: v.nullish(v.union([v.string(), v.pipe(v.number(), v.safeInteger(idRule))], idRule), null),
 });
+
+/**
+ * The same where addresses are verified: whoever registered elsewhere with the address of somebody else
+ * must not pass for its owner because the line says nothing.
+ */
+const importedWhereVerified = v.object({ ...importedUser.entries, email_verified: isVerified });
 
 /** A user of another system, who has no id in this service yet. */
 export interface Candidate {
@@ -101,7 +108,8 @@ export const parseLine = (line: number, text: string): Candidate | { readonly fa
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     return { fault: 'is not a JSON object' };
-  const parsed = validateObject(importedUser, { ...body });
+  const schema = config.emailVerification === 'off' ? importedUser : importedWhereVerified;
+  const parsed = validateObject(schema, { ...body });
   if ('faults' in parsed) {
     return { fault: parsed.faults.map(({ field, rule }) => `${field} ${rule}`).join('; ') };
   }

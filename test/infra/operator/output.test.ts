@@ -25,7 +25,7 @@ const [users, log] = [join(folder, 'users.ndjson'), join(folder, 'service.log')]
 let plain: Account | undefined;
 beforeAll(async () => {
   plain = await register(api);
-  const user = { name: 'N', email: uniqueEmail(), password_hash: hash };
+  const user = { name: 'N', email: uniqueEmail(), password_hash: hash, email_verified: true };
   await writeFile(users, `${JSON.stringify(user)}\nno user\n`);
   const entry = makeEntry({ action: 'LOGIN', resource: 'users', result: 'SUCCESS' });
   const line = { event: 'audit-entry-not-written', writeId: 'write', entry };

@@ -37,8 +37,8 @@ describe('verify-email', () => {
 });
 
 describe('import-users and export-users', () => {
-  it('carry whether an address is verified, which it is unless the line says otherwise', async () => {
-    const given = [undefined, false, 'yes', null];
+  it('carry whether an address is verified, which each line must say', async () => {
+    const given = [true, false, 'yes', null, undefined];
     const emails = given.map(uniqueEmail);
     const line = (email: string, i: number) =>
       JSON.stringify({ name: 'N', email, password_hash: null, email_verified: given[i] });
@@ -58,8 +58,10 @@ describe('import-users and export-users', () => {
       false,
       undefined,
       undefined,
+      undefined,
     ]);
-    const rule = 'email_verified must be true or false.';
-    expect(stderr).toContain(`Line 3: ${rule}\nLine 4: ${rule}`);
+    expect(stderr).toContain(
+      'Line 3: email_verified must be true or false.\nLine 4: email_verified is required.\nLine 5: email_verified is required.',
+    );
   });
 });
