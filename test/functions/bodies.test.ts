@@ -123,6 +123,12 @@ describe('POST /api/auth/register', () => {
     expect(body).toEqual({ message: expect.stringMatching(/^Request body is not valid/) });
   });
 
+  it('reads a body that begins with a byte order mark', async () => {
+    const answer = await post({ headers, body: '\ufeff{}' });
+
+    expect(outcome(answer)).toEqual(refusal(400, 'All fields are required'));
+  });
+
   it('answers 413 to nine megabytes', async () => {
     const answer = await post({ headers, body: text.padEnd(9_000_000) });
 
