@@ -85,11 +85,7 @@ const announce = (settings: LocalSettings, endpoint: string, url: string): void 
 /** Starts to send mails, where the settings turn them on. */
 const openMail = async ({ folder }: LocalSettings): Promise<LocalMail | undefined> => {
   const definition = mailFunction(config);
-  if (!definition) return undefined;
-  const { handler } = await load(definition.entry);
-  const mail = await startMail(folder, handler);
-  Object.assign(process.env, mail.environment);
-  return mail;
+  return definition && startMail(folder, (await load(definition.entry)).handler);
 };
 
 /** Creates what handlers need: tables, signing secret, admin. */

@@ -1,12 +1,12 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
-import { DomainError, namedError } from '../errors.ts';
+import { DomainError } from '../errors.ts';
 import { describeFault, logError, loggingFaults, noticeNotHandedOver } from '../log.ts';
 import { config } from '../settings.ts';
-import { post } from '../signed-request.ts';
 import { networkOf, type Source } from '../source.ts';
 import { patiently, seconds } from '../time.ts';
 import type { StoredUser } from '../users/items.ts';
+import { invoke } from './invoke.ts';
 import type { Part } from './texts/en.ts';
 
 // Messages to the function that mails. They hold no token, password or hash. Each function that this
@@ -51,20 +51,6 @@ export interface NoticeMessage extends Asked {
 }
 
 export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
-
-/**
- * Hands a message to the function that mails by an asynchronous invocation (Lambda's API reference,
- * Invoke): Lambda runs it later, and again if it fails.
- */
-const invoke = async (body: string): Promise<void> => {
-  const { status } = await post({
-    url: config.mailFunctionUrl,
-    service: 'lambda',
-    headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' },
-    body,
-  });
-  if (status !== 202) throw namedError(`Http${status}`);
-};
 
 /** When this returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */
 const handOver = async (message: MailMessage): Promise<void> => {

@@ -1,11 +1,8 @@
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startMail } from '../../../infra/local/mail.ts';
 import { folderForThisTest } from '../../support/folder.ts';
 import { mailSettings, startMailbox, tokenIn } from '../../support/mailbox.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
@@ -106,63 +103,6 @@ describe('npm start with MAIL_FROM and RESET_URL', () => {
 
     await printed(service, /(A mail was not sent:)/);
     expect(mailbox.mails).toEqual([]);
-  });
-});
-
-describe('What stands in for Lambda and SES', () => {
-  const message = { kind: 'reset', email: 'ada@example.org' };
-  const startStandIn = async () => {
-    const delivered: unknown[] = [];
-    const mail = await startMail(folderForThisTest(), async (given) => {
-      delivered.push(given);
-    });
-    onTestFinished(mail.stop);
-    const { MAIL_FUNCTION_URL: invoke = '', AWS_ENDPOINT_URL_SESV2: ses = '' } = mail.environment;
-    const post = async (url: string, body: string) => {
-      const signal = AbortSignal.timeout(20_000);
-      return (await fetch(url, { method: 'POST', body, signal })).status;
-    };
-    return { mail, delivered, invoke, send: `${ses}/v2/email/outbound-emails`, post };
-  };
-
-  it.each(['x', '', '{}', '[]', 'null', '{"Content":{"Simple":{}}}'])(
-    'refuses what is no message, and goes on: %j',
-    async (body) => {
-      const { mail, delivered, invoke, send, post } = await startStandIn();
-
-      const statuses = [await post(send, body), await post(invoke, body)];
-
-      expect(statuses).toEqual([400, 400]);
-      expect(await post(invoke, JSON.stringify(message))).toBe(202);
-      expect([delivered, readdirSync(mail.folder)]).toEqual([[message], []]);
-    },
-  );
-
-  it('refuses requests to any path but its secret one', async () => {
-    const { delivered, invoke, send, post } = await startStandIn();
-    const [text, origin] = [JSON.stringify(message), new URL(invoke).origin];
-    const guessed = [invoke, send].map((url) => new URL(url).pathname.replace(/^\/[^/]+/, ''));
-
-    const statuses: number[] = [];
-    for (const path of ['/', '/anything', ...guessed, ...guessed.map((one) => `/x${one}`)]) {
-      statuses.push(await post(origin + path, text));
-    }
-
-    expect(new Set(statuses)).toEqual(new Set([404]));
-    expect(delivered).toEqual([]);
-    expect(new URL(invoke).pathname).toMatch(/^\/[\w-]{43}\//);
-  });
-
-  it('refuses what is larger than any message, and goes on when a request is cut off', async () => {
-    const { invoke, post } = await startStandIn();
-    const { hostname, port, pathname } = new URL(invoke);
-    const socket = connect(Number(port), hostname);
-    await once(socket, 'connect');
-    socket.write(`POST ${pathname} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{`);
-    socket.destroy();
-
-    expect(await post(invoke, JSON.stringify({ ...message, x: 'x'.repeat(2 ** 20) }))).toBe(413);
-    expect(await post(invoke, JSON.stringify(message))).toBe(202);
   });
 });
 
