@@ -152,8 +152,15 @@ export class DomainError extends Error {
 }
 
 /** A field that breaks a rule; `rule` completes the sentence that the name begins. */
-export const invalidField = (name: string, rule: string): DomainError =>
-  new DomainError('FIELD_INVALID', { message: `${name} ${rule}` });
+export const invalidField = (
+  field: string,
+  rule: string,
+  code: FieldFaultCode = 'INVALID_FORMAT',
+): DomainError =>
+  new DomainError('FIELD_INVALID', {
+    message: `${field} ${rule}`,
+    faults: [{ field, code, rule }],
+  });
 
 /** The error, with a code of its own, that a body lacks a field. */
 export const missingField = (code: ErrorCode, field: string): DomainError =>

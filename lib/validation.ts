@@ -106,8 +106,10 @@ export const validate = <Schema extends v.GenericSchema>(
 
 type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
 
-const trims = (schema: object) =>
-  'pipe' in schema && (schema.pipe as { type: string }[]).some(({ type }) => type === 'trim');
+/** Whether a schema trims text, itself or by the schema that it begins with. */
+const trims = (schema: object): boolean =>
+  'pipe' in schema &&
+  (schema.pipe as { type: string }[]).some((part) => part.type === 'trim' || trims(part));
 
 /** Whether a value is absent, null or empty, which white space is where it is trimmed. */
 const isMissing = (schema: object, value: unknown, faults: readonly FieldFault[]) =>

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import { message, tokenLifetime } from '../../lib/contract/schemas.ts';
+import { message, refusesUnmailable, tokenLifetime } from '../../lib/contract/schemas.ts';
 import { hasSessions, hidesAccounts, type ServiceValues } from '../../lib/settings.ts';
 import {
   credentials,
-  email,
   filledText,
   name,
+  newEmail,
   optionalCode,
   password,
   textIfAny,
@@ -15,7 +15,7 @@ import {
 export const register = {
   route: 'POST /api/auth/register',
   caller: 'anyone',
-  body: () => named('NewUser', v.object({ name, email, password })),
+  body: () => named('NewUser', v.object({ name, email: newEmail, password })),
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error registering user', 'insertErr'],
 } as const satisfies Contract;
@@ -88,6 +88,7 @@ export const descriptions: Descriptions = {
       (settings.emailVerification === 'required'
         ? 'The response has no token: the user logs in when the address is verified by the mailed link.'
         : 'The response has a token for the new user.') +
+      refusesUnmailable(settings) +
       (hidesAccounts(settings)
         ? ' It is the same when somebody has the address, who then gets a mail.'
         : '') +

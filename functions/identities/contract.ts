@@ -6,6 +6,7 @@ import {
   confirmationUnder,
   exampleIdentity,
   identity,
+  refusesUnmailable,
 } from '../../lib/contract/schemas.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { hasIdentities, hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
@@ -124,7 +125,9 @@ export const descriptions: Descriptions = {
   logIn: (settings) => ({
     id: 'logInByIdentity',
     summary: 'Log in, or register, by an ID token',
-    text: 'The token of a known identity logs its user in as a password does. That of an unknown one registers a user without a password, if the issuer has verified the address and nobody has it: an identity is never linked by its address.',
+    text:
+      'The token of a known identity logs its user in as a password does. That of an unknown one registers a user without a password, if the issuer has verified the address and nobody has it: an identity is never linked by its address.' +
+      refusesUnmailable(settings),
     body: named(
       'IdentityLogin',
       v.object({ ...tokenAndNonce(), name: v.exactOptional(name), ...codeUnder(settings) }),

@@ -8,6 +8,7 @@ import {
   exampleSecondFactor,
   id,
   identity,
+  refusesUnmailable,
   secondFactor,
   timestamp,
 } from '../../lib/contract/schemas.ts';
@@ -21,6 +22,7 @@ import {
   confirmation,
   email,
   name,
+  newEmail,
   password,
   role,
   textIfAny,
@@ -38,7 +40,7 @@ const newUser = () =>
         v.description('Only admins may ask for `admin`; other callers always make a `user`.'),
       ),
       name,
-      email,
+      email: newEmail,
       password,
     }),
   );
@@ -51,7 +53,7 @@ const newUserOfOthers = () =>
       ),
     ),
     name,
-    email,
+    email: newEmail,
     password,
   });
 
@@ -232,9 +234,10 @@ export const descriptions: Descriptions = {
     id: 'createUser',
     summary: 'Create a user',
     text:
-      settings.accounts === 'private'
+      (settings.accounts === 'private'
         ? 'For admins only, because the response says whether somebody has the address. The role `admin` needs a caller who is stored as an admin at that moment.'
-        : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.',
+        : 'Only admins may ask for the role `admin`; the caller must be stored as an admin at that moment.') +
+      refusesUnmailable(settings),
     bodyExample: { ...exampleNewUser, password: 'a long password' },
     success: {
       status: 201,
@@ -300,6 +303,7 @@ export const descriptions: Descriptions = {
       (hasSessions(settings)
         ? ' Users who change their own password or address must send their current password too, and end their other sessions; an admin who sets a password, or demotes an admin, ends all the user’s.'
         : '') +
+      refusesUnmailable(settings) +
       (settings.emailVerification === 'off'
         ? ''
         : ' Another address of one’s own is mailed a link, and counts only when the link is used: until then the response has the old one, and the new one as `pending_email`. The present address, sent back, cancels that.'),

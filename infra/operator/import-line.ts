@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
 import { config } from '../../lib/settings.ts';
-import { email, name } from '../../lib/users/fields.ts';
+import { email, name, newEmail } from '../../lib/users/fields.ts';
 import { makeIdentity, mostIdentities } from '../../lib/users/identities.ts';
 import { type StoredUser, verifiedAs } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
@@ -60,7 +60,7 @@ const isVerified = v.boolean('must be true or false');
 
 const importedUser = v.object({
   name,
-  email,
+  email: newEmail,
   role: v.nullish(oneOf(roles), 'user'),
   created_at: time(),
   suspended_at: time(),

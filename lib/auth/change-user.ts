@@ -5,7 +5,7 @@
 import { DomainError } from '../errors.ts';
 import { config, hidesAccounts } from '../settings.ts';
 import type { Bearer } from '../users/bearer.ts';
-import type { UserChanges } from '../users/fields.ts';
+import { requireVerifiable, type UserChanges } from '../users/fields.ts';
 import { unlinking, withoutIdentities } from '../users/identities.ts';
 import {
   isWaiting,
@@ -77,6 +77,7 @@ const addressFields = async (
   const isOwn = user.id === claims.id;
   if (email === undefined) return {};
   if (email === user.email) return isOwn && isWaiting(user) ? waitingForNone : {};
+  requireVerifiable(email);
   return isOwn ? ownAddress(user, email) : { email, ...verifiedAs(claims.role === 'admin') };
 };
 
@@ -126,7 +127,7 @@ const grantorSteps = (user: StoredUser, { changes, claims }: ChangeRequest) => {
 /**
  * Changes a user.
  * @throws {DomainError} USER_NOT_FOUND, FORBIDDEN, TOKEN_INVALID, CURRENT_PASSWORD_REQUIRED,
- *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT, and for
+ *   CURRENT_PASSWORD_WRONG, TOO_MANY_ATTEMPTS, FIELD_INVALID, EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT, and for
  *   users without a password the errors of identities
  */
 export const changeUser = (request: ChangeRequest): Promise<Changed> => {

@@ -4,6 +4,7 @@ import { DomainError } from '../errors.ts';
 import { type TokenAndNonce, type Vouched, verifyIdToken } from '../identities/id-token.ts';
 import { useNonce, usingNonce } from '../identities/nonce.ts';
 import type { Source } from '../source.ts';
+import { requireVerifiable } from '../users/fields.ts';
 import { findUserByIdentity, linking, makeIdentity } from '../users/identities.ts';
 import type { StoredUser } from '../users/items.ts';
 import { insertUser, prepareUser } from '../users/store.ts';
@@ -53,6 +54,7 @@ const registerUser = async (
 ): Promise<Tokens> => {
   const { email } = vouched;
   if (email === undefined) throw new DomainError('EMAIL_NOT_VERIFIED');
+  requireVerifiable(email);
   await countRegistration(source.ip_address);
   return audited({ ...source, action: 'CREATE' }, async (entry) => {
     const name = login.name ?? vouched.name ?? nameIn(email);
@@ -86,7 +88,7 @@ const logInUser = async (
  * Logs in the user to whom an identity is linked, or registers one for it.
  * @returns the tokens of the new session, and whether the user is new
  * @throws {DomainError} TOO_MANY_ATTEMPTS, IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT,
- *   EMAIL_NOT_VERIFIED, EMAIL_REGISTERED, LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, TOKEN_FAULT,
+ *   EMAIL_NOT_VERIFIED, FIELD_INVALID, EMAIL_REGISTERED, LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, TOKEN_FAULT,
  *   STORAGE_FAULT
  */
 export const logInByIdentity = async (

@@ -104,3 +104,7 @@ export const pageFile = (name: string): Success => ({
     },
   ],
 });
+
+/** What the description of an operation that takes a new address says of it. */
+export const refusesUnmailable = ({ emailVerification }: ServiceValues) =>
+  emailVerification === 'off' ? '' : ' An address to which no mail can be sent is refused.';

@@ -13,26 +13,12 @@ import type {
   VerificationMessage,
 } from '../mail/hand-over.ts';
 import { claimMail, markMailed, releaseMail } from '../mail/limits.ts';
-import {
-  isFinal,
-  isMailable,
-  type Mail,
-  noticeMail,
-  resetMail,
-  send,
-  verificationMail,
-} from '../mail/send.ts';
+import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } from '../mail/send.ts';
 import { config } from '../settings.ts';
 import { isWaiting, type StoredUser } from '../users/items.ts';
 import { findStoredUser, findUserByEmail } from '../users/store.ts';
+import { mailedAs } from '../users/user.ts';
 import { makeLinkToken, resetLink } from './link.ts';
-
-/** Whether an address can be mailed to. If not, the message is not tried again. */
-const canMail = (address: string, { request_id }: MailMessage): boolean => {
-  if (isMailable(address)) return true;
-  logError(mailNotSent, { requestId: request_id, fault: 'AddressNotMailable' });
-  return false;
-};
 
 /** Sends a mail. @returns false when it is refused for good, and must not be tried again */
 const deliver = async (
@@ -64,8 +50,13 @@ const mailOnce = async (
   const { request_id } = message;
   const isVerified = message.kind === 'notice' && message.isVerified === true;
   const claim = { kind: message.kind, email, request_id, isVerified };
-  if (!canMail(email, message) || !(await claimMail(claim))) return false;
-  const send = async () => deliver(email, await write(), message);
+  const address = mailedAs(email);
+  if (address === undefined) {
+    logError(mailNotSent, { requestId: request_id, fault: 'AddressNotMailable' });
+    return false;
+  }
+  if (!(await claimMail(claim))) return false;
+  const send = async () => deliver(address, await write(), message);
   const isSent = await send().catch(async (error: unknown) => {
     // If this fails too, the claim ends by itself.
     await releaseMail(claim).catch(() => undefined);

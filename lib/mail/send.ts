@@ -106,23 +106,6 @@ const openClient = () => {
 /** The client of this process; absent until something is sent. */
 let client: SESv2Client | undefined;
 
-/**
- * Text that every reader of the header takes for exactly one address. Text with a comma, a bracket or
- * a quote may be a list of addresses, or a name with another address. Text beyond ASCII may look like
- * another address, or be converted into one on the way.
- */
-const plainAddress = /^(?=[!-~]+$)[^\s@,;:<>()[\]"\\]+@[^\s@,;:<>()[\]"\\]+$/;
-
-/** An encoded-word (RFC 2047), which readers of the header may decode into another address. */
-const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
-
-/**
- * Whether an address can be mailed to. Registration also accepts text that is no address for mail
- * systems.
- */
-export const isMailable = (address: string): boolean =>
-  plainAddress.test(address) && !encodedWord.test(address);
-
 const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
 
 /** The sender in a header (RFC 5322, section 3.4), with a name beyond ASCII as RFC 2047 encodes it. */

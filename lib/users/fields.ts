@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { invalidField } from '../errors.ts';
 import { config, hasIdentities } from '../settings.ts';
 import { atLeast, atMost, oneOf, rule, text, validate } from '../validation.ts';
-import { isAddress, type Role, roles, uniqueness } from './user.ts';
+import { isAddress, isVerifiable, type Role, roles, uniqueness } from './user.ts';
 
 /** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */
 const controls = '\\u0000-\\u001f\\u007f-\\u009f';
@@ -57,6 +57,28 @@ export const email = v.pipe(
     keywords: () => ({ pattern: emailPattern }),
   }),
 );
+
+const verifiableRule = 'must be an address that mails can be sent to';
+
+/** An address that somebody gets, and does not have already: see {@link requireVerifiable}. */
+export const newEmail = v.pipe(
+  email,
+  rule({
+    code: 'INVALID_FORMAT',
+    message: () => verifiableRule,
+    // What is no address breaks one rule.
+    holds: (value) => !isAddress(value) || isVerifiable(value),
+  }),
+);
+
+/**
+ * Requires of a user's new address what {@link newEmail} does: where addresses are verified, that the
+ * service can ever send a mail to it.
+ * @throws {DomainError} FIELD_INVALID
+ */
+export const requireVerifiable = (email: string): void => {
+  if (!isVerifiable(email)) throw invalidField('email', verifiableRule);
+};
 
 export const password = v.pipe(
   text,
@@ -154,7 +176,7 @@ const parseField = <Field extends v.GenericSchema>(
   const validated = validate(v.object({ [field]: schema }), { [field]: value });
   if ('output' in validated) return validated.output[field] as v.InferOutput<Field>;
   const [fault] = validated.faults;
-  throw invalidField(field, fault?.rule ?? 'is invalid');
+  throw invalidField(field, fault?.rule ?? 'is invalid', fault?.code);
 };
 
 /**

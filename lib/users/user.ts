@@ -102,6 +102,32 @@ export const isAddress = (text: string): boolean =>
   asciiDomain(partsOf(text.normalize()).domain ?? '') !== undefined &&
   Buffer.byteLength(emailKey(text)) <= longestKey;
 
+/**
+ * Text that Amazon SES takes, and that every reader of the header takes, for exactly one address: a
+ * dot-atom (RFC 5322, section 3.2.3) at a domain that DNS can have. Text with a comma, a bracket or a quote
+ * may be a list of addresses, or a name with another address. Before the @, text beyond ASCII may look like
+ * another address, or be converted into one on the way.
+ */
+const plainAddress =
+  /^(?!\.)(?!.*(?:\.\.|\.@|\.$))[\w!#$%&'*+/=?^`{|}~.-]+@(?=.{1,253}$)(?:(?!-)[a-z\d-]{1,63}(?<!-)(?:\.|$))+$/i;
+
+/** An encoded-word (RFC 2047), which readers of the header may decode into another address. */
+const encodedWord = /=\?[^?]*\?[bq]\?.*\?=/i;
+
+/**
+ * An address as mails go to it, with its domain in ASCII; undefined: the service can never send a mail to
+ * it. The text alone decides.
+ */
+export const mailedAs = (email: string): string | undefined => {
+  const { local, domain = '' } = partsOf(email);
+  const address = `${local}@${asciiDomain(domain.normalize()) ?? ''}`;
+  return plainAddress.test(address) && !encodedWord.test(address) ? address : undefined;
+};
+
+/** Whether an address may be verified, or need not be: where addresses are verified, it can be mailed. */
+export const isVerifiable = (email: string): boolean =>
+  config.emailVerification === 'off' || mailedAs(email) !== undefined;
+
 /** Whether entries hold the values of fields, and not their names alone. */
 const isFull = () => config.auditDetail === 'full';
 

@@ -64,4 +64,20 @@ describe('import-users and export-users', () => {
       'Line 3: email_verified must be true or false.\nLine 4: email_verified is required.\nLine 5: email_verified is required.',
     );
   });
+
+  it('leave out, by its line, an address that can never be mailed', async () => {
+    const mailable = uniqueEmail();
+    const emails = [`jörg.${uniqueEmail()}`, mailable, `a,${uniqueEmail()}`];
+    const lines = emails.map((email) =>
+      JSON.stringify({ name: 'N', email, password_hash: null, email_verified: true }),
+    );
+    const file = join(service.folder, 'unmailable.ndjson');
+    await writeFile(file, lines.join('\n'));
+
+    const { stderr } = await operate(['import-users', file]);
+
+    const rule = 'email must be an address that mails can be sent to.';
+    expect(stderr).toContain(`Line 1: ${rule}\nLine 3: ${rule}`);
+    expect((await service.users()).at(-1)).toMatchObject({ email: mailable });
+  });
 });

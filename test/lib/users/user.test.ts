@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { emailKey, isUserId } from '../../../lib/users/user.ts';
+import { emailKey, isUserId, mailedAs } from '../../../lib/users/user.ts';
 import { counted, holds } from '../../support/runs.ts';
 
 const characters = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
@@ -117,5 +117,90 @@ describe('emailKey', () => {
 
   it('is in lower case for ASCII letters', () => {
     expect(emailKey('Ada.Lovelace+1@Example.COM')).toBe('ada.lovelace+1@example.com');
+  });
+});
+
+describe('mailedAs', () => {
+  it.each([
+    'ada@example.org',
+    "o'hara+x&co@example.org",
+    'a@b',
+    'Ada@EXAMPLE.org',
+    '!#$%*/=?^_`{|}~-.a@b',
+    `a@${'b'.repeat(63)}.c`,
+    '=?@b',
+    '=?utf-8?x?a?=@b',
+    'utf-8?q?a?=@b',
+    '=?utf-8?q?a@b',
+    'a=?b?=c@b',
+  ])('of %s is that address', (address) => {
+    expect(mailedAs(address)).toBe(address);
+  });
+
+  it.each([
+    ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
+    ['Ada@Bu\u0308cher.example', 'Ada@xn--bcher-kva.example'],
+    ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
+    ['ada@例え。テスト', 'ada@xn--r8jz45g.xn--zckzah'],
+  ])('of %s has its domain in punycode, and has the same key', (address, mailed) => {
+    expect(mailedAs(address)).toBe(mailed);
+    expect(emailKey(mailed)).toBe(emailKey(address));
+  });
+
+  it.each([
+    '=?utf-8?q?x?=@b',
+    '=?utf-8?B?eA==?=@b',
+    '=?iso-8859-1*en?q?a=40b=2C?=@b',
+    '=?x?q?a?b?=@b',
+    'a.=?utf-8?q?x?=.=?utf-8?q?y?=@b',
+    '=?utf-8?q?a@b?=',
+    'a@=?utf-8?q?b?=',
+  ])('of none is %s, which has a MIME encoded-word in it', (address) => {
+    expect(mailedAs(address)).toBeUndefined();
+  });
+
+  const misread = [...',;:<>()[]"\\ \t\n\u0000\u007f\u202e'];
+  it.each(misread)(
+    'of none has %j anywhere in an address, which could be read as another address',
+    (one) => {
+      const addresses = [
+        `${one}a@b`,
+        `a${one}a@b`,
+        `a${one}@b`,
+        `a@${one}b`,
+        `a@b${one}b`,
+        `a@b${one}`,
+      ];
+
+      expect(addresses.map(mailedAs)).toEqual(addresses.map(() => undefined));
+    },
+  );
+
+  it.each([
+    ...['', 'a', '@', 'a@', '@b', 'a@b@c', 'a@@b'],
+    ...[
+      'jörg@b',
+      'а@b',
+      '\u212a@b',
+      '.a@b',
+      'a.@b',
+      'a..b@c',
+      'a@b.',
+      'a@.b',
+      'a@b..c',
+      'a@b_c',
+      'a@b!',
+    ],
+    ...[
+      'a@-b',
+      'a@b-',
+      `a@${'b'.repeat(64)}.c`,
+      `a@${'b.'.repeat(127)}c`,
+      'a@ü_b',
+      'a@xn--ü',
+      'a@ü/b',
+    ],
+  ])('of none is %j, which is not an address, or one that neither SES nor DNS knows', (address) => {
+    expect(mailedAs(address)).toBeUndefined();
   });
 });

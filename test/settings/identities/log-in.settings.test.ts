@@ -1,12 +1,14 @@
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
+import { uniqueEmail } from '../../support/client.ts';
 import {
   hashed,
   identityServiceForThisFile,
   newPerson,
   startIssuer,
 } from '../../support/issuer.ts';
+import { verificationSettings } from '../../support/verification.ts';
 
 const issuer = await startIssuer();
 const service = await identityServiceForThisFile(issuer);
@@ -74,6 +76,19 @@ describe('POST /api/login/identity', () => {
     expect(outcome(again)).toEqual(refusal(401, 'Invalid identity token'));
     const details = JSON.stringify({ reason: 'invalid_identity_token' });
     expect(await entriesOf(service, agent)).toMatchObject([{ result: 'FAILURE', details }]);
+  });
+
+  it('registers nobody with an address that can never be mailed where addresses are verified', async () => {
+    const { VERIFY_URL, EMAIL_VERIFICATION } = verificationSettings.on;
+    const settings = { VERIFY_URL, EMAIL_VERIFICATION };
+    const verifying = await identityServiceForThisFile(issuer, settings);
+    const email = `jörg.${uniqueEmail()}`;
+
+    const refused = await verifying.signIn(newPerson({ email }));
+
+    const rule = 'email must be an address that mails can be sent to';
+    expect(outcome(refused)).toEqual(refusal(400, rule));
+    expect((await signIn(newPerson({ email }))).status).toBe(201);
   });
 
   it('has a user without a password, whom no password logs in', async () => {
