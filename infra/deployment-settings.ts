@@ -12,7 +12,7 @@ import {
   variableOf,
 } from '../lib/settings.ts';
 import production from './production.json' with { type: 'json' };
-import { corsOrigins, lackOf } from './settings.ts';
+import { corsOrigins, jsonSettings, lackOf, placeOfFault } from './settings.ts';
 
 /** A setting that is unknown or not allowed; names the setting and says the rule. */
 export class SettingError extends Error {
@@ -23,7 +23,7 @@ export class SettingError extends Error {
   }
 }
 
-export const parseJson = (given: string): unknown => {
+const parseJson = (given: string): unknown => {
   try {
     return JSON.parse(given);
   } catch {
@@ -166,7 +166,7 @@ export type Given = Readonly<Record<string, unknown>>;
 const textOf = (name: string, value: unknown): string | undefined => {
   if (value === undefined) return undefined;
   if (['string', 'number', 'boolean'].includes(typeof value)) return String(value).trim();
-  if (['tags', 'identityProviders'].includes(name)) return JSON.stringify(value);
+  if (jsonSettings.includes(name)) return JSON.stringify(value);
   throw new SettingError(name, 'must be text or a number');
 };
 
@@ -176,7 +176,9 @@ export const readSetting = (name: Name, given: Given): string | number | undefin
   const chosen = textOf(name, given[name]) ?? setting.default;
   if (chosen === undefined) return undefined;
   const value = parseSetting(setting, chosen);
-  if (value === undefined) throw new SettingError(name, ruleOf(setting));
+  if (value === undefined) {
+    throw new SettingError(name, ruleOf(setting) + placeOfFault(name, chosen));
+  }
   return value;
 };
 

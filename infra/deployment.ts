@@ -6,11 +6,11 @@ import {
   type Given,
   type Name,
   names,
-  parseJson,
   readDeploymentSettings,
   readSetting,
   SettingError,
 } from './deployment-settings.ts';
+import { faultInJson } from './json.ts';
 
 const folder = fileURLToPath(new URL('deployments/', import.meta.url));
 const fileOf = (name: string) => `infra/deployments/${name}.json`;
@@ -28,7 +28,11 @@ const readFile = (name: string): Given => {
       `is ${name}, but ${fileOf(name)} is missing; there are ${choice}`,
     );
   }
-  const given = parseJson(readFileSync(`${folder}${name}.json`, 'utf8'));
+  const text = readFileSync(`${folder}${name}.json`, 'utf8');
+  const place = faultInJson(text);
+  if (place)
+    throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not JSON: ${place}`);
+  const given: unknown = JSON.parse(text);
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return given as Given;
   throw new SettingError('name', `is ${name}, but ${fileOf(name)} is not a JSON object`);
 };

@@ -6,6 +6,7 @@ import {
   type Setting,
   variableOf,
 } from '../lib/settings.ts';
+import { faultInJson } from './json.ts';
 
 /** The origins that a value of {@link corsOrigins} lists. */
 export const originsIn = (text: string): string[] => text.split(',').map((each) => each.trim());
@@ -38,6 +39,15 @@ export const cors = {
   /** Seconds for which a browser may cache the response to a preflight request. */
   maxAge: 3600,
 } as const;
+
+/** The settings whose text is JSON. */
+export const jsonSettings: readonly string[] = ['identityProviders', 'tags'];
+
+/** What a setting's rule leaves open of a text that breaks it: where it stops being JSON. */
+export const placeOfFault = (name: string, text = ''): string => {
+  const place = jsonSettings.includes(name) ? faultInJson(text) : undefined;
+  return place ? `; it is not JSON: ${place}` : '';
+};
 
 type Catalogue = Readonly<Record<string, Setting>>;
 
@@ -94,7 +104,7 @@ export const faultsIn = (env: Environment, all: Catalogue): readonly string[] =>
       readSetting(env, name, setting);
       return [];
     } catch (error) {
-      return [(error as Error).message];
+      return [(error as Error).message + placeOfFault(name, env[variableOf(name)])];
     }
   });
   const lacking = Object.keys(all).flatMap((name) => {

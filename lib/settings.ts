@@ -189,7 +189,7 @@ export const serviceSettings = {
   /** The issuers by whose ID tokens users log in, as JSON (functions/README.md, Identities). */
   identityProviders: {
     allowed: {
-      rule: `a JSON list of {"issuer": https URL, "audiences": list of text}, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers`,
+      rule: `a JSON list of {"issuer": an https URL, or an http one of localhost, "audiences": a list of text}, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers`,
       isAllowed: (given) => given === providersFile || isProviderList(given),
     },
     default: '',

@@ -5,6 +5,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, constants, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { get as getByHttp } from 'node:http';
+import { get as getByHttps } from 'node:https';
 import { join } from 'node:path';
 
 /** The command that starts an engine. */
@@ -83,6 +85,18 @@ const startTimeout = 30_000;
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
+/**
+ * Waits for any response of an engine. An agent of its own takes no proxy, whatever the environment
+ * says; the SDK takes none either.
+ * @throws {Error} when there is none within so many milliseconds
+ */
+export const awaitResponse = async (endpoint: string, timeout: number): Promise<void> => {
+  const get = endpoint.startsWith('https:') ? getByHttps : getByHttp;
+  const request = get(endpoint, { agent: false, signal: AbortSignal.timeout(timeout) });
+  const [response] = await once(request, 'response');
+  response.destroy();
+};
+
 /** @throws {Error} when the engine ends, or does not respond in time */
 export const waitUntilAnswering = async (
   endpoint: string,
@@ -92,7 +106,7 @@ export const waitUntilAnswering = async (
   const deadline = Date.now() + startTimeout;
   while (Date.now() < deadline && !hasEnded(child)) {
     try {
-      await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
+      await awaitResponse(endpoint, 1000);
       return;
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 10));

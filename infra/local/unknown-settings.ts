@@ -1,4 +1,4 @@
-/** Finds environment variables that are no settings, and were probably meant as some. */
+/** Finds environment variables and arguments that are no settings, and were probably meant as some. */
 import { serviceSettings, settings, variableOf } from '../../lib/settings.ts';
 import { environmentDefaults, localSettings } from './settings.ts';
 
@@ -41,3 +41,15 @@ export const doubtsAbout = (env: Readonly<Record<string, string | undefined>>): 
     const setting = resembled(name);
     return setting ? [`${name} is not a setting of this service: is ${setting} meant?`] : [];
   });
+
+/** A sentence for the first argument of `npm start`, which takes none. It has no value of it. */
+export const doubtAbout = ([first]: readonly string[]): string | undefined => {
+  if (first === undefined) return undefined;
+  const [, argument = '', name = ''] = /^(--([a-z\d-]+))/i.exec(first) ?? [];
+  const variable = variableOf(name).replaceAll('-', '_');
+  const setting = meant.includes(variable) ? variable : resembled(variable);
+  const advice = setting
+    ? `in place of ${argument} set ${setting}, as in ${setting}=… npm start.`
+    : 'its settings are environment variables, as in PORT=4000 npm start (infra/settings.md, On one machine).';
+  return `npm start takes no arguments: ${advice}`;
+};

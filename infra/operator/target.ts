@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { variableOf } from '../../lib/settings.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
+import { awaitResponse } from '../local/engine-process.ts';
 import {
   localAccount,
   lockFolder,
@@ -82,7 +83,7 @@ const silenceTimeout = 10_000;
 /** @throws {Failure} when a running service's engine does not respond: a second may not open its data */
 const requireAnswer = async (folder: string, { endpoint }: RunningService): Promise<void> => {
   try {
-    await fetch(endpoint, { signal: AbortSignal.timeout(silenceTimeout) });
+    await awaitResponse(endpoint, silenceTimeout);
   } catch {
     throw new Failure(
       `A service is running on ${folder}, but its engine at ${endpoint} does not respond: try again, or stop that service.`,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -74,6 +74,20 @@ describe('the CDK application', () => {
     const { status, stderr } = synth({}, [], folder);
 
     expect([status, stderr]).toEqual([0, '']);
+  });
+
+  it('says where the file of a deployment is not JSON', () => {
+    const { folder, remove } = installWithout();
+    onTestFinished(remove);
+    const file = join(folder, 'infra/deployments/staging.json');
+    writeFileSync(file, '{\n  "stage": "production"\n  "docs": "off"\n}\n');
+
+    const { status, stderr } = synth({ name: 'staging' }, [], folder);
+
+    expect([status, stderr]).toEqual([
+      1,
+      'Setting name is staging, but infra/deployments/staging.json is not JSON: line 3, column 3\n',
+    ]);
   });
 
   it('says in one line which setting is wrong, without a stack trace', () => {

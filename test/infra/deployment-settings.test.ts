@@ -136,13 +136,17 @@ describe('readDeploymentSettings', () => {
     ['alarmTopicArn', 'arn:aws:sns:eu-west-1:1:alarms', 'must be the ARN of a topic in Amazon SNS'],
     ['encryption', 'kms', 'must be one of aws, customer'],
     ['edge', 'cloudfront', 'requires domainName and certificateArn'],
+    [
+      'tags',
+      '{"team": identity}',
+      'must be an object of at most 40 tags as AWS allows them; it is not JSON: line 1, column 10',
+    ],
   ])('refuses %s %o and says the rule', (name, given, rule) => {
     expect(() => readDeploymentSettings({ [name]: given })).toThrow(new SettingError(name, rule));
     expect(new SettingError(name, rule).message).toBe(`Setting ${name} ${rule}`);
   });
 
   it.each([
-    'team',
     ['team'],
     null,
     { team: 1 },

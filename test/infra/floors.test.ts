@@ -117,9 +117,9 @@ describe('Imports lead only down', () => {
     ['lib/time.ts', './dynamodb/client.ts', './errors.ts'],
     ['infra/stack/table.ts', '../../lib/users/store.ts', '../../lib/dynamodb/tables.ts'],
     ['infra/stack/audit-seal.ts', '../../lib/seal/header.ts', '../../lib/settings.ts'],
-    ['infra/app.ts', './local/start.ts', './stack/service-stack.ts'],
-    ['infra/local/start.ts', 'aws-cdk-lib', '../../lib/users/store.ts'],
-    ['infra/local/start.ts', '../operator/main.ts', '../../lib/seal/folder.ts'],
+    ['infra/app.ts', './local/serve.ts', './stack/service-stack.ts'],
+    ['infra/local/serve.ts', 'aws-cdk-lib', '../../lib/users/store.ts'],
+    ['infra/local/serve.ts', '../operator/main.ts', '../../lib/seal/folder.ts'],
   ])('%s may not import %s, and may import %s', (file, above, below) => {
     expect(forbidden(file, `import { a } from '${below}';`)).toEqual([]);
     expect(forbidden(file, `import { a } from '${above}';`)).toHaveLength(1);

@@ -97,32 +97,47 @@ describe('npm ci in a folder with the .npmrc of the project', () => {
 });
 
 /** The script that runs before each command, in a folder with other packages than those here. */
-const commandIn = (folder: string, nodeOptions: readonly string[] = []) =>
-  spawnSync(process.execPath, [...nodeOptions, join(folder, 'infra/installation.js')], {
-    encoding: 'utf8',
-  });
+const commandIn = (
+  folder: string,
+  nodeOptions: readonly string[] = [],
+  script = 'infra/installation.js',
+) => spawnSync(process.execPath, [...nodeOptions, join(folder, script)], { encoding: 'utf8' });
 
 describe('A command run by a Node that is too old', () => {
-  const run = (version: string) => {
+  const run = (version: string, script?: string) => {
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '${version}' });
       Object.defineProperty(process, 'version', { value: 'v${version}' });`;
-    return commandIn('.', ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]);
+    const preload = `data:text/javascript,${encodeURIComponent(pretend)}`;
+    return commandIn('.', ['--import', preload], script);
   };
 
-  it('ends with one sentence that says which is needed', () => {
-    const { status, stderr } = run('20.20.2');
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^Node 24 or newer must be on the PATH, which has v20\.20\.2, .*\.\n$/);
-  });
+  it.each(['infra/installation.js', 'infra/local/start.js'])(
+    'ends with one sentence that says which is needed: %s',
+    (script) => {
+      const { status, stderr } = run('20.20.2', script);
+      expect(status).toBe(1);
+      expect(stderr).toMatch(
+        /^Node 24 or newer must be on the PATH, which has v20\.20\.2, .*\.\n$/,
+      );
+    },
+  );
 
   it.each(['24.0.0', '26.1.0'])('does not end when Node is %s', (version) => {
     expect(run(version)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it.each(['start', 'operator', 'test', 'check'])('is refused by npm run %s', (name) => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    expect(scripts[name]).toMatch(/^(exec )?node (--import )?(\.\/)?infra\/installation\.js /);
-  });
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { app } = JSON.parse(readFileSync('cdk.json', 'utf8'));
+  const commands = Object.entries<string>({ ...scripts, 'cdk synth': app });
+  // What npm has installed beside the packages brings a Node of its own along, or needs none.
+  it.each(commands.filter(([, command]) => /\bnode\b/.test(command)))(
+    'is refused by %s',
+    (_, command) => {
+      expect(command).toMatch(
+        /\bnode (--import )?(\.\/)?infra\/(installation|local\/start)\.js(?= |$)/,
+      );
+    },
+  );
 });
 
 describe('A command without all packages', () => {

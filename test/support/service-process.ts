@@ -42,7 +42,7 @@ export const startServiceProcess = async (
   { folder = root, ownGroup = false }: { folder?: string; ownGroup?: boolean } = {},
 ): Promise<ServiceProcess> => {
   const { AWS_ENDPOINT_URL_DYNAMODB: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, ['infra/local/start.ts'], {
+  const child = spawn(process.execPath, ['infra/local/start.js'], {
     env: { ...inherited, PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: folder,

@@ -132,6 +132,38 @@ describe('startEngine', () => {
 });
 
 describe('npm start', () => {
+  it('reaches its engine without the proxy that Node is told to use', async () => {
+    const service = await startTestService({
+      AWS_ENDPOINT_URL_DYNAMODB: '',
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: 'http://127.0.0.1:1',
+      NO_PROXY: '',
+    });
+    cleanUps.push(service.stop);
+
+    await register(service.api);
+  });
+
+  const settings =
+    'its settings are environment variables, as in PORT=4000 npm start (infra/settings.md, On one machine).';
+  it.each([
+    [['--port', '4000'], 'in place of --port set PORT, as in PORT=… npm start.'],
+    [['--data-dir=a-secret'], 'in place of --data-dir set DATA_DIR, as in DATA_DIR=… npm start.'],
+    [['--jwtSecret', 'x'], 'in place of --jwtSecret set JWT_SECRET, as in JWT_SECRET=… npm start.'],
+    [
+      ['--session-day=3'],
+      'in place of --session-day set SESSION_DAYS, as in SESSION_DAYS=… npm start.',
+    ],
+    [['-p', '4000'], settings],
+    [['4000', '--port'], settings],
+  ])('refuses the arguments %j, and ends with 1', async (args, advice) => {
+    const environment = { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: 'memory' };
+
+    const { code, output } = await startInVain('.', environment, args);
+
+    expect([code, output]).toEqual([1, `npm start takes no arguments: ${advice}\n`]);
+  });
+
   it('names the three ways to an engine when there is none, and ends with 1', async () => {
     const folder = installation(...enginePackages);
 
@@ -168,6 +200,15 @@ describe('npm start', () => {
       'Environment variable BCRYPT_COST must be a whole number from 4 to 16',
     ],
     [{ ADMIN_EMAIL: 'root', ADMIN_PASSWORD: 'p' }, 'ADMIN_EMAIL must be a valid email address'],
+    [
+      {
+        IDENTITY_PROVIDERS: '[{"issuer": "https://a.example"]',
+        SESSION_DAYS: '1',
+        MAIL_FROM: 'a@example.com',
+        RESET_URL: 'https://a.example',
+      },
+      'not common, organizations or consumers; it is not JSON: line 1, column 32',
+    ],
   ])('says in one line what is wrong with %j, and ends with 1', async (settings, message) => {
     const { code, output } = await startInVain('.', {
       PATH: process.env.PATH ?? '',

@@ -42,8 +42,9 @@ const endTimeout = 60_000;
 export const startInVain = async (
   folder: string,
   environment: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
 ): Promise<{ code: number | null; output: string }> => {
-  const child = spawn(process.execPath, ['infra/local/start.ts'], {
+  const child = spawn(process.execPath, ['infra/local/start.js', ...args], {
     cwd: folder,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,7 +11,12 @@ import { startEngine } from '../../../infra/local/engine.ts';
 import { announceRunning, lockFolder } from '../../../infra/local/folder.ts';
 import { environmentDefaults } from '../../../infra/local/settings.ts';
 import { startLoopback } from '../../support/loopback.ts';
-import { cleanEnvironment, folderForThisFile, operate } from '../../support/operator.ts';
+import {
+  cleanEnvironment,
+  folderForThisFile,
+  operate,
+  operateApart,
+} from '../../support/operator.ts';
 import { startTestService } from '../../support/service.ts';
 
 const parent = await folderForThisFile();
@@ -50,6 +55,21 @@ const withRefusal = async (status: number, body: string) => {
   const endpoint = { AWS_ENDPOINT_URL_CLOUDFORMATION: url };
   return onStack({ ...credentials, ...region, ...endpoint });
 };
+
+describe('A command for a service on this machine', () => {
+  it('reaches the engine without the proxy that Node is told to use', async () => {
+    const folder = await newFolder();
+    const service = await startTestService({ DATA_DIR: folder });
+    onTestFinished(service.stop);
+
+    const { status, stdout } = await operateApart(['export-users', '-', `--local=${folder}`], {
+      environment: { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: '' },
+    });
+
+    expect(status).toBe(0);
+    expect(stdout).toContain(service.admin.email);
+  });
+});
 
 describe('A command for a deployed stack', () => {
   it('says how to get credentials when there are none', async () => {

@@ -3,7 +3,7 @@ import { config } from '../../lib/settings.ts';
 import type { LocalAdmin } from './admin.ts';
 import { type LocalService, startService } from './service.ts';
 import { type LocalSettings, readLocalSettings } from './settings.ts';
-import { doubtsAbout } from './unknown-settings.ts';
+import { doubtAbout, doubtsAbout } from './unknown-settings.ts';
 
 const explain = (error: NodeJS.ErrnoException & { readonly port?: number }): string =>
   error.code === 'EADDRINUSE'
@@ -70,6 +70,11 @@ const endInTime = ({ engine, stop, folderDeleted }: LocalService, folder = ''): 
   );
 };
 
+const doubt = doubtAbout(process.argv.slice(2));
+if (doubt) {
+  console.error(doubt);
+  process.exit(1);
+}
 for (const doubt of doubtsAbout(process.env)) console.error(doubt);
 try {
   const settings = readLocalSettings(process.env);

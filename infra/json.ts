@@ -1,0 +1,36 @@
+/** JSON that people write: the settings of a deployment, and some of `npm start`. */
+
+/**
+ * Where a text stops being JSON.
+ * @returns such as `line 3, column 5`; undefined for JSON
+ */
+export function faultInJson(text: string): string | undefined {
+  const complaint = complaintAbout(text);
+  if (complaint === undefined) return undefined;
+  const lines = text.slice(0, offsetOf(text, complaint)).split('\n');
+  return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
+}
+
+/** What the parser says of a text; undefined for JSON. */
+function complaintAbout(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as SyntaxError).message;
+  }
+}
+
+/**
+ * The parser says where it stopped, but for an unexpected token and for the end. The shortest
+ * beginning of the text that has that token ends with it.
+ */
+function offsetOf(text: string, complaint: string): number {
+  const [, position] = / at position (\d+) \(line \d+ column \d+\)$/.exec(complaint) ?? [];
+  if (position) return Number(position);
+  const isUnexpected = (end: number) =>
+    complaintAbout(text.slice(0, end))?.startsWith('Unexpected token') ?? false;
+  let end = 1;
+  while (end <= text.length && !isUnexpected(end)) end += 1;
+  return end - 1;
+}
