@@ -284,9 +284,9 @@ describe('The setting of identity providers', () => {
     expect(configFrom({ IDENTITY_PROVIDERS }).identityProviders).toBe(IDENTITY_PROVIDERS);
   });
 
-  it('says that each issuer stands once, and that a tenant of Entra ID has an issuer of its own', () => {
+  it('says that http works on this machine, that each issuer stands once, and that a tenant of Entra ID has an issuer of its own', () => {
     expect(refusal('identityProviders', { IDENTITY_PROVIDERS: '[]' })).toMatch(
-      /, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers$/,
+      /an https URL, or an http one of localhost, .+, each issuer once; of Entra ID a tenant's own issuer, not common, organizations or consumers$/,
     );
   });
 
