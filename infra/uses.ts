@@ -76,6 +76,8 @@ const permissionsOf = {
   'audit.publish': [{ ...audit('Query'), indexes: [auditIndexes.byResourceId.name] }],
   /** Shows that header, and the public key that verifies it. */
   seal: [{ ...users('GetItem'), keys: 'audit-seal' }],
+  /** Knows whether there is a sealed trail. */
+  'seal.told': [],
   /** Requests a check, by a mark that the sealer removes. */
   'seal.request': [{ ...users('PutItem'), keys: 'audit-seal-check' }],
   /** Hands messages over to the function that sends mails, if there is one. */
@@ -132,11 +134,11 @@ const usesOf = {
   'suspension/lift': ['users.read', 'users.change', 'admins.check', 'audit.write'],
   'audit-logs/list': ['audit.read', 'audit.write'],
   'audit-seal/get': ['seal'],
-  'audit-seal/request-check': ['seal.request', 'audit.write'],
+  'audit-seal/request-check': ['seal.told', 'seal.request', 'audit.write'],
   'well-known/index': ['keys.read'],
   'v1-users/index': ['memory'],
   'docs/index': ['files'],
-  'console/index': ['files'],
+  'console/index': ['seal.told', 'files'],
 } as const satisfies Readonly<Record<string, readonly Use[]>>;
 
 type HandlerFile = keyof typeof usesOf;

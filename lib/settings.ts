@@ -273,6 +273,13 @@ export type ServiceValues = Values<typeof serviceSettings> &
 /** The values of {@link settings}. */
 export type Config = Values<typeof settings>;
 
+/** Whether what runs the service keeps a sealed trail. */
+export const keepsSeal = ({
+  auditArchiveFolder,
+  auditSealKey,
+}: Pick<Config, 'auditArchiveFolder' | 'auditSealKey'>) =>
+  auditArchiveFolder !== '' || auditSealKey !== '';
+
 /** Whether the service sends mails, and so has password reset. */
 export const sendsMail = ({ mailFrom, resetUrl }: Pick<ServiceValues, 'mailFrom' | 'resetUrl'>) =>
   mailFrom !== '' && resetUrl !== '';

@@ -9,7 +9,7 @@ import { type Check, fingerprintOf } from '../../lib/seal/header.ts';
 import { timeIn } from '../../lib/seal/line.ts';
 import { isRecent, nextCheck } from '../../lib/seal/schedule.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
-import { config } from '../../lib/settings.ts';
+import { config, keepsSeal } from '../../lib/settings.ts';
 import { callKms } from '../../lib/signed-request.ts';
 import * as contract from './contract.ts';
 
@@ -37,9 +37,7 @@ const checkOf = (last: Check, interval: number, now: number) => {
 };
 
 export const handler = protectedEndpoint(contract.get, async () => {
-  if (!config.auditArchiveFolder && !config.auditSealKey) {
-    throw new DomainError('AUDIT_NOT_SEALED');
-  }
+  if (!keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
   const { key, newest } = await readNewest().catch((cause) => {
     throw new DomainError('STORAGE_FAULT', { cause });
   });

@@ -3,15 +3,12 @@ import { DomainError } from '../../lib/errors.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as asked from '../../lib/seal/asked.ts';
-import { config } from '../../lib/settings.ts';
+import { config, keepsSeal } from '../../lib/settings.ts';
 import * as contract from './contract.ts';
 
-/** Whether there is a sealer whose next run will see the request. */
-const isSealed = (): boolean =>
-  config.auditSeal === 'on' && (config.auditArchiveFolder || config.auditSealKey) !== '';
-
 export const handler = protectedEndpoint(contract.requestCheck, async (request) => {
-  if (!isSealed()) throw new DomainError('AUDIT_NOT_SEALED');
+  // While sealing is paused, no run would see the request.
+  if (config.auditSeal !== 'on' || !keepsSeal(config)) throw new DomainError('AUDIT_NOT_SEALED');
   const check = {
     ...sourceOf(request),
     action: 'UPDATE',

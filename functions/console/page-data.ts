@@ -14,5 +14,7 @@ export interface PageData {
   readonly passwordReset: boolean;
   /** Whether the trail is sealed; 'paused': what was sealed before can be read. */
   readonly auditSeal: 'on' | 'paused' | 'off';
+  /** Whether there is a sealed trail to show, which a service that keeps nothing has not. */
+  readonly sealed: boolean;
   readonly docs: 'on' | 'off';
 }

@@ -1,6 +1,13 @@
 /** The page of the console. Its script makes all that it shows (functions/console/web). */
 import type { FileNames } from '../../lib/http/kept.ts';
-import { hasIdentities, hasSessions, type ServiceValues, sendsMail } from '../../lib/settings.ts';
+import {
+  type Config,
+  hasIdentities,
+  hasSessions,
+  keepsSeal,
+  type ServiceValues,
+  sendsMail,
+} from '../../lib/settings.ts';
 import { emailPattern } from '../../lib/users/fields.ts';
 import type { PageData } from './page-data.ts';
 
@@ -20,7 +27,7 @@ export const pagePolicy = [
 
 const productOf = ({ productName }: ServiceValues): string => productName || 'Accounts';
 
-const dataOf = (settings: ServiceValues): PageData => ({
+const dataOf = (settings: Config): PageData => ({
   product: productOf(settings),
   sessions: hasSessions(settings),
   identities: hasIdentities(settings),
@@ -28,6 +35,7 @@ const dataOf = (settings: ServiceValues): PageData => ({
   passwordMinLength: settings.passwordMinLength,
   emailPattern,
   auditSeal: settings.auditSeal,
+  sealed: settings.auditSeal !== 'off' && keepsSeal(settings),
   docs: settings.docs,
   passwordReset: sendsMail(settings),
 });
@@ -36,7 +44,7 @@ const dataOf = (settings: ServiceValues): PageData => ({
 const json = (data: PageData): string => JSON.stringify(data).replaceAll('<', '\\u003c');
 
 /** The page, as HTML. It must be sent with {@link pagePolicy}. */
-export const renderPage = (settings: ServiceValues, files: FileNames): string => `<!doctype html>
+export const renderPage = (settings: Config, files: FileNames): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

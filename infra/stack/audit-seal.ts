@@ -201,8 +201,8 @@ export const createAuditSeal = (
   };
   for (const each of functions) {
     if (each.definition.uses.has('seal')) grantShowing(each, shown);
-    // By it the function knows that there is a sealer; it may not use the key.
-    if (each.definition.uses.has('seal.request')) {
+    // It tells that there is a sealed trail; the function may not use the key.
+    if (each.definition.uses.has('seal.told')) {
       each.lambda.addEnvironment(variableOf('auditSealKey'), key.keyArn);
     }
   }

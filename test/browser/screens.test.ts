@@ -15,6 +15,7 @@ import type {
   UserDetails,
 } from '../../functions/console/web/contract.d.ts';
 import { serviceForThisFile } from '../support/acceptance.ts';
+import { folderForThisFile } from '../support/folder.ts';
 import { mailSettings, verifyUrl } from '../support/mailbox.ts';
 import { browserForThisFile } from './browser.ts';
 
@@ -25,6 +26,7 @@ const service = await serviceForThisFile({
   SECOND_FACTOR: 'optional',
   EMAIL_VERIFICATION: 'on',
   VERIFY_URL: verifyUrl,
+  DATA_DIR: folderForThisFile(),
 });
 const browser = await browserForThisFile();
 
@@ -162,6 +164,26 @@ const list = (query: URLSearchParams): readonly object[] => {
   );
 };
 
+const findings: AuditSealSummary['check'] = seal.check && {
+  ...seal.check,
+  findings: 12,
+  named: [
+    { kind: 'changed', subject: String(entries[0]?.id), at: timeBefore(0.2) },
+    { kind: 'deleted', subject: '115192872960001', at: timeBefore(20) },
+    { kind: 'missing', subject: 'file 7 (9999999992.ndjson.gz)', at: timeBefore(0.2) },
+    { kind: 'unsigned', subject: 'files 1000000000 to 2000000000', at: timeBefore(700) },
+  ],
+};
+
+/** Lets the seal have findings. */
+const withFindings = async (page: Page) => {
+  await page.route('**/api/admin/audit-seal', (route) =>
+    route.fulfill({ json: { ...seal, check: findings } }),
+  );
+  await page.reload();
+  await page.getByRole('alert').waitFor();
+};
+
 /** The body of each response, by its path. */
 const bodies: Readonly<Record<string, (query: URLSearchParams) => unknown>> = {
   '/api/users': (query) => (query.get('order') === 'desc' ? [null] : users),
@@ -234,6 +256,9 @@ const screens: Readonly<Record<string, readonly [string, ((page: Page) => Promis
   'audit-entry': ['/console#/audit', (page) => page.locator('tbody button').first().click()],
   'audit-export': ['/console#/audit', press('Export')],
   seal: ['/console#/seal'],
+  'seal-findings': ['/console#/seal', withFindings],
+  'audit-findings': ['/console#/audit', withFindings],
+  'users-findings': ['/console#/users', withFindings],
   account: ['/console#/account'],
   'account-unlink': [
     '/console#/account',

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { serviceForThisFile } from '../support/acceptance.ts';
 import { browserForThisFile } from './browser.ts';
@@ -9,20 +10,30 @@ import { violationsIn } from './page.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'console-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-const service = await serviceForThisFile({ DATA_DIR: folder });
+const own = folder.slice(-6);
+const service = await serviceForThisFile({
+  DATA_DIR: folder,
+  USERS_TABLE: `users-${own}`,
+  AUDIT_TABLE: `audit-${own}`,
+  AUDIT_SEAL_INTERVAL: '5',
+});
 const { api, adminToken: token } = service;
 const browser = await browserForThisFile();
 
 const path = '/api/admin/audit-seal';
 
+/** Replaces a part of what the service says of the seal. */
+const replaceSeal = (page: Page, part: object) =>
+  page.route(`**${path}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), ...part } });
+  });
+
 /** Opens the screen of the seal, with a part of the response replaced. */
 const openSeal = async (part: object = {}) => {
   await expect.poll(async () => (await api('GET', path, { token })).body.newest).not.toBeNull();
   const opened = await openConsole(browser, service, '#/users');
-  await opened.page.route(`**${path}`, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...(await response.json()), ...part } });
-  });
+  await replaceSeal(opened.page, part);
   await opened.page.evaluate("location.hash = '#/seal'");
   await opened.page.getByText('Fingerprint of the key').waitFor();
   return opened;
@@ -30,6 +41,18 @@ const openSeal = async (part: object = {}) => {
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const day = 24 * 60;
+
+const checked = {
+  at: minutesAgo(12),
+  until: minutesAgo(13),
+  entries: 4980,
+  total: 5130,
+  next: minutesAgo(-38),
+  recent: true,
+  findings: 0,
+  named: [],
+  found: null,
+};
 
 describe('The screen of the seal', () => {
   it('shows the newest file, the fingerprint, and how to verify from elsewhere', async () => {
@@ -48,17 +71,80 @@ describe('The screen of the seal', () => {
   });
 
   it.each([
-    ['that had findings', 2, minutesAgo(5), '2 findings', true],
-    ['29 days after findings', 0, minutesAgo(29 * day), 'Findings', true],
-    ['31 days after findings', 0, minutesAgo(31 * day), 'No findings', false],
-    ['without findings', 0, null, 'No findings', false],
-  ])('is red for 30 days after findings: a check %s', async (_, findings, found, text, isRed) => {
-    const { page } = await openSeal({ check: { at: minutesAgo(5), findings, found } });
+    ['good by a check that is recent', checked, true],
+    ['neutral by a check that is old', { ...checked, recent: false }, false],
+    ['neutral before the first check', null, false],
+    ['good 40 days after findings', { ...checked, found: minutesAgo(40 * day) }, true],
+  ])('is %s', async (_, check, isGood) => {
+    const { page } = await openSeal({ check });
 
-    await page.getByText(text, { exact: true }).waitFor();
-    expect(await page.locator('.card.broken').count()).toBe(isRed ? 1 : 0);
-    expect(await page.getByText('A check had findings last at').count()).toBe(found ? 1 : 0);
+    const badge = page.locator('.badge', { hasText: 'Sealed' });
+    expect(await badge.getAttribute('class')).toBe(`badge ${isGood ? 'good' : 'muted'}`);
+    expect(await page.getByText('Not checked lately.').count()).toBe(isGood ? 0 : 1);
+    expect(await page.locator('.card.broken, .notice.bad').count()).toBe(0);
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('data:,');
     expect(await violationsIn(page)).toEqual([]);
+  });
+
+  it('says what was covered, when, and when the next check comes', async () => {
+    const { page } = await openSeal({ check: checked });
+
+    await page.getByText('4,980 of 5,130 entries, 12 minutes ago; next').waitFor();
+    expect(await page.locator(`time[datetime="${checked.next}"]`).innerText()).toMatch(/\d+:\d\d/);
+  });
+
+  it('requests a check, and shows its outcome once it is there', async () => {
+    const { page, complaints } = await openSeal();
+    const before = (await api('GET', path, { token })).body.check?.at;
+
+    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByText('The next run checks, within').waitFor();
+    await expect
+      .poll(async () => (await api('GET', path, { token })).body.check?.at, { timeout: 60_000 })
+      .not.toBe(before);
+    await page.getByText('The next run checks, within').waitFor({ state: 'detached' });
+
+    expect(complaints).toEqual([]);
+  });
+
+  it('names findings in place of calling the trail sealed, as links, on every screen', async () => {
+    const response = await api('GET', '/api/admin/audit-logs', { token });
+    const [{ id, created_at }] = response.body.data;
+    const at = minutesAgo(3);
+    const named = [
+      { kind: 'changed', subject: String(id), at },
+      { kind: 'missing', subject: 'file 7 (9999999992.ndjson.gz)', at },
+    ];
+    const { page, complaints } = await openSeal({ check: { ...checked, findings: 12, named } });
+
+    expect(await page.locator('.card.broken').count()).toBe(1);
+    expect(await page.locator('.badge', { hasText: 'Sealed' }).count()).toBe(0);
+    await page.getByText('And 10 more findings').waitFor();
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('circle');
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByRole('link', { name: 'file 7 (9999999992.ndjson.gz)' }).click();
+    expect(await page.evaluate('document.activeElement.id')).toBe('verify');
+
+    await page.locator('.badge').getByRole('link', { name: '12 findings' }).click();
+    const row = page.locator('tbody tr', { has: page.locator(`time[datetime="${created_at}"]`) });
+    await row.getByText('Changed').first().waitFor();
+    expect(await violationsIn(page)).toEqual([]);
+    await page.getByRole('alert').getByRole('link', { name: '12 findings' }).click();
+    await page.getByText('Fingerprint of the key').waitFor();
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByRole('alert').getByText('somebody has changed the audit trail').waitFor();
+    await page.getByRole('link', { name: 'Seal 12 findings' }).click();
+    await page.getByRole('link', { name: `Entry ${id}` }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('tells of findings whoever opens another screen first', async () => {
+    const { page } = await openConsole(browser, service, '#/users');
+    await replaceSeal(page, { check: { ...checked, findings: 1 } });
+
+    await page.reload();
+
+    await page.getByRole('alert').getByRole('link', { name: '1 finding' }).waitFor();
   });
 
   it('says by how much sealing is behind, and what happens when entries are not kept longer', async () => {

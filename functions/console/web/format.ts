@@ -1,6 +1,7 @@
 /** Times, numbers and plurals as the language of the browser writes them. */
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const number = new Intl.NumberFormat();
 /** The texts of the console are English. */
 const plural = new Intl.PluralRules('en');
@@ -24,6 +25,21 @@ export const localTime = (at: string): string => written(at, dateTime.format);
 /** The same in UTC: `2026-11-22 09:05:00 UTC`. */
 export const utcTime = (at: string): string =>
   written(at, (time) => `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`);
+
+/** A time of the next hours on the clock of this machine: `14:33`. */
+export const clockTime = (at: string): string => written(at, clock.format);
+
+/** How long ago something was, in whole minutes or, from two hours on, in whole hours. */
+export const ago = (milliseconds: number): string => {
+  const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
+  if (minutes === 0) return 'just now';
+  const said =
+    minutes < 120 ? counted(minutes, 'minute') : counted(Math.floor(minutes / 60), 'hour');
+  return `${said} ago`;
+};
+
+/** `4,980`. */
+export const grouped = (count: number): string => number.format(count);
 
 /** `1 entry`, `1,000 entries`. */
 export const counted = (count: number, one: string, several = `${one}s`): string =>

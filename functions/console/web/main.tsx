@@ -2,6 +2,7 @@
 import { type ComponentChildren, type ComponentType, render } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { settings } from './api.ts';
+import { FindingsBanner, FindingsDot } from './components/findings.tsx';
 import { Announcer, FailureNotice } from './components/notice.tsx';
 import { Screen } from './components/screen.tsx';
 import { failureOf } from './loading.ts';
@@ -57,6 +58,7 @@ const Header = ({ session }: { session: Session }) => {
             aria-current={current.startsWith(screen.path) ? 'page' : undefined}
           >
             {screen.title}
+            {screen.path === '/seal' && <FindingsDot />}
           </a>
         ))}
       </nav>
@@ -116,6 +118,7 @@ const Console = () => {
         <div key={session.id} hidden={isOver}>
           <Header session={session} />
           <main>
+            <FindingsBanner session={session} />
             <Current />
           </main>
         </div>

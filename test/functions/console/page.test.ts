@@ -55,6 +55,7 @@ describe('GET /console', () => {
       emailPattern: document.components.schemas.NewUser.properties.email.pattern,
       passwordReset: false,
       auditSeal: 'on',
+      sealed: false,
       docs: 'on',
     });
     expect(dataIn(renderPage(configFrom({ ...settings, ...mailSettings }), {}))).toMatchObject({

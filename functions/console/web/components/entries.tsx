@@ -7,6 +7,7 @@ import { href } from '../router.ts';
 import { readableAgent } from '../trail/agent.ts';
 import { happened } from '../trail/happened.ts';
 import { Dialog } from './dialog.tsx';
+import { FindingMark } from './findings.tsx';
 import { type Column, PagesTable } from './table.tsx';
 import { Badge, CopyButton, Time } from './text.tsx';
 import { UserName } from './user-name.tsx';
@@ -98,9 +99,12 @@ const columnsFor = (open: (entry: AuditEntry) => void): readonly Column<AuditEnt
   {
     title: 'Time',
     cell: (entry) => (
-      <button type="button" class="link" onClick={() => open(entry)}>
-        <Time at={entry.created_at} />
-      </button>
+      <>
+        <button type="button" class="link" onClick={() => open(entry)}>
+          <Time at={entry.created_at} />
+        </button>{' '}
+        <FindingMark id={entry.id} />
+      </>
     ),
   },
   {

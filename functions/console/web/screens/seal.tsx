@@ -1,48 +1,127 @@
-import { api, send } from '../api.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { api, send, settings } from '../api.ts';
 import { now } from '../clock.ts';
-import { Loaded } from '../components/notice.tsx';
+import { FindingLink, FindingsList } from '../components/findings.tsx';
+import { FailureNotice, Loaded, tell } from '../components/notice.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Badge, CopyButton, Time } from '../components/text.tsx';
 import type { AuditSealSummary } from '../contract.d.ts';
-import { counted, duration } from '../format.ts';
-import { useLoad } from '../loading.ts';
+import { type Check as CheckData, lastCheck } from '../findings.ts';
+import { ago, clockTime, counted, duration, grouped, localTime } from '../format.ts';
+import { useAction, useLoad } from '../loading.ts';
 
-/** Milliseconds for which findings are shown in red, even if later checks have none. */
-const alarmTime = 30 * 86_400_000;
-
-const State = ({ newest, behind }: AuditSealSummary) => {
-  if (behind !== null) return <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>;
-  return newest ? <Badge kind="good">Sealed</Badge> : <Badge>Not sealed yet</Badge>;
+/** Findings come before everything, and nothing is called sealed for sure by an old check. */
+const State = ({ newest, behind, check }: AuditSealSummary) => {
+  const [finding] = check?.named ?? [];
+  return (
+    <p class="row">
+      {finding && check && (
+        <span class="badge bad">
+          <FindingLink finding={finding}>{counted(check.findings, 'finding')}</FindingLink>
+        </span>
+      )}
+      {behind !== null && <Badge kind="bad">{`Behind by ${duration(behind)}`}</Badge>}
+      {!finding &&
+        behind === null &&
+        newest &&
+        (check?.recent ? (
+          <Badge kind="good">Sealed</Badge>
+        ) : (
+          <>
+            <Badge>Sealed</Badge>
+            <span class="muted">Not checked lately.</span>
+          </>
+        ))}
+      {!newest && <Badge>Not sealed yet</Badge>}
+    </p>
+  );
 };
 
-interface CheckProps {
-  readonly check: NonNullable<AuditSealSummary['check']>;
-  readonly isRed: boolean;
-}
+const Next = ({ next }: CheckData) =>
+  Date.parse(next) > now() ? (
+    <>
+      next{' '}
+      <time dateTime={next} title={localTime(next)}>
+        {clockTime(next)}
+      </time>
+    </>
+  ) : (
+    <>next in the next run</>
+  );
 
-const Check = ({ check: { at, findings, found }, isRed }: CheckProps) => (
-  <>
-    <Badge kind={isRed ? 'bad' : 'good'}>
-      {findings ? counted(findings, 'finding') : isRed ? 'Findings' : 'No findings'}
-    </Badge>
-    <p class="muted">
-      At <Time at={at} />
-      {findings ? '' : ', without findings'}.
-    </p>
-    {found && (
-      <p class="muted">
-        A check had findings last at <Time at={found} />: the log of the service names some of them,{' '}
-        <code>verify-audit</code> all.
-      </p>
-    )}
-  </>
-);
-
-const Facts = (seal: AuditSealSummary) => {
-  const { key, newest, interval, check } = seal;
-  const isRed = check?.found != null && now() - Date.parse(check.found) < alarmTime;
+const Check = (check: CheckData) => {
+  const { at, entries, total, findings, named, found } = check;
+  const more = findings - named.length;
   return (
-    <dl class={`card ${isRed ? 'broken' : ''}`}>
+    <>
+      <p>
+        {grouped(entries)} of {counted(total, 'entry', 'entries')},{' '}
+        <time dateTime={at} title={localTime(at)}>
+          {ago(now() - Date.parse(at))}
+        </time>
+        ; <Next {...check} />
+      </p>
+      <p class="muted">Of the newest two days. What is older is checked within 30 days.</p>
+      {findings > 0 && <FindingsList named={named} />}
+      {more > 0 && (
+        <p class="muted">
+          And {counted(more, 'more finding')}: <code>verify-audit</code> names all.
+        </p>
+      )}
+      {findings === 0 && (
+        <p class="muted">
+          {found ? (
+            <>
+              A check had findings last at <Time at={found} />.
+            </>
+          ) : (
+            'No check had findings.'
+          )}
+        </p>
+      )}
+    </>
+  );
+};
+
+/** Milliseconds from one look for the outcome of a requested check to the next. */
+const pause = 10_000;
+
+/** Requests a check, and looks for its outcome. @param reload loads the seal again */
+const CheckNow = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void }) => {
+  const at = seal.check?.at ?? '';
+  const [before, setBefore] = useState<string>();
+  const isPending = before === at;
+  const request = useAction(async () => {
+    await send(api.POST('/api/admin/audit-seal/checks'));
+    setBefore(at);
+    tell('A check is requested.');
+  });
+  useEffect(() => {
+    if (!isPending) return undefined;
+    const timer = setInterval(reload, pause);
+    return () => clearInterval(timer);
+  }, [isPending, reload]);
+  return (
+    <>
+      <FailureNotice what="No check was requested" failure={request.failure} />
+      <p class="row">
+        <button type="button" onClick={() => request.run()} aria-busy={request.isBusy}>
+          Check now
+        </button>
+        {isPending && (
+          <span class="muted" role="status">
+            The next run checks, within {counted(seal.interval, 'second')}.
+          </span>
+        )}
+      </p>
+    </>
+  );
+};
+
+const Facts = ({ seal, reload }: { seal: AuditSealSummary; reload: () => void }) => {
+  const { key, newest, interval, check } = seal;
+  return (
+    <dl class={`card ${check?.findings ? 'broken' : ''}`}>
       <dt>State</dt>
       <dd>
         <State {...seal} />
@@ -60,7 +139,10 @@ const Facts = (seal: AuditSealSummary) => {
         </p>
       </dd>
       <dt>Last check by the sealer</dt>
-      <dd>{check ? <Check check={check} isRed={isRed} /> : 'not yet'}</dd>
+      <dd class="stack">
+        {check ? <Check {...check} /> : 'not yet'}
+        {settings.auditSeal === 'on' && <CheckNow seal={seal} reload={reload} />}
+      </dd>
       <dt>Fingerprint of the key</dt>
       <dd>
         <code>{key}</code> <CopyButton text={key} label="Copy the fingerprint" />
@@ -119,7 +201,11 @@ const Elsewhere = () => (
 
 /** The seal of the audit trail. */
 export const Seal = () => {
-  const seal = useLoad('seal', () => send(api.GET('/api/admin/audit-seal')));
+  const seal = useLoad('seal', async () => {
+    const loaded = await send(api.GET('/api/admin/audit-seal'));
+    lastCheck.set(loaded.check ?? undefined);
+    return loaded;
+  });
   return (
     <Screen title="Seal">
       {seal.failure?.code === 'AUDIT_NOT_SEALED' ? (
@@ -130,9 +216,11 @@ export const Seal = () => {
         <Loaded what="The seal" from={seal}>
           {(data) => (
             <>
-              <Facts {...data} />
+              <Facts seal={data} reload={seal.reload} />
               <Days {...data.days} />
-              <Elsewhere />
+              <div id="verify" tabIndex={-1}>
+                <Elsewhere />
+              </div>
             </>
           )}
         </Loaded>
