@@ -15,9 +15,9 @@ export const sayings: Readonly<Record<string, string>> = {
   deleted: 'Deleted',
   inserted: 'Added',
   altered: 'Changed',
-  foreign: 'Not a file of the archive',
+  foreign: 'Not a file',
   missing: 'Missing',
-  unsigned: 'Signed by another key',
+  unsigned: 'Not signed',
 };
 
 /** Whether a finding is about an entry, whose id it names. */

@@ -279,9 +279,20 @@ describe('The function that shows the seal', () => {
       ['Allow dynamodb:PutItem on AuditTable', undefined],
       ['Allow secretsmanager:GetSecretValue on SigningSecret', undefined],
     ]);
-    const { Environment } =
-      find('AWS::Lambda::Function', 'AuditSealRequestCheckFunction')?.Properties ?? {};
-    expect(target(Environment.Variables.AUDIT_SEAL_KEY)).toBe('AuditSealKey');
+  });
+
+  it('is told that there is a seal, as are the one that requests a check and the console', () => {
+    const functions = [...resourcesOf(synthesise(on), 'AWS::Lambda::Function')];
+    const told = functions.filter(
+      ([, { Properties }]) => Properties.Environment?.Variables?.AUDIT_SEAL_KEY,
+    );
+
+    expect(told.map(([id]) => id).sort()).toEqual([
+      'AuditSealGetFunction',
+      'AuditSealRequestCheckFunction',
+      'ConsoleFunction',
+      'SealAuditFunction',
+    ]);
   });
 
   it('and its route is not there where the trail is not sealed', () => {

@@ -52,8 +52,8 @@ export const FindingsBanner = ({ session }: { session: Session }) => {
   if (!count) return null;
   return (
     <p class="notice bad" role="alert">
-      <a href={href('/seal')}>{counted(count, 'finding')}</a>: somebody has changed the audit trail,
-      or what is sealed of it.
+      <a href={href('/seal')}>{counted(count, 'finding')}</a>: the audit trail, or the archive of
+      its seal, is not as it was sealed.
     </p>
   );
 };
