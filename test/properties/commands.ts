@@ -13,8 +13,14 @@ export const bodyOf = ({ body = '', isBase64Encoded }: Call) =>
       : body,
   );
 
-const callerOf = ({ headers }: Call) =>
-  decodeJwt<{ id: number; role: string }>(String(headers.authorization).slice('Bearer '.length));
+const callerOf = ({ headers }: Call) => {
+  const token = String(headers.authorization).slice('Bearer '.length);
+  const { id: by, role } = decodeJwt<{ id: number; role: string }>(token);
+  return { by, ...(role === 'admin' ? {} : { as: 'user' as const }) };
+};
+
+/** The id that a path names, which has one spelling. */
+const idIn = ({ id }: Call): number => (String(Number(id)) === id ? Number(id) : Number.NaN);
 
 const trimmed = (fields: Readonly<Record<string, string>>) => ({
   ...fields,
@@ -36,21 +42,16 @@ const commands: Readonly<Record<string, (call: Call) => Command>> = {
   'POST /api/auth/register 201': (call) => ({ kind: 'register', user: newUser(call, 'user') }),
   'POST /api/users 201': (call) => {
     const caller = callerOf(call);
-    const role = caller.role === 'admin' ? (bodyOf(call).role ?? 'user') : 'user';
-    return { kind: 'create', by: caller.id, user: newUser(call, role) };
+    const role = caller.as === 'user' ? 'user' : (bodyOf(call).role ?? 'user');
+    return { kind: 'create', ...caller, user: newUser(call, role) };
   },
   'PUT /api/users/{id} 200': (call) => {
-    const { id: by, role } = callerOf(call);
-    const names = ['name', 'email', 'password', ...(role === 'admin' ? ['role'] : [])];
-    return { kind: 'update', by, id: Number(call.id), changes: fieldsIn(call, names) };
+    const caller = callerOf(call);
+    const names = ['name', 'email', 'password', ...(caller.as === 'user' ? [] : ['role'])];
+    return { kind: 'update', ...caller, id: idIn(call), changes: fieldsIn(call, names) };
   },
-  'DELETE /api/users/{id} 204': (call) => ({
-    kind: 'delete',
-    by: callerOf(call).id,
-    id: Number(call.id),
-  }),
-  'GET /api/users/{id} 200': (call) => ({ kind: 'get', id: Number(call.id) }),
-  'GET /api/profile 200': (call) => ({ kind: 'profile', by: callerOf(call).id }),
+  'GET /api/users/{id} 200': (call) => ({ kind: 'get', id: idIn(call) }),
+  'GET /api/profile 200': (call) => ({ kind: 'profile', by: callerOf(call).by }),
 };
 
 const login = (call: Call): Command => {
@@ -58,11 +59,19 @@ const login = (call: Call): Command => {
   return { kind: 'login', email, password };
 };
 
+const deletion = (call: Call): Command => ({ kind: 'delete', ...callerOf(call), id: idIn(call) });
+
+/** The requests of which the model knows each of these responses, and what they ask for. */
+const decided: Readonly<Record<string, readonly [readonly number[], (call: Call) => Command]>> = {
+  'POST /api/login': [[200, 401, 404], login],
+  'DELETE /api/users/{id}': [[204, 403, 404], deletion],
+};
+
 /**
- * Every response says that something was done, or that somebody tried to log in, or that nothing
- * was: then there is no command.
+ * Every response says that something was done, or refused by a rule that the model knows, or that
+ * nothing was done: then there is no command.
  */
-export const commandOf = (call: Call, { status }: Answer): Command | undefined =>
-  call.route === 'POST /api/login' && [200, 401, 404].includes(status)
-    ? login(call)
-    : commands[`${call.route} ${status}`]?.(call);
+export const commandOf = (call: Call, { status }: Answer): Command | undefined => {
+  const [statuses, command] = decided[call.route] ?? [];
+  return statuses?.includes(status) ? command?.(call) : commands[`${call.route} ${status}`]?.(call);
+};

@@ -145,6 +145,17 @@ const expectTables = ({ users, audit }: Snapshot, { accounts, entries }: Due) =>
   expect(changed.filter(({ id }) => !withPassword.has(String(id)))).toEqual([]);
 };
 
+const withToken = new Set(
+  endpoints.filter(({ caller }) => caller !== 'anyone').map(({ route }) => route),
+);
+
+/** A token is refused if and only if the service did not issue it. */
+const expectAuthenticated = ({ route, headers }: Call, { status }: Answer) => {
+  if (!withToken.has(route)) return;
+  const isIssued = known.tokens.some((token) => headers.authorization === `Bearer ${token}`);
+  expect(status === 401).toBe(!isIssued);
+};
+
 /** Sends the calls one after the other and compares the tables with what the answers say. */
 const expectHonest = async (calls: readonly Call[]) => {
   const exchanges: [Call, Answer][] = [];
@@ -152,7 +163,10 @@ const expectHonest = async (calls: readonly Call[]) => {
   const snapshot = await tables.read();
   await tables.restore(before, snapshot);
 
-  for (const [, answer] of exchanges) expectSound(answer, secrets);
+  for (const [request, answer] of exchanges) {
+    expectSound(answer, secrets);
+    expectAuthenticated(request, answer);
+  }
   const start: Due = { accounts: startingAccounts, entries: [] };
   const due = exchanges.reduce((so, [request, answer]) => after(so, request, answer), start);
   expectTables(snapshot, due);
