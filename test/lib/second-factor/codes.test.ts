@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
+  checkCode,
   enrolmentUri,
   makeRecoveryCodes,
   makeSecret,
@@ -7,7 +10,16 @@ import {
   recoveryHash,
   recoveryHashes,
   stepOf,
+  useCode,
 } from '../../../lib/second-factor/factor.ts';
+import { encryptSecret } from '../../../lib/second-factor/key.ts';
+import { allocateUserId, insertUser, readUser } from '../../../lib/users/store.ts';
+
+import { useOwnTables } from '../../support/own-tables.ts';
+import { storedUser } from '../../support/stored-user.ts';
+
+await useOwnTables();
+process.env.SECOND_FACTOR_LOCAL_KEY = randomBytes(32).toString('base64');
 
 /** `12345678901234567890`, the secret of the RFCs' examples. */
 const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
@@ -124,6 +136,74 @@ describe('readCode, of all characters,', () => {
 
     expect(between.length).toBeGreaterThan(50);
     expect(between.filter((one) => readCode(`123${one}456`).kind !== 'app')).toEqual([]);
+  });
+});
+
+describe('A code', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: at(30 * 1000) }));
+  afterEach(() => void vi.useRealTimers());
+
+  const recoveryCode = '7Q2M-9FHT-X0ZB-4KCW';
+  /** The code of the app at the step that is so many after the present one. */
+  const appCode = (ahead: number) =>
+    new TOTP({ secret: Secret.fromBase32(secret) }).generate({
+      timestamp: Date.now() + ahead * 30_000,
+    });
+  const makeUser = async () => {
+    const id = await allocateUserId();
+    const factor_secret = await encryptSecret(id, secret);
+    const recovery_codes = recoveryHashes(id, [recoveryCode, '0000-0000-0000-0000']);
+    const user = storedUser({ id, factor_secret, recovery_codes });
+    await insertUser(user);
+    return user;
+  };
+  const use = async (id: number, code: string) => {
+    const user = await readUser(id);
+    const proof = await checkCode(user, code);
+    return proof !== undefined && (await useCode(user, proof)) !== undefined;
+  };
+
+  it.each<[string, used: () => string, given: () => string, isGood: boolean]>([
+    ['of the app counts once', () => appCode(0), () => appCode(0), false],
+    [
+      'of the app does not count after one of a later step',
+      () => appCode(0),
+      () => appCode(-1),
+      false,
+    ],
+    ['of the app counts after one of an earlier step', () => appCode(0), () => appCode(1), true],
+    ['of the next step counts once', () => appCode(1), () => appCode(1), false],
+    ['for recovery counts once', () => recoveryCode, () => recoveryCode, false],
+    [
+      'for recovery counts once in any letter case',
+      () => recoveryCode,
+      () => recoveryCode.toLowerCase(),
+      false,
+    ],
+    [
+      'for recovery counts after another one',
+      () => recoveryCode,
+      () => '0000-0000-0000-0000',
+      true,
+    ],
+    ['of the app counts after one for recovery', () => recoveryCode, () => appCode(0), true],
+  ])('%s', async (_, used, given, isGood) => {
+    const { id } = await makeUser();
+
+    expect([await use(id, used()), await use(id, given())]).toEqual([true, isGood]);
+  });
+
+  it.each([
+    ['of the app', () => appCode(0)],
+    ['for recovery', () => recoveryCode],
+  ])('%s counts for one of two requests that both found it good', async (_, code) => {
+    const user = await makeUser();
+    const proofs = [await checkCode(user, code()), await checkCode(user, code())];
+
+    const users = [];
+    for (const proof of proofs) users.push(proof && (await useCode(user, proof)));
+
+    expect(users.map((one) => one !== undefined)).toEqual([true, false]);
   });
 });
 
