@@ -13,7 +13,7 @@ ADMIN = 1
 # Users whom the test has made to be deleted in the admin's place, the last one first.
 STAND_INS = iter(range(62, 2, -1))
 TIMES = itertools.cycle(["2026-11-20", "2026-11-20T10:00:00.5+01:00"])
-LIMITS = {"name": 100, "email": 191}
+LIMITS = {"name": 100, "search": 100, "email": 191}
 # What String.prototype.trim takes away.
 WHITE_SPACE = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -59,25 +59,28 @@ def sparing_the_admin(case):
             case.path_parameters["id"] = next(STAND_INS, ADMIN + 2)
 
 
+def fields_of(case):
+    """The body and the query, with the fields of names and addresses that they have."""
+    for part in (case.body, case.query):
+        if isinstance(part, dict):
+            yield part, [name for name in LIMITS if isinstance(part.get(name), str)]
+
+
 def too_long_without_white_space(case):
     """maxLength counts the white space around a text, which the service takes away first."""
-    if not isinstance(case.body, dict):
-        return
-    for field, limit in LIMITS.items():
-        value = case.body.get(field)
-        if isinstance(value, str) and len(value) > limit:
-            case.body[field] = value.strip(WHITE_SPACE).ljust(len(value), "x")
+    for part, names in fields_of(case):
+        for name in names:
+            value = part[name]
+            if len(value) > LIMITS[name]:
+                part[name] = value.strip(WHITE_SPACE).ljust(len(value), "x")
 
 
 def text_that_no_schema_describes(case):
     """Of domains only those that DNS can have, and of white space only what JavaScript calls so."""
-    for part in (case.body, case.query):
-        if not isinstance(part, dict):
-            continue
-        for field in LIMITS.keys() & part.keys():
-            if isinstance(part[field], str):
-                part[field] = re.sub("[\x1c-\x1f\x85]", " ", part[field])
-        if isinstance(part.get("email"), str):
+    for part, names in fields_of(case):
+        for name in names:
+            part[name] = re.sub("[\x1c-\x1f\x85]", " ", part[name])
+        if "email" in names:
             local, at, domain = part["email"].rpartition("@")
             kept = "".join("x" if unicodedata.category(one) == "Cf" else one for one in local)
             part["email"] = kept + at + re.sub(r"[^\x00-\x7f]", "ü", domain.rstrip())
