@@ -44,8 +44,8 @@ const kind = <Kind extends string>(...kinds: readonly [Kind, ...Kind[]]) =>
 const weighted = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
 
 const step = fc.oneof(
-  weighted(20, fc.record({ kind: kind('move'), address, isRight })),
-  weighted(14, fc.record({ kind: kind('verify'), link, isRight })),
+  weighted(30, fc.record({ kind: kind('move'), address, isRight })),
+  weighted(18, fc.record({ kind: kind('verify'), link, isRight })),
   weighted(3, fc.record({ kind: kind('reset'), link, newPassword })),
   weighted(4, fc.record({ kind: kind('wait'), seconds: fc.constantFrom(1, 61, 1801, 3601) })),
   weighted(6, fc.record({ kind: kind('log in', 'register'), address, isRight })),
@@ -168,7 +168,7 @@ const begin: readonly Action[] = [
 
 it('Nobody learns whether an address has an account', async () => {
   await holds(
-    60,
+    40,
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 25, size: 'max' }),
       async (steps) => {
