@@ -66,7 +66,7 @@ describe('Sessions in the console', () => {
     await button(page, 'Suspend').click();
     expect(await violationsIn(page)).toEqual([]);
     await button(page, 'Suspend the user').click();
-    await page.getByText('Suspended', { exact: true }).waitFor();
+    await page.getByRole('heading', { level: 1 }).getByText('Suspended').waitFor();
     expect(await profile(user.token)).toBe(401);
     await page.goto(`${url}/console#/users?q=${user.email}`);
     await page.getByText('Suspended', { exact: true }).waitFor();

@@ -23,7 +23,7 @@ export const createStore = <T>(initial: T): Store<T> => {
       useLayoutEffect(() => {
         listeners.add(redraw);
         return () => void listeners.delete(redraw);
-      }, []);
+      }, [listeners]);
       return value;
     },
   };

@@ -24,6 +24,19 @@ const withLogins = async (count: number, name = 'Ada') => {
 
 const script = '<img src=x onerror=alert(1)>';
 
+/** Within the page: of a person in a row, what is not wholly seen, or not behind the name. */
+const imitated = `(id) => {
+  const person = document.querySelector('tbody [data-user="' + id + '"]');
+  const cell = person.closest('td').getBoundingClientRect();
+  const name = person.querySelector('bdi')?.getBoundingClientRect();
+  return [...person.querySelectorAll('.id, .badge')].filter((element) => {
+    const box = element.getBoundingClientRect();
+    const isWithin = box.left >= cell.left && box.right <= cell.right && box.top >= cell.top && box.bottom <= cell.bottom;
+    const isBehind = !name || box.left >= name.right - 1 || box.top >= name.bottom - 1;
+    return !isWithin || !isBehind || box.width === 0;
+  }).map((element) => element.outerHTML);
+}`;
+
 describe('The screen of the audit trail', () => {
   it('keeps its filters in the address, which shows a colleague the same', async () => {
     const user = await withLogins(2);
@@ -71,11 +84,53 @@ describe('The screen of the audit trail', () => {
     await page.setViewportSize({ width: 1280, height: 2400 });
 
     await page.getByRole('link', { name: 'Audit' }).click();
-    await page.getByText(`User ${gone.id} (deleted)`).first().waitFor();
+    await rowsOf(page).getByText(`#${gone.id} Deleted`).first().waitFor();
     for (const index of users.keys()) await page.getByText(`${script} ${index}`).first().waitFor();
 
     expect(asked).toHaveLength(new Set(asked).size);
     expect(most).toBeLessThanOrEqual(6);
+  });
+
+  it('shows each person by name, id and badges, which no name can imitate or hide', async () => {
+    const forged = 'Administrator #1 Admin';
+    const hostile = [
+      forged,
+      'Ada Lovelace (deleted)',
+      'W'.repeat(100),
+      '\u202eRight to left\u2069\u202e',
+      `Z${'\u0301\u0489'.repeat(49)}`,
+    ];
+    const users: { id: number }[] = [];
+    for (const name of hostile) users.push(await withLogins(0, name));
+    const badges: Record<number, string> = {};
+    const promoted = await withLogins(0, 'Grace');
+    await api('PUT', `/api/users/${promoted.id}`, { token, json: { role: 'admin' } });
+    badges[promoted.id] = 'Admin';
+    const gone = await withLogins(0, 'Ada Lovelace');
+    await api('DELETE', `/api/users/${gone.id}`, { token });
+    badges[gone.id] = 'Deleted';
+    const all = [...users, promoted, gone];
+    const { page } = await open(`#/audit?action=CREATE`);
+    await page.setViewportSize({ width: 1280, height: 2400 });
+
+    for (const { id } of all) {
+      const person = rowsOf(page).locator(`[data-user="${id}"]`).first();
+      const badge = badges[id];
+      if (badge) await person.locator('.badge', { hasText: badge }).waitFor();
+      else await person.locator('bdi').waitFor();
+      expect(await person.locator('.id').innerText()).toBe(`#${id}`);
+      expect(await person.locator('.badge').allInnerTexts()).toEqual(badge ? [badge] : []);
+      expect(await page.evaluate(`(${imitated})(${id})`)).toEqual([]);
+    }
+
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280);
+    await page.goto(`${service.url}/console#/users/${users[1]?.id}`);
+    const heading = page.getByRole('heading', { level: 1 });
+    await heading.getByText(`#${users[1]?.id}`).waitFor();
+    expect(await heading.locator('.badge').count()).toBe(0);
+    await page.goto(`${service.url}/console#/users/${promoted.id}`);
+    await heading.locator('.badge', { hasText: 'Admin' }).waitFor();
+    expect(await violationsIn(page)).toEqual([]);
   });
 
   it('says that nobody has an address, and not that something may have been done', async () => {
@@ -247,5 +302,26 @@ describe('The screen of the audit trail', () => {
 
     await page.waitForURL(`**/console#/audit?userId=${user.id}`);
     expect(complaints).toEqual([]);
+  });
+
+  it('counts namesakes apart, by their ids, and narrows the query also to entries of nobody', async () => {
+    const since = new Date(Date.now() - 1000).toISOString();
+    const namesakes = [await withLogins(1, 'Namesake'), await withLogins(2, 'Namesake')];
+    const nobody = { email: 'nobody@example.org', password: 'wrong' };
+    await api('POST', '/api/login', { json: nobody });
+    const { page } = await open(`#/audit?action=LOGIN&group=userId&since=${since}`);
+    const groups = rowsOf(page);
+
+    for (const [index, { id }] of namesakes.entries()) {
+      const group = groups.filter({ hasText: `#${id}` });
+      await group.getByText('Namesake').waitFor();
+      expect(await group.innerText()).toMatch(new RegExp(`^Namesake #${id}\\s+${index + 1}\\s`));
+    }
+    await groups.getByRole('button', { name: 'none' }).click();
+    await page.getByText('Only entries whose user is none').waitFor();
+    await expect.poll(() => groups.count()).toBe(1);
+    expect(await groups.innerText()).toContain('unknown email');
+    await page.getByRole('button', { name: 'Show all users' }).click();
+    await expect.poll(() => groups.count()).toBeGreaterThan(3);
   });
 });

@@ -210,7 +210,7 @@ describe('The screen of all users', () => {
     await page.getByText('2 of 3 users deleted.').waitFor();
     const dialog = page.getByRole('dialog');
     expect(await dialog.getByRole('listitem').allInnerTexts()).toEqual([
-      `${name} (${users[1]?.email}): No response came from the service. It may have been done all the same.`,
+      `${name} #${users[1]?.id} (${users[1]?.email}): No response came from the service. It may have been done all the same.`,
     ]);
     expect(await violationsIn(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Close' }).last().click();
@@ -302,11 +302,11 @@ describe('The screen of a user', () => {
     await button(page, 'Set a password').click();
     await page.getByLabel('New password').fill('another password');
     await button(page, 'Set the password').click();
-    await page.getByText('The password of Ada King is set.').waitFor();
+    await page.getByText(`The password of Ada King #${user.id} is set.`).waitFor();
     await button(page, 'Make an admin').click();
     await page.getByText('will be allowed to change and delete all users').waitFor();
     expect(await violationsIn(page)).toEqual([]);
-    await button(page, 'Make Ada King an admin').click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Make an admin' }).click();
     await button(page, 'Take the role away').waitFor();
 
     expect(await userOf(user.id)).toMatchObject({ name: 'Ada King', email, role: 'admin' });
@@ -327,7 +327,7 @@ describe('The screen of a user', () => {
     await title(page, 'Users').waitFor();
     await page.goBack();
     await page.getByText(`No user has the id ${user.id} now.`).waitFor();
-    await title(page, `User ${user.id} (deleted)`).waitFor();
+    await title(page, `#${user.id} Deleted`).waitFor();
     expect(await page.locator('tbody').innerText()).toContain('DELETE');
 
     expect((await api('GET', `/api/users/${user.id}`, { token })).status).toBe(404);

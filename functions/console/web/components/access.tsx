@@ -9,6 +9,7 @@ import { forgetSession } from '../session.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, FormDialog } from './form.tsx';
 import { tell } from './notice.tsx';
+import { Named, Person } from './person.tsx';
 import {
   type Changed,
   changeUser,
@@ -36,39 +37,50 @@ const roleEnds = settings.sessions
 export const suspension =
   'cannot sign in until you lift the suspension, and is signed out everywhere now.';
 
+/** Whom a dialog is about. */
+const Whom = ({ user }: { user: UserDetails }) => (
+  <>
+    <Person user={user} /> (<bdi>{user.email}</bdi>)
+  </>
+);
+
 const ChangeRole = ({ user, changed, close }: DialogProps) => {
-  const { name, email } = user;
   const role = user.role === 'admin' ? 'user' : 'admin';
   const texts = {
     user: {
       title: 'Take the role away',
-      text: `${name} (${email}) will no longer be allowed to change other users, or to read the audit trail.`,
-      done: `${name} is no longer an admin.`,
+      text: 'will no longer be allowed to change other users, or to read the audit trail.',
+      done: 'is no longer an admin.',
     },
     admin: {
       title: 'Make an admin',
-      submit: `Make ${name} an admin`,
-      text: `${name} (${email}) will be allowed to change and delete all users, to make others admins, and to read the whole audit trail.`,
-      done: `${name} is an admin.`,
+      text: 'will be allowed to change and delete all users, to make others admins, and to read the whole audit trail.',
+      done: 'is an admin.',
     },
   };
-  const { text, done, ...titles } = texts[role];
+  const { title, text, done } = texts[role];
   const change = async () => {
     await changeUser(user.id, { role });
-    tell(done);
+    tell(
+      <>
+        <Named user={user} /> {done}
+      </>,
+    );
     if (isOwn(user)) return forgetSession('You are no longer an admin.');
     await changed();
     close();
   };
   return (
     <FormDialog
-      {...titles}
+      title={title}
       act={change}
       failed="The role was not changed"
       isDangerous
       close={close}
     >
-      <p>{text}</p>
+      <p>
+        <Whom user={user} /> {text}
+      </p>
       {isOwn(user) && (
         <p>
           <strong>This is you.</strong> Only another admin can give you the role back.
@@ -80,7 +92,14 @@ const ChangeRole = ({ user, changed, close }: DialogProps) => {
 };
 
 const SetPassword = ({ user, changed, close }: DialogProps) => (
-  <Dialog title={`Set a password for ${user.name}`} close={close}>
+  <Dialog
+    title={
+      <>
+        Set a password for <Person user={user} />
+      </>
+    }
+    close={close}
+  >
     <PasswordForm
       user={user}
       changed={async () => {
@@ -92,7 +111,8 @@ const SetPassword = ({ user, changed, close }: DialogProps) => (
   </Dialog>
 );
 
-const SendLink = ({ user: { name, email }, close }: DialogProps) => {
+const SendLink = ({ user, close }: DialogProps) => {
+  const { email } = user;
   const mail = async () => {
     await send(api.POST('/api/password-resets', { body: { email } }));
     tell(`A link goes to ${email}.`);
@@ -107,26 +127,37 @@ const SendLink = ({ user: { name, email }, close }: DialogProps) => {
       close={close}
     >
       <p>
-        {email} gets a mail with a link by which {name} sets a new password. The password of today
-        is valid until then.
+        {email} gets a mail with a link by which <Person user={user} /> sets a new password. The
+        password of today is valid until then.
       </p>
     </FormDialog>
   );
 };
 
+/** An address as it is compared with what was typed. */
+const plain = (address: string): string => address.trim().normalize().toLowerCase();
+
 const DeleteUser = ({ user, close }: DialogProps) => {
   const remove = async ({ typed }: { typed: string }) => {
-    if (typed.trim().toLowerCase() !== user.email.toLowerCase()) {
+    if (plain(typed) !== plain(user.email)) {
       throw new Failure(`Type ${user.email} to delete the user.`);
     }
     await deleteUser(user);
     if (isOwn(user)) return forgetSession('Your account is deleted.');
-    tell(`${user.name} is deleted.`);
+    tell(
+      <>
+        <Named user={user} /> is deleted.
+      </>,
+    );
     goBackTo('/users');
   };
   return (
     <FormDialog
-      title={`Delete ${user.name}`}
+      title={
+        <>
+          Delete <Person user={user} />
+        </>
+      }
       act={remove}
       failed="The user was not deleted"
       submit="Delete for good"
@@ -154,13 +185,17 @@ const Suspend = ({ user, changed, close }: DialogProps) => {
   const change = async () => {
     await setSuspended(user, !isSuspended);
     await changed();
-    tell(`${user.name} is ${isSuspended ? 'no longer suspended' : 'suspended'}.`);
+    tell(
+      <>
+        <Named user={user} /> is {isSuspended ? 'no longer suspended' : 'suspended'}.
+      </>,
+    );
     close();
   };
   return (
     <FormDialog title={title} act={change} failed="Nothing was changed" isDangerous close={close}>
       <p>
-        {user.name} ({user.email}) {isSuspended ? 'can sign in again.' : suspension}
+        <Whom user={user} /> {isSuspended ? 'can sign in again.' : suspension}
       </p>
     </FormDialog>
   );
@@ -171,7 +206,11 @@ const RemoveFactor = ({ user, changed, close }: DialogProps) => {
     const params = { path: { id: user.id } };
     await send(api.DELETE('/api/users/{id}/second-factor', { params }));
     await changed();
-    tell(`${user.name} signs in without a code.`);
+    tell(
+      <>
+        <Named user={user} /> signs in without a code.
+      </>,
+    );
     close();
   };
   return (
@@ -184,8 +223,8 @@ const RemoveFactor = ({ user, changed, close }: DialogProps) => {
       close={close}
     >
       <p>
-        Without it {user.name} signs in by the password alone: make sure that you know who asks. All
-        sessions of the user end.
+        Without it <Person user={user} /> signs in by the password alone: make sure that you know
+        who asks. All sessions of the user end.
       </p>
     </FormDialog>
   );

@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { signedIn } from '../session.ts';
 
 interface DialogProps {
-  readonly title: string;
+  readonly title: ComponentChildren;
   readonly close: () => void;
   readonly children: ComponentChildren;
 }

@@ -194,8 +194,8 @@ export const Cancel = ({ close }: { close: () => void }) => (
 );
 
 interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'submit'> {
-  readonly title: string;
-  /** Absent: the title. */
+  readonly title: ComponentChildren;
+  /** What the button says. Absent: the title, as text. */
   readonly submit?: string;
   readonly close: () => void;
 }
@@ -203,6 +203,6 @@ interface FormDialogProps<Values> extends Omit<FormProps<Values>, 'beside' | 'su
 /** A dialog that asks something before it is done. */
 export const FormDialog = <Values,>({ title, close, ...form }: FormDialogProps<Values>) => (
   <Dialog title={title} close={close}>
-    <Form submit={title} {...form} beside={<Cancel close={close} />} />
+    <Form submit={String(title)} {...form} beside={<Cancel close={close} />} />
   </Dialog>
 );

@@ -18,14 +18,11 @@ const mostGroups = 100;
 const columnsFor = (by: Grouping, narrow: (value: string) => void): readonly Column<Group>[] => [
   {
     title: groupings[by],
-    cell: ({ value }) =>
-      value ? (
-        <button type="button" class="link" onClick={() => narrow(value)}>
-          {by === 'userId' ? <UserName id={value} /> : value.replaceAll('_', ' ')}
-        </button>
-      ) : (
-        <span class="muted">{by === 'userId' ? 'unknown' : 'none'}</span>
-      ),
+    cell: ({ value }) => (
+      <button type="button" class="link" onClick={() => narrow(value)}>
+        {by === 'userId' ? <UserName id={value} /> : value.replaceAll('_', ' ')}
+      </button>
+    ),
     class: 'name',
   },
   { title: 'Entries', cell: ({ count }) => count.toLocaleString() },

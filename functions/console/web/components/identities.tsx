@@ -6,6 +6,7 @@ import type { Identity, IdentityRemoval, UserDetails } from '../contract.d.ts';
 import { useLoad } from '../loading.ts';
 import { FormDialog } from './form.tsx';
 import { Loaded, tell } from './notice.tsx';
+import { Person } from './person.tsx';
 import { type Changed, isOwn } from './profile.tsx';
 import { CodeField, OwnPassword } from './second-factor.tsx';
 import { type Column, Table } from './table.tsx';
@@ -54,7 +55,7 @@ const Unlink = ({ user, identity: { id: identity, issuer }, changed, close }: Un
   return (
     <FormDialog {...unlinking} act={act} close={close}>
       <p>
-        {issuer} will not log {user.name} in any more. All sessions of the user end.
+        {issuer} will not log <Person user={user} /> in any more. All sessions of the user end.
       </p>
     </FormDialog>
   );

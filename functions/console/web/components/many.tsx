@@ -5,6 +5,7 @@ import { counted } from '../format.ts';
 import { failureOf } from '../loading.ts';
 import { Dialog } from './dialog.tsx';
 import { Cancel, Field, Form } from './form.tsx';
+import { Person } from './person.tsx';
 
 /** Users that can be selected at most. */
 export const mostSelected = 100;
@@ -96,7 +97,7 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
         <ul class="bad">
           {outcome.failed.map(({ user, why }) => (
             <li key={user.id}>
-              {user.name} ({user.email}): {why}
+              <Person user={user} /> (<bdi>{user.email}</bdi>): {why}
             </li>
           ))}
         </ul>
@@ -127,9 +128,9 @@ export const Many = ({ users: given, title, done, onDone, close, ...deed }: Many
               <details>
                 <summary>Who they are</summary>
                 <ul>
-                  {users.map(({ id, name, email }) => (
-                    <li key={id}>
-                      {name} ({email})
+                  {users.map((user) => (
+                    <li key={user.id}>
+                      <Person user={user} /> (<bdi>{user.email}</bdi>)
                     </li>
                   ))}
                 </ul>

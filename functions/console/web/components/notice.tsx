@@ -73,26 +73,27 @@ export const Loaded = <Data,>({ what, from, children }: LoadedProps<Data>) => {
 };
 
 const announced = createStore('');
-const told = createStore({ text: '', number: 0 });
+const told = createStore<{ said: ComponentChildren; number: number }>({ said: '', number: 0 });
 
 /** Tells users of screen readers what has changed in the page. */
 export const announce = (text: string): void => announced.set(text);
 
 /** Tells everybody what was just done. */
-export const tell = (text: string): void => told.set({ text, number: told.get().number + 1 });
+export const tell = (said: ComponentChildren): void =>
+  told.set({ said, number: told.get().number + 1 });
 
 /** Stands once in the page. */
 export const Announcer = () => {
-  const { text, number } = told.use();
+  const { said, number } = told.use();
   return (
     <>
       <p class="unseen" role="status">
         {announced.use()}
       </p>
       <div role="status">
-        {text && (
+        {said && (
           <p key={number} class="toast notice good">
-            {text}
+            {said}
           </p>
         )}
       </div>

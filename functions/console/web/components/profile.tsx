@@ -9,7 +9,9 @@ import { useLoad } from '../loading.ts';
 import { renameSession, signedIn } from '../session.ts';
 import { AddressField, CurrentPassword, Field, Form, PasswordField, UserNameOf } from './form.tsx';
 import { tell } from './notice.tsx';
+import { Named } from './person.tsx';
 import { Badge, CopyButton, Time } from './text.tsx';
+import { tellUser } from './user-name.tsx';
 
 /** @throws {Failure} */
 export const changeUser = async (id: number, body: UserChanges): Promise<User> => {
@@ -48,9 +50,11 @@ export type Changed = () => Promise<void>;
  * ended sessions
  */
 export const useUser = (id: number) => {
-  const loaded = useLoad<UserDetails>(`user ${id}`, () =>
-    send(api.GET('/api/users/{id}', { params: { path: { id } } })),
-  );
+  const loaded = useLoad<UserDetails>(`user ${id}`, async () => {
+    const user = await send(api.GET('/api/users/{id}', { params: { path: { id } } }));
+    tellUser(user);
+    return user;
+  });
   const [changes, setChanges] = useState(0);
   const changed: Changed = async () => {
     await loaded.reload();
@@ -66,27 +70,17 @@ export const Address = ({ email, email_verified: isVerified }: User) => (
   </span>
 );
 
-/** The role, and that the user is suspended. */
-export const RoleBadge = ({ role, suspended_at: suspendedAt }: User) => (
-  <span>
-    {role === 'admin' ? <Badge kind="strong">Admin</Badge> : <Badge>User</Badge>}{' '}
-    {suspendedAt && <Badge kind="bad">Suspended</Badge>}
-  </span>
-);
-
 interface UserProps {
   readonly user: User;
 }
 
-/** What nobody changes of a user, and the role. */
+/** What nobody changes of a user. */
 export const UserFacts = ({ user }: UserProps) => (
   <p class="row muted">
-    <RoleBadge {...user} />
     <span>
       <Address {...user} /> <CopyButton text={user.email} label="Copy the address" />
     </span>
     {user.pending_email && <span>Waits for the link mailed to {user.pending_email}</span>}
-    <span>Id {user.id}</span>
     <span>
       Created <Time at={user.created_at} />
     </span>
@@ -160,7 +154,11 @@ export const PasswordForm = ({ user, changed, beside }: PasswordFormProps) => {
   const set = async (body: UserChanges) => {
     await changeUser(user.id, body);
     await changed();
-    tell(`The password of ${user.name} is set.`);
+    tell(
+      <>
+        The password of <Named user={user} /> is set.
+      </>,
+    );
   };
   return (
     <Form

@@ -6,13 +6,15 @@ let isFirst = true;
 
 interface ScreenProps {
   readonly title: string;
+  /** The title where it is more than text. */
+  readonly heading?: ComponentChildren;
   /** Buttons beside the title. */
   readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** A screen with its title, to which the focus goes when the screen follows another one. */
-export const Screen = ({ title, actions, children }: ScreenProps) => {
+export const Screen = ({ title, heading: shown = title, actions, children }: ScreenProps) => {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (!isFirst) heading.current?.focus();
@@ -25,7 +27,7 @@ export const Screen = ({ title, actions, children }: ScreenProps) => {
     <>
       <div class="row apart">
         <h1 ref={heading} tabIndex={-1}>
-          {title}
+          {shown}
         </h1>
         {actions && <div class="row">{actions}</div>}
       </div>

@@ -1,28 +1,19 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { api, Failure, send } from '../api.ts';
-import type { AuditEntry } from '../contract.d.ts';
-import { href } from '../router.ts';
+import type { AuditEntry, UserDetails } from '../contract.d.ts';
 import { createStore, type Store } from '../store.ts';
 import { detailsOf } from '../trail/happened.ts';
-
-/** What is known of a user. */
-interface Known {
-  readonly name?: string | undefined;
-  readonly isDeleted?: boolean;
-}
+import { type Known, Person } from './person.tsx';
 
 /** What is known of users, by their ids: each is asked for once, when it is seen. */
 const users = new Map<string, Store<Known>>();
 const asked = new Set<string>();
 
-/** Names may have changed since. */
-export const forgetNames = (): void => {
-  users.clear();
-  asked.clear();
-};
+/** What is known may have changed since: who is seen again is asked for again. */
+export const forgetUsers = (): void => asked.clear();
 
 const knownOf = (id: string): Store<Known> => {
-  const store = users.get(id) ?? createStore<Known>({});
+  const store = users.get(id) ?? createStore<Known>({ id });
   users.set(id, store);
   return store;
 };
@@ -34,10 +25,7 @@ const ask = async (id: string, before: Promise<void> | undefined): Promise<void>
   await before;
   const store = knownOf(id);
   try {
-    const { name } = await send(
-      api.GET('/api/users/{id}', { params: { path: { id: Number(id) } } }),
-    );
-    store.set({ name });
+    store.set(await send(api.GET('/api/users/{id}', { params: { path: { id: Number(id) } } })));
   } catch (error) {
     if (error instanceof Failure && error.status === 404)
       store.set({ ...store.get(), isDeleted: true });
@@ -45,14 +33,18 @@ const ask = async (id: string, before: Promise<void> | undefined): Promise<void>
   }
 };
 
+/** Learns how a user is now. */
+export const tellUser = (user: UserDetails): void => knownOf(String(user.id)).set(user);
+
 /** Learns who is deleted, and the names that entries of deletions have in full detail. */
 export const tellNames = (entries: readonly AuditEntry[]): void => {
   for (const entry of entries) {
     const { action, resource, result, resource_id: id } = entry;
     if (id === null || `${action} ${resource} ${result}` !== 'DELETE users SUCCESS') continue;
     const { name } = detailsOf(entry);
+    const store = knownOf(String(id));
     asked.add(String(id));
-    knownOf(String(id)).set({ name: typeof name === 'string' ? name : undefined, isDeleted: true });
+    store.set({ id, name: typeof name === 'string' ? name : store.get().name, isDeleted: true });
   }
 };
 
@@ -75,10 +67,7 @@ interface UserNameProps {
   readonly isLink?: boolean;
 }
 
-/** The name of a user; `User 17` until it is known, or where it is not. */
-export const nameOf = (id: string | number, { name, isDeleted }: Known): string =>
-  `${name ?? `User ${id}`}${isDeleted ? ' (deleted)' : ''}`;
-
+/** A user by the id, of whom more is shown as soon as it is known. */
 export const UserName = ({ id: given, isLink = false }: UserNameProps) => {
   const element = useRef<HTMLSpanElement>(null);
   const id = String(given ?? 'unknown');
@@ -91,10 +80,9 @@ export const UserName = ({ id: given, isLink = false }: UserNameProps) => {
     return () => seen.unobserve(current);
   }, [id]);
   if (!isUser) return <span class="muted">{id}</span>;
-  const text = nameOf(id, known);
   return (
-    <span ref={element} data-user={id} class={known.isDeleted ? 'muted' : undefined}>
-      {isLink ? <a href={href(`/users/${id}`)}>{text}</a> : text}
+    <span ref={element} data-user={id}>
+      <Person user={known} isLink={isLink} />
     </span>
   );
 };

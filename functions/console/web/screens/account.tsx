@@ -1,6 +1,7 @@
 import { settings } from '../api.ts';
 import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
+import { Person } from '../components/person.tsx';
 import { PasswordForm, ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { OwnFactor } from '../components/second-factor.tsx';
@@ -16,6 +17,9 @@ export const Account = () => {
       <Loaded what="The account" from={loaded}>
         {(user) => (
           <>
+            <p>
+              <Person user={user} />
+            </p>
             <UserFacts user={user} />
             <Card title="Profile">
               <ProfileForm user={user} changed={changed} />

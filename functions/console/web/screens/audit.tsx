@@ -6,19 +6,22 @@ import { Groups } from '../components/groups.tsx';
 import { Histogram } from '../components/histogram.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Screen } from '../components/screen.tsx';
-import { forgetNames } from '../components/user-name.tsx';
+import { forgetUsers } from '../components/user-name.tsx';
 import { counted } from '../format.ts';
 import { usePages } from '../loading.ts';
 import { place } from '../router.ts';
 import { maxRows } from '../trail/follow.ts';
 import { useFollowing } from '../trail/following.ts';
-import { readState, type TrailState, withChanges } from '../trail/query.ts';
+import { ownFilters, readState, type TrailState, withChanges } from '../trail/query.ts';
 import { readPage } from '../trail/read.ts';
 
 interface QueryProps {
   readonly state: TrailState;
   readonly change: (changes: Partial<TrailState>) => void;
 }
+
+/** What a filter is about, in a sentence. */
+const said = { userId: 'user', ipAddress: 'source', action: 'action', reason: 'reason' } as const;
 
 /** The entries of a query, newest first unless it says otherwise. */
 const List = ({ state, change }: QueryProps) => {
@@ -29,14 +32,14 @@ const List = ({ state, change }: QueryProps) => {
   const isFull = rows.length >= maxRows;
   return (
     <>
-      {state.reason && (
-        <p class="row muted">
-          Only entries whose reason is {state.reason.replaceAll('_', ' ')}.
-          <button type="button" class="small" onClick={() => change({ reason: '' })}>
-            Show all reasons
+      {ownFilters(state).map((by) => (
+        <p key={by} class="row muted">
+          Only entries whose {said[by]} is {state[by].replaceAll('_', ' ')}.
+          <button type="button" class="small" onClick={() => change({ [by]: '' })}>
+            Show all {said[by]}s
           </button>
         </p>
-      )}
+      ))}
       {follow && (
         <p class="row muted">
           Following: looks for new entries every five seconds.
@@ -70,9 +73,9 @@ const List = ({ state, change }: QueryProps) => {
 /** The audit trail: its query, all of which is in the address bar. */
 export const Audit = () => {
   const state = readState(place.use().query);
-  const { follow, group, reason } = state;
+  const { follow, group } = state;
   const [isExporting, setExporting] = useState(false);
-  useEffect(() => forgetNames, []);
+  useEffect(() => forgetUsers, []);
   const change = (changes: Partial<TrailState>) => showTrail(withChanges(state, changes));
   return (
     <Screen
@@ -86,8 +89,7 @@ export const Audit = () => {
           >
             Follow
           </button>
-          {/* The service does not filter by reason. */}
-          {!reason && (
+          {ownFilters(state).length === 0 && (
             <button type="button" onClick={() => setExporting(true)}>
               Export
             </button>

@@ -1,11 +1,13 @@
+import { useEffect } from 'preact/hooks';
 import { Access } from '../components/access.tsx';
 import { Entries } from '../components/entries.tsx';
 import { Identities } from '../components/identities.tsx';
 import { Loaded } from '../components/notice.tsx';
+import { Person } from '../components/person.tsx';
 import { ProfileForm, UserFacts, useUser } from '../components/profile.tsx';
 import { Card, Screen } from '../components/screen.tsx';
 import { Sessions } from '../components/sessions.tsx';
-import { nameOf, useKnown } from '../components/user-name.tsx';
+import { forgetUsers, useKnown } from '../components/user-name.tsx';
 import { usePages } from '../loading.ts';
 import { href } from '../router.ts';
 import { readState } from '../trail/query.ts';
@@ -36,11 +38,15 @@ const Newest = ({ id }: { id: number }) => {
 /** A user, with all that an admin can do there. */
 export const User = ({ id }: { id: number }) => {
   const { changes, changed, ...loaded } = useUser(id);
-  const { data, failure } = loaded;
-  const isMissing = failure?.status === 404;
+  const isMissing = loaded.failure?.status === 404;
   const known = useKnown(id);
+  const { name = '' } = known;
+  useEffect(() => forgetUsers, []);
   return (
-    <Screen title={data?.name ?? nameOf(id, known)}>
+    <Screen
+      title={`#${id} ${name}`}
+      heading={<Person user={isMissing ? { ...known, isDeleted: true } : known} />}
+    >
       {isMissing ? (
         <p class="empty">No user has the id {id} now. The trail says what was.</p>
       ) : (

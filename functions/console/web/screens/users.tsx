@@ -4,14 +4,8 @@ import { suspension } from '../components/access.tsx';
 import { AddressField, Field, FormDialog, PasswordField, Select } from '../components/form.tsx';
 import { Many, type ManyDeed, mostSelected } from '../components/many.tsx';
 import { tell } from '../components/notice.tsx';
-import {
-  Address,
-  deleteUser,
-  isOwn,
-  passwordRule,
-  RoleBadge,
-  setSuspended,
-} from '../components/profile.tsx';
+import { Named, Person } from '../components/person.tsx';
+import { Address, deleteUser, isOwn, passwordRule, setSuspended } from '../components/profile.tsx';
 import { Screen } from '../components/screen.tsx';
 import { type Column, PagesTable } from '../components/table.tsx';
 import { Time } from '../components/text.tsx';
@@ -45,22 +39,18 @@ const columnsFor = ({ selected, toggle }: Selection): readonly Column<User>[] =>
       <>
         <input
           type="checkbox"
-          aria-label={`Select ${user.name}`}
+          aria-label={`Select #${user.id} ${user.name}`}
           checked={selected.some(({ id }) => id === user.id)}
           disabled={isOwn(user)}
           onChange={() => toggle(user)}
         />{' '}
-        <a href={href(`/users/${user.id}`)} onClick={leave}>
-          {user.name}
-        </a>
+        <Person user={user} isLink onClick={leave} />
       </>
     ),
     class: 'name',
   },
   { title: 'Email', cell: Address },
-  { title: 'Role', cell: RoleBadge },
   { title: 'Created', cell: ({ created_at }) => <Time at={created_at} isDay /> },
-  { title: 'Id', cell: ({ id }) => id, class: 'number' },
 ];
 
 const suspend: ManyDeed = {
@@ -155,8 +145,8 @@ const list = (query: Query) => sendForPage(api.GET('/api/users', { params: { que
 /** The user with an id or a whole address, which an index finds; else all with this part. */
 const find = async (sought: string, query: Query): Promise<Page<User[]>> => {
   const isAddress = /^[^\s@]+@[^\s@]+$/.test(sought);
-  if (/^\d{1,16}$/.test(sought)) {
-    const found = await findById(Number(sought));
+  if (/^#?\d{1,16}$/.test(sought)) {
+    const found = await findById(Number(sought.replace('#', '')));
     if (found.data.length > 0) return found;
   } else if (isAddress) {
     const found = await list({ email: sought });
@@ -240,7 +230,11 @@ const Search = ({ q, role, order }: Shown) => {
 const CreateUser = ({ close }: { close: () => void }) => {
   const create = async (body: NewUserWithRole) => {
     const user = await send(api.POST('/api/users', { body }));
-    tell(`${user.name} was created.`);
+    tell(
+      <>
+        <Named user={user} /> was created.
+      </>,
+    );
     go(`/users/${user.id}`);
   };
   return (

@@ -1,11 +1,10 @@
 /** Entries counted by what they have in common. */
 import type { AuditEntry } from '../contract.d.ts';
 import { detailsOf } from './happened.ts';
-import type { Grouping } from './query.ts';
+import { type Grouping, none, ownFilters, type TrailState } from './query.ts';
 
-/** Entries that share a value. */
+/** Entries that share a value, which is {@link none} where they have none. */
 export interface Group {
-  /** Empty: they have none. */
   readonly value: string;
   readonly count: number;
   readonly failures: number;
@@ -13,13 +12,16 @@ export interface Group {
   readonly last: string;
 }
 
-/** The reason of a failure; empty: none is said. */
-export const reasonOf = (entry: AuditEntry): string => String(detailsOf(entry).reason ?? '');
-
+/** The value by which an entry is grouped. */
 const sharedBy = (entry: AuditEntry, by: Grouping): string => {
   const { user_id: userId, ip_address: ipAddress, action } = entry;
-  return String({ userId, ipAddress, action, reason: reasonOf(entry) }[by] ?? '');
+  const { reason } = detailsOf(entry);
+  return String({ userId, ipAddress, action, reason }[by] ?? none);
 };
+
+/** Whether an entry passes the filters that the service does not know. */
+export const passes = (entry: AuditEntry, state: TrailState): boolean =>
+  ownFilters(state).every((by) => sharedBy(entry, by) === state[by]);
 
 /** The groups of entries, the largest first. */
 export const groupsOf = (entries: readonly AuditEntry[], by: Grouping): readonly Group[] => {

@@ -15,9 +15,23 @@ export const detailsOf = ({ details }: Pick<AuditEntry, 'details'>): Details => 
 /** The longest value, in characters: the dialog of the entry has it whole. */
 const longest = 40;
 
-const shorten = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+const shorten = (text: string): string =>
+  text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
+
+/** Characters that change the direction of the text behind them. */
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A value, in quotes unless it is one plain word: it may be text that somebody chose. */
+const quoted = (value: unknown): string => {
+  const isText = typeof value === 'string';
+  const text = shorten(isText ? value : JSON.stringify(value));
+  if (/^[\w.@:+…-]*$/.test(text)) return text;
+  const escaped = (isText ? JSON.stringify(text) : text).replace(
+    directions,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  // Isolated, so that text from right to left does not change places with its neighbours.
+  return /^[ -~…]*$/.test(escaped) ? escaped : `\u2068${escaped}\u2069`;
 };
 
 const words = (name: string): string => name.replaceAll('_', ' ');
@@ -56,13 +70,13 @@ const sayings: Readonly<Record<string, (value: unknown, all: Details) => string>
   filter: (filter) =>
     Object.entries(Object(filter))
       .filter(([name]) => name !== 'order')
-      .map(([name, value]) => `${name}=${shorten(value)}`)
+      .map(([name, value]) => `${name}=${quoted(value)}`)
       .join(' '),
 };
 
 const say = (name: string, value: unknown, all: Details): string => {
-  if (isChange(value)) return `${words(name)}: ${shorten(value.from)} → ${shorten(value.to)}`;
-  return sayings[name]?.(value, all) ?? `${words(name)}: ${shorten(value)}`;
+  if (isChange(value)) return `${words(name)}: ${quoted(value.from)} → ${quoted(value.to)}`;
+  return sayings[name]?.(value, all) ?? `${words(name)}: ${quoted(value)}`;
 };
 
 /** Such as `role: user → admin`, or `password, by reset link`. */

@@ -26,10 +26,12 @@ export const groupings = {
 } as const;
 export type Grouping = keyof typeof groupings;
 
+/** The value of a filter that finds entries without one. */
+export const none = 'none';
+
 /** What the screen shows: all that is in the address bar. A value that is not set is empty. */
 export type TrailState = Readonly<
   Record<'userId' | 'resourceId' | 'about' | 'ipAddress' | 'since' | 'until', string> & {
-    /** The reason of a failure, by which this page alone filters. */
     readonly reason: string;
     readonly action: AuditEntry['action'] | '';
     readonly result: AuditEntry['result'] | '';
@@ -62,10 +64,19 @@ export const withChanges = (state: TrailState, changes: Partial<TrailState>): Tr
   return said.until || said.order === 'asc' ? { ...said, follow: '' } : said;
 };
 
+/** The filters that the service does not know: by reason, and for what has no value. */
+export const ownFilters = (state: TrailState): readonly Grouping[] =>
+  (Object.keys(groupings) as Grouping[]).filter(
+    (by) => state[by] !== '' && (by === 'reason' || state[by] === none),
+  );
+
 /** The parameters of a request. */
 export const parametersOf = (state: TrailState): Parameters => {
   const { follow: _, group: __, reason: ___, ...filters } = state;
-  const given = Object.entries(filters).filter(([, value]) => value !== '');
+  const own: readonly string[] = ownFilters(state);
+  const given = Object.entries(filters).filter(
+    ([name, value]) => value !== '' && !own.includes(name),
+  );
   const number = ([name, value]: [string, string]) => [
     name,
     name === 'userId' || name === 'about' ? Number(value) : value,

@@ -3,7 +3,7 @@ import { api, Failure, type Page, send, sendForPage } from '../api.ts';
 import { tellNames } from '../components/user-name.tsx';
 import type { AuditEntries, AuditEntry } from '../contract.d.ts';
 import { maxRows } from './follow.ts';
-import { reasonOf } from './groups.ts';
+import { passes } from './groups.ts';
 import { parametersOf, type TrailState } from './query.ts';
 
 const path = '/api/admin/audit-logs';
@@ -20,7 +20,7 @@ export const readPage = async (
   tellNames(data);
   return {
     ...page,
-    data: data.filter((entry) => !state.reason || reasonOf(entry) === state.reason),
+    data: data.filter((entry) => passes(entry, state)),
   };
 };
 
@@ -64,7 +64,7 @@ export const readText = async (
 
 /** The id of the user with an address; other text as it is. @throws {Failure} nobody has it */
 export const findId = async (text: string): Promise<string> => {
-  const sought = text.trim();
+  const sought = text.trim().replace(/^#(?=\d)/, '');
   if (!sought.includes('@')) return sought;
   const users = await send(api.GET('/api/users', { params: { query: { email: sought } } }));
   if (!users[0]) throw new Failure(`No user has the address ${sought}.`);

@@ -31,6 +31,7 @@ describe('The query of the trail', () => {
     ],
     [{ userId: 'x' }, { userId: Number.NaN }],
     [{ about: '7', reason: 'wrong_code' }, { about: 7 }],
+    [{ userId: 'none', ipAddress: 'none', action: 'LOGIN' }, { action: 'LOGIN' }],
     [{}, {}],
   ])('asks for what the address bar says: %j', (query, parameters) => {
     expect(parametersOf(readState(query))).toEqual(parameters);
@@ -126,16 +127,16 @@ describe('Groups', () => {
       'userId',
       [
         ['7', 2],
-        ['', 1],
+        ['none', 1],
       ],
     ],
-    ['ipAddress', [['', 3]]],
+    ['ipAddress', [['none', 3]]],
     ['action', [['LOGIN', 3]]],
     [
       'reason',
       [
         ['wrong_code', 2],
-        ['', 1],
+        ['none', 1],
       ],
     ],
   ] as const)('are counted by %s, the largest first', (by, counts) => {
@@ -228,6 +229,12 @@ describe('An entry says in a few words what happened', () => {
     ],
     ['{"error":"STORAGE_FAULT","outcome":"unknown"}', 'error: STORAGE_FAULT, may have been done'],
     ['{"operator":"ada","odd":[1]}', 'operator: ada, odd: [1]'],
+    [
+      '{"name":{"from":"Ada","to":"A, role: user → admin"}}',
+      'name: Ada → \u2068"A, role: user → admin"\u2069',
+    ],
+    ['{"name":{"from":"A\\"B","to":"A B"}}', 'name: "A\\"B" → "A B"'],
+    ['{"name":"\u202eA"}', 'name: "\\u202eA"'],
     ['no JSON', ''],
     ['7', ''],
     ['null', ''],

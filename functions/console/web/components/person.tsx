@@ -1,0 +1,45 @@
+import { href } from '../router.ts';
+import { Badge } from './text.tsx';
+
+/** What is known of a user. */
+export interface Known {
+  readonly id: number | string;
+  readonly name?: string | undefined;
+  readonly role?: 'user' | 'admin' | undefined;
+  readonly suspended_at?: string | undefined;
+  readonly isDeleted?: boolean | undefined;
+}
+
+interface PersonProps {
+  readonly user: Known;
+  /** Whether it leads to the user. */
+  readonly isLink?: boolean;
+  readonly onClick?: (event: { readonly currentTarget: Element }) => void;
+}
+
+/** A user in a sentence: the name, which may be any text, and the id, which nobody else has. */
+export const Named = ({ user: { id, name }, isLink, onClick }: PersonProps) => {
+  const text = (
+    <>
+      {name !== undefined && <bdi>{name}</bdi>} <span class="id">#{id}</span>
+    </>
+  );
+  if (!isLink) return <span class="person">{text}</span>;
+  return (
+    <a class="person" href={href(`/users/${id}`)} onClick={onClick}>
+      {text}
+    </a>
+  );
+};
+
+/** A user as all screens show one, with the badges that no name can imitate. */
+export const Person = (props: PersonProps) => {
+  const { role, suspended_at: suspendedAt, isDeleted } = props.user;
+  return (
+    <span>
+      <Named {...props} /> {isDeleted && <Badge kind="bad">Deleted</Badge>}
+      {!isDeleted && role === 'admin' && <Badge kind="strong">Admin</Badge>}{' '}
+      {!isDeleted && suspendedAt && <Badge kind="bad">Suspended</Badge>}
+    </span>
+  );
+};
