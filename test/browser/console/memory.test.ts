@@ -1,0 +1,98 @@
+import type { CDPSession, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { serviceForThisFile } from '../../support/acceptance.ts';
+import { browserForThisFile } from '../browser.ts';
+import { openConsole } from '../console.ts';
+
+const service = await serviceForThisFile();
+const browser = await browserForThisFile();
+
+/** Rows of a list that is long. */
+const count = 1000;
+
+const at = '2026-11-22T12:00:00.000Z';
+const users = Array.from({ length: count }, (_, index) => ({
+  id: index + 2,
+  name: `User ${index}`,
+  email: `${index}@example.org`,
+  role: 'user',
+  created_at: at,
+}));
+const entries = Array.from({ length: count }, (_, index) => ({
+  id: index + 1,
+  user_id: 1,
+  action: 'LOGIN',
+  resource: 'users',
+  resource_id: '1',
+  ip_address: '192.0.2.17',
+  user_agent: 'curl/8.5.0',
+  result: 'SUCCESS',
+  details: null,
+  created_at: at,
+}));
+
+/** Answers a list in two pages. */
+const list = (
+  page: Page,
+  path: string,
+  bodyOf: (rows: readonly object[]) => object,
+  rows: readonly object[],
+) =>
+  page.route(
+    (url) => url.pathname === path,
+    (route) => {
+      const isLast = route.request().url().includes('cursor=');
+      const half = isLast ? rows.slice(count / 2) : rows.slice(0, count / 2);
+      const headers = isLast ? {} : { Link: `<${path}?cursor=x>; rel="next"` };
+      return route.fulfill({ json: bodyOf(half), headers });
+    },
+  );
+
+/** The nodes of a page, after collections until they free nothing more. */
+const nodesOf = async (debugging: CDPSession): Promise<number> => {
+  let [before, nodes] = [Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER];
+  while (nodes < before) {
+    before = nodes;
+    await debugging.send('HeapProfiler.collectGarbage');
+    const { metrics } = await debugging.send('Performance.getMetrics');
+    nodes = metrics.find(({ name }) => name === 'Nodes')?.value ?? 0;
+  }
+  return nodes;
+};
+
+const goTo = async (page: Page, screen: string, rows: number) => {
+  await page.getByRole('link', { name: screen, exact: true }).click();
+  await page.getByRole('heading', { level: 1, name: screen }).waitFor();
+  await expect
+    .poll(async () => {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      return page.locator('main tbody tr').count();
+    })
+    .toBe(rows);
+};
+
+it.each(['Users', 'Audit'])(
+  'The console keeps no node of the long list of the screen %s that was left',
+  async (screen) => {
+    const { page } = await openConsole(browser, service, '#/account');
+    await list(page, '/api/users', (data) => data, users);
+    await list(page, '/api/admin/audit-logs', (data) => ({ data }), entries);
+    const debugging = await page.context().newCDPSession(page);
+    await debugging.send('Performance.enable');
+    await page.getByLabel('Name', { exact: true }).waitFor();
+    const nodes: Record<string, number> = { before: await nodesOf(debugging) };
+    for (const time of ['first', 'second', 'third']) {
+      await goTo(page, screen, count);
+      nodes[`${time} list`] = await nodesOf(debugging);
+      await goTo(page, 'My account', 0);
+      await page.getByLabel('Name', { exact: true }).waitFor();
+      nodes[time] = await nodesOf(debugging);
+    }
+
+    const { before = 0, first = 0, third = 0 } = nodes;
+    expect(nodes['first list']).toBeGreaterThan(20 * count);
+    // Far fewer than one for each row.
+    expect(first - before).toBeLessThan(count / 10);
+    expect(third - before).toBeLessThan(count / 10);
+  },
+);
