@@ -172,8 +172,8 @@ const routeOf = (key: string): Route => {
 const handles = (file: string) => (endpoint: Endpoint) =>
   endpoint.file === file || endpoint.file.replace(/\/.*/, '/index') === file;
 
-const hasCaller = ({ contract: { caller, takesToken } }: Endpoint) =>
-  caller !== 'anyone' || takesToken === true;
+const hasCaller = ({ contract: { may, takesToken } }: Endpoint) =>
+  may !== 'public' || takesToken === true;
 
 const functionOf = (file: HandlerFile): FunctionDefinition => {
   const own = endpoints.filter(handles(file));

@@ -7,7 +7,7 @@ import { confirmation, textIfAny } from '../../lib/users/fields.ts';
 export const create = {
   route: 'POST /api/account-deletions',
   exists: ({ selfDeletion }: ServiceValues) => selfDeletion === 'on',
-  caller: 'user',
+  may: 'own',
   // The code is looked at when the caller has a second factor.
   body: () => v.object({ ...confirmation(), code: textIfAny() }),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',

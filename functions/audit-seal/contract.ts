@@ -6,14 +6,14 @@ import type { ServiceValues } from '../../lib/settings.ts';
 export const get = {
   route: 'GET /api/admin/audit-seal',
   exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
-  caller: 'admin',
+  may: 'administer',
   storageFault: ['Error reading audit seal', 'err'],
 } as const satisfies Contract;
 
 export const requestCheck = {
   route: 'POST /api/admin/audit-seal/checks',
   exists: ({ auditSeal }: ServiceValues) => auditSeal !== 'off',
-  caller: 'admin',
+  may: 'administer',
   storageFault: ['Error requesting check', 'err'],
 } as const satisfies Contract;
 

@@ -14,7 +14,7 @@ import {
 
 export const register = {
   route: 'POST /api/auth/register',
-  caller: 'anyone',
+  may: 'public',
   body: () => named('NewUser', v.object({ name, email: newEmail, password })),
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error registering user', 'insertErr'],
@@ -22,7 +22,7 @@ export const register = {
 
 export const login = {
   route: 'POST /api/login',
-  caller: 'anyone',
+  may: 'public',
   // The code is looked at when the password is right.
   body: () => v.object({ ...credentials(), code: textIfAny() }),
   whenInvalid: 'CREDENTIALS_REQUIRED',
@@ -32,7 +32,7 @@ export const login = {
 export const refresh = {
   route: 'POST /api/refresh',
   exists: hasSessions,
-  caller: 'anyone',
+  may: 'public',
   body: () => named('RefreshRequest', v.object({ refreshToken: filledText() })),
   whenInvalid: 'REFRESH_TOKEN_REQUIRED',
   storageFault: ['Error refreshing token', 'err'],
@@ -41,7 +41,7 @@ export const refresh = {
 export const logout = {
   route: 'POST /api/logout',
   exists: hasSessions,
-  caller: 'user',
+  may: 'own',
   evenIfDeleted: true,
   // A parameter that asks for more than this one session must not be ignored.
   query: () => ({}),

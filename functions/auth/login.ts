@@ -1,4 +1,4 @@
-import { logIn } from '../../lib/auth/log-in.ts';
+import { logIn } from '../../lib/accounts/log-in.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';

@@ -1,4 +1,4 @@
-import { refreshSession } from '../../lib/auth/refresh.ts';
+import { refreshSession } from '../../lib/accounts/refresh.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';

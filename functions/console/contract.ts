@@ -3,7 +3,7 @@ import { page, pageFile } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/settings.ts';
 
 const exists = ({ console }: ServiceValues) => console === 'on';
-const forAnyone = { exists, caller: 'anyone' } as const;
+const forAnyone = { exists, may: 'public' } as const;
 
 export const openRoot = { route: 'GET /', ...forAnyone } as const satisfies Contract;
 

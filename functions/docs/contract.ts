@@ -4,7 +4,7 @@ import { page, pageFile } from '../../lib/contract/schemas.ts';
 import type { ServiceValues } from '../../lib/settings.ts';
 
 const exists = ({ docs }: ServiceValues) => docs === 'on';
-const forAnyone = { exists, caller: 'anyone' } as const;
+const forAnyone = { exists, may: 'public' } as const;
 
 export const getDocument = {
   route: 'GET /openapi.json',

@@ -1,6 +1,6 @@
+import { verifyAddress } from '../../lib/accounts/verify-address.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { verifyAddress } from '../../lib/links/verify-address.ts';
 import * as contract from './contract.ts';
 
 export const handler = publicEndpoint(contract.confirm, async (request) => {

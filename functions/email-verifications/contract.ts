@@ -10,14 +10,14 @@ const exists = (settings: ServiceValues) => settings.emailVerification !== 'off'
 export const request = {
   route: 'POST /api/email-verifications',
   exists,
-  caller: 'user',
+  may: 'own',
   storageFault: ['Error requesting mail', 'err'],
 } as const satisfies Contract;
 
 export const confirm = {
   route: 'PUT /api/email-verifications',
   exists,
-  caller: 'anyone',
+  may: 'public',
   body: () =>
     v.object({
       token: linkToken(),

@@ -1,11 +1,11 @@
 import { DomainError } from '../../lib/errors.ts';
-import { findUserFor, protectedEndpoint } from '../../lib/http/access.ts';
+import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { mailVerificationLink } from '../../lib/mail/hand-over.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.request, async (request) => {
-  const user = await findUserFor(request, request.claims.id);
+  const user = await findStoredFor(request, request.claims.id);
   if (!user) throw new DomainError('USER_NOT_FOUND');
   await mailVerificationLink(user, sourceOf(request));
   return { statusCode: 202, body: { message: contract.requested } };

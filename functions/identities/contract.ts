@@ -30,13 +30,13 @@ const tokenAndNonce = () => ({
 export const makeNonce = {
   route: 'POST /api/login/nonces',
   exists: hasIdentities,
-  caller: 'anyone',
+  may: 'public',
 } as const satisfies Contract;
 
 export const logIn = {
   route: 'POST /api/login/identity',
   exists: hasIdentities,
-  caller: 'anyone',
+  may: 'public',
   // The code is looked at when the token is right.
   body: () =>
     v.object({
@@ -55,14 +55,14 @@ export const logIn = {
 export const list = {
   route: 'GET /api/identities',
   exists: hasIdentities,
-  caller: 'user',
+  may: 'own',
   storageFault: ['Error listing identities', 'err'],
 } as const satisfies Contract;
 
 export const link = {
   route: 'POST /api/identities',
   exists: hasIdentities,
-  caller: 'user',
+  may: 'own',
   // What confirms it is looked at when the token is right.
   body: () =>
     v.object({
@@ -79,7 +79,7 @@ export const link = {
 export const unlink = {
   route: 'POST /api/identities/{identity}/removals',
   exists: hasIdentities,
-  caller: 'user',
+  may: 'own',
   // The code is looked at when the caller has a second factor.
   body: () => v.object({ ...confirmation(), code: textIfAny() }),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
@@ -89,7 +89,7 @@ export const unlink = {
 export const unlinkOfUser = {
   route: 'DELETE /api/users/{id}/identities/{identity}',
   exists: hasIdentities,
-  caller: 'admin',
+  may: 'administerOthers',
   storageFault: ['Error unlinking identity', 'err'],
 } as const satisfies Contract;
 

@@ -1,11 +1,14 @@
-import { linkIdentity, unlinkIdentity, unlinkOwnIdentity } from '../../lib/auth/identities.ts';
-import { logInByIdentity } from '../../lib/auth/log-in-by-identity.ts';
-import { DomainError } from '../../lib/errors.ts';
+import {
+  linkIdentity,
+  unlinkIdentity,
+  unlinkOwnIdentity,
+} from '../../lib/accounts/link-identity.ts';
+import { logInByIdentity } from '../../lib/accounts/log-in-by-identity.ts';
+import { shownIdentity } from '../../lib/accounts/shown.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { type Handler, sourceOf } from '../../lib/http/request.ts';
 import { makeNonce } from '../../lib/identities/nonce.ts';
-import { shownIdentity } from '../../lib/users/items.ts';
 import * as contract from './contract.ts';
 
 /** By their routes: one function serves all of them, and reads the keys of issuers once. */
@@ -49,10 +52,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   }),
 
   [contract.unlinkOfUser.route]: protectedEndpoint(contract.unlinkOfUser, async (request) => {
-    const { id, pathParameters } = request;
-    const caller = requireBearer(request);
-    if (id === caller.id) throw new DomainError('FORBIDDEN');
-    await unlinkIdentity({ caller, id, source: sourceOf(request) }, pathParameters?.identity);
+    const { claims, id, pathParameters } = request;
+    const by = { admin: claims.id, id, source: sourceOf(request) };
+    await unlinkIdentity(by, pathParameters?.identity);
     return { statusCode: 204 };
   }),
 };

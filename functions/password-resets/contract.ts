@@ -7,7 +7,7 @@ import { email, linkToken, password } from '../../lib/users/fields.ts';
 export const request = {
   route: 'POST /api/password-resets',
   exists: sendsMail,
-  caller: 'anyone',
+  may: 'public',
   takesToken: true,
   body: () => named('PasswordResetRequest', v.object({ email })),
   whenMissing: 'EMAIL_REQUIRED',
@@ -17,7 +17,7 @@ export const request = {
 export const set = {
   route: 'PUT /api/password-resets',
   exists: sendsMail,
-  caller: 'anyone',
+  may: 'public',
   body: () => named('PasswordReset', v.object({ token: linkToken(), password })),
   whenMissing: 'TOKEN_AND_PASSWORD_REQUIRED',
   storageFault: ['Error resetting password', 'err'],

@@ -1,6 +1,6 @@
+import { resetPassword } from '../../lib/accounts/reset.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { resetPassword } from '../../lib/links/reset.ts';
 import * as contract from './contract.ts';
 
 export const handler = publicEndpoint(contract.set, async (request) => {

@@ -5,7 +5,7 @@ import { userFields } from '../users/contract.ts';
 
 export const get = {
   route: 'GET /api/profile',
-  caller: 'user',
+  may: 'own',
   storageFault: ['Error fetching profile', 'err'],
 } as const satisfies Contract;
 

@@ -17,14 +17,14 @@ const passwordAndCode = {
 export const get = {
   route: 'GET /api/second-factor',
   exists: hasSecondFactors,
-  caller: 'user',
+  may: 'own',
   storageFault: ['Error fetching second factor', 'err'],
 } as const satisfies Contract;
 
 export const enrol = {
   route: 'POST /api/second-factor',
   exists: hasSecondFactors,
-  caller: 'user',
+  may: 'own',
   body: () => v.object(confirmation()),
   whenInvalid: 'CURRENT_PASSWORD_REQUIRED',
   storageFault: ['Error enabling second factor', 'err'],
@@ -33,7 +33,7 @@ export const enrol = {
 export const confirm = {
   route: 'PUT /api/second-factor',
   exists: hasSecondFactors,
-  caller: 'user',
+  may: 'own',
   body: () => named('CodeConfirmation', v.object({ code: code() })),
   whenInvalid: 'CODE_REQUIRED',
   storageFault: ['Error enabling second factor', 'err'],
@@ -42,7 +42,7 @@ export const confirm = {
 export const renewRecoveryCodes = {
   route: 'POST /api/second-factor/recovery-codes',
   exists: hasSecondFactors,
-  caller: 'user',
+  may: 'own',
   ...passwordAndCode,
   storageFault: ['Error making recovery codes', 'err'],
 } as const satisfies Contract;
@@ -50,7 +50,7 @@ export const renewRecoveryCodes = {
 export const remove = {
   route: 'POST /api/second-factor/removals',
   exists: hasSecondFactors,
-  caller: 'user',
+  may: 'own',
   ...passwordAndCode,
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;

@@ -1,4 +1,4 @@
-import { beginEnrolment } from '../../lib/auth/factor-changes.ts';
+import { beginEnrolment } from '../../lib/accounts/enrol.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { config } from '../../lib/settings.ts';

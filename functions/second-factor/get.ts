@@ -1,5 +1,5 @@
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
-import { factorStanding } from '../../lib/users/items.ts';
+import { factorStanding } from '../../lib/options/second-factor/state.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.get, (request) => ({

@@ -1,4 +1,4 @@
-import { removeOwnFactor } from '../../lib/auth/factor-changes.ts';
+import { removeOwnFactor } from '../../lib/accounts/enrol.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';

@@ -6,21 +6,21 @@ import { hasSessions } from '../../lib/settings.ts';
 export const list = {
   route: 'GET /api/users/{id}/sessions',
   exists: hasSessions,
-  caller: 'self',
+  may: 'sessionsOf',
   storageFault: ['Error listing sessions', 'err'],
 } as const satisfies Contract;
 
 export const endOthers = {
   route: 'DELETE /api/users/{id}/sessions',
   exists: hasSessions,
-  caller: 'self',
+  may: 'sessionsOf',
   storageFault: ['Error ending sessions', 'err'],
 } as const satisfies Contract;
 
 export const end = {
   route: 'DELETE /api/users/{id}/sessions/{session}',
   exists: hasSessions,
-  caller: 'self',
+  may: 'sessionsOf',
   storageFault: ['Error ending session', 'err'],
 } as const satisfies Contract;
 

@@ -4,14 +4,14 @@ import { hasSessions } from '../../lib/settings.ts';
 export const suspend = {
   route: 'PUT /api/users/{id}/suspension',
   exists: hasSessions,
-  caller: 'admin',
+  may: 'administerOthers',
   storageFault: ['Error suspending user', 'err'],
 } as const satisfies Contract;
 
 // It exists under every setting, because a suspension holds under every setting.
 export const lift = {
   route: 'DELETE /api/users/{id}/suspension',
-  caller: 'admin',
+  may: 'administerOthers',
   storageFault: ['Error lifting suspension', 'err'],
 } as const satisfies Contract;
 

@@ -1,13 +1,11 @@
 import { audited } from '../../lib/audit/record.ts';
-import { DomainError } from '../../lib/errors.ts';
-import { isSelf, protectedEndpoint } from '../../lib/http/access.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { liftSuspension } from '../../lib/users/suspension.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.lift, async (request) => {
   const { claims, id } = request;
-  if (isSelf(request)) throw new DomainError('FORBIDDEN');
   const lifting = {
     ...sourceOf(request),
     action: 'UPDATE',
@@ -15,6 +13,8 @@ export const handler = protectedEndpoint(contract.lift, async (request) => {
     resource_id: id,
     details: { suspended: false },
   } as const;
-  await audited(lifting, () => liftSuspension(id, claims.id));
+  await audited(lifting, async (entry) => {
+    entry.isUnchanged = !(await liftSuspension(id, claims.id));
+  });
   return { statusCode: 204 };
 });

@@ -1,13 +1,11 @@
 import { audited } from '../../lib/audit/record.ts';
-import { DomainError } from '../../lib/errors.ts';
-import { isSelf, protectedEndpoint } from '../../lib/http/access.ts';
+import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { suspendUser } from '../../lib/users/suspension.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.suspend, async (request) => {
   const { claims, id } = request;
-  if (isSelf(request)) throw new DomainError('FORBIDDEN');
   const suspension = {
     ...sourceOf(request),
     action: 'UPDATE',
@@ -15,6 +13,8 @@ export const handler = protectedEndpoint(contract.suspend, async (request) => {
     resource_id: id,
     details: { suspended: true },
   } as const;
-  await audited(suspension, () => suspendUser(id));
+  await audited(suspension, async (entry) => {
+    entry.isUnchanged = !(await suspendUser(id));
+  });
   return { statusCode: 204 };
 });

@@ -59,8 +59,7 @@ const newUserOfOthers = () =>
 
 export const create = {
   route: 'POST /api/users',
-  caller: 'creator',
-  permits: (body, asking) => asking.role === 'admin' || body.role !== 'admin',
+  may: 'createUser',
   body: (of: Role) => (of === 'admin' ? newUser() : newUserOfOthers()),
   whenMissing: 'FIELDS_REQUIRED',
   storageFault: ['Error creating user', 'insertErr'],
@@ -68,8 +67,7 @@ export const create = {
 
 export const list = {
   route: 'GET /api/users',
-  caller: 'user',
-  permits: ({ search }, { role: own }) => own === 'admin' || search === undefined,
+  may: 'listUsers',
   query: () => ({
     search: v.optional(
       v.pipe(
@@ -110,7 +108,7 @@ export const list = {
 
 export const get = {
   route: 'GET /api/users/{id}',
-  caller: 'reader',
+  may: 'readUser',
   storageFault: ['Error fetching user', 'err'],
 } as const satisfies Contract;
 
@@ -139,24 +137,21 @@ const changesByOthers = () =>
 
 export const update = {
   route: 'PUT /api/users/{id}',
-  caller: 'maker',
-  permits: (body, { role: own, isSelf, lacksFactor }) =>
-    own === 'admin' ||
-    ((body.role ?? 'user') === 'user' && !(isSelf && lacksFactor && body.role !== undefined)),
+  may: 'changeUser',
   body: (of: Role) => (of === 'admin' ? changesByAdmins() : changesByOthers()),
   storageFault: ['Error updating user', 'err'],
 } as const satisfies Contract;
 
 export const remove = {
   route: 'DELETE /api/users/{id}',
-  caller: 'admin',
+  may: 'administer',
   storageFault: ['Error deleting user', 'err'],
 } as const satisfies Contract;
 
 export const removeSecondFactor = {
   route: 'DELETE /api/users/{id}/second-factor',
   exists: hasSecondFactors,
-  caller: 'admin',
+  may: 'administerOthers',
   storageFault: ['Error removing second factor', 'err'],
 } as const satisfies Contract;
 

@@ -6,7 +6,7 @@ import { uniqueness } from '../../lib/users/user.ts';
 import { atLeast, atMost, text } from '../../lib/validation.ts';
 
 const exists = ({ v1Users }: ServiceValues) => v1Users === 'on';
-const forAnyone = { exists, caller: 'anyone' } as const;
+const forAnyone = { exists, may: 'public' } as const;
 const name = () => v.pipe(text, atMost(100), v.description('Kept as it was given.'));
 const email = () => v.pipe(text, atMost(191), v.description(uniqueness));
 const filled = () => atLeast(() => 1);

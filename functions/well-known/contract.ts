@@ -5,7 +5,7 @@ import type { ServiceValues } from '../../lib/settings.ts';
 
 const forAnyone = {
   exists: ({ tokenSigning }: ServiceValues) => tokenSigning === 'RS256',
-  caller: 'anyone',
+  may: 'public',
 } as const;
 
 export const getIssuer = {

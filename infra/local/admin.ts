@@ -3,17 +3,17 @@ import { randomBytes } from 'node:crypto';
 import type { Action } from '../../lib/audit/entry.ts';
 import { audited } from '../../lib/audit/record.ts';
 import { DomainError } from '../../lib/errors.ts';
-import { withoutFactor } from '../../lib/second-factor/factor.ts';
-import { config } from '../../lib/settings.ts';
+import { isUnverified, verifiedAs } from '../../lib/options/links/address.ts';
+import { withoutFactor } from '../../lib/options/second-factor/state.ts';
 import { listAdmins } from '../../lib/users/admins.ts';
 import { type NewUser, parseEmail, parsePassword } from '../../lib/users/fields.ts';
-import { unlinking, withoutIdentities } from '../../lib/users/identities.ts';
+import { unlinkedAll } from '../../lib/users/identities.ts';
 import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword, matchesHash } from '../../lib/users/password.ts';
 import { endedSessions } from '../../lib/users/sessions.ts';
 import { findUserByEmail, insertUser, prepareUser } from '../../lib/users/store.ts';
 import { creationDetails } from '../../lib/users/user.ts';
-import { rewriteUser, writeUser } from '../../lib/users/write.ts';
+import { merged, rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { localAccount } from './folder.ts';
 
 /** A change that makes an admin, and how the audit trail records it. */
@@ -30,12 +30,9 @@ const reinstate = ({ id, email }: StoredUser, password_hash: string) =>
     if (user.email !== email) throw new DomainError('USER_NOT_FOUND');
     const admin = { role: 'admin', password_hash, email_verified: true } as const;
     const open = { ...withoutFactor, suspended_at: undefined, ...endedSessions(user) };
-    const fields = { ...admin, ...open, ...withoutIdentities(user) };
-    return writeUser(user, fields, { steps: unlinking(user) });
+    const fields = { ...admin, ...open, made_by: undefined };
+    return writeUser(user, merged({ fields }, unlinkedAll(user)));
   });
-
-const isUnverified = (user: StoredUser) =>
-  config.emailVerification !== 'off' && !user.email_verified;
 
 /**
  * The change that makes an admin of an account: a new user; or the one who has the address, who is
@@ -48,7 +45,7 @@ export const adminChange = async (
   user: StoredUser | undefined,
 ): Promise<AdminChange> => {
   if (!user) {
-    const admin = await prepareUser(account, 'admin', { isVerified: true });
+    const admin = { ...(await prepareUser(account, 'admin')), ...verifiedAs(true) };
     const details = creationDetails(admin);
     return { action: 'CREATE', resource_id: admin.id, details, make: () => insertUser(admin) };
   }
@@ -60,7 +57,7 @@ export const adminChange = async (
       ...(role === 'admin' ? [] : ['role']),
       ...(isUnverified(user) ? ['email_verified'] : []),
       ...(user.factor_secret ? ['second_factor'] : []),
-      ...Object.keys(withoutIdentities(user)),
+      ...Object.keys(unlinkedAll(user).fields),
     ],
     ...(role === 'admin' ? {} : { role: { from: role, to: 'admin' } }),
     ...(user.factor_secret ? { second_factor: 'removed' } : {}),

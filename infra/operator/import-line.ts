@@ -1,10 +1,11 @@
 /** The lines of an import, which another system wrote. */
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
+import { verifiedAs } from '../../lib/options/links/address.ts';
 import { config } from '../../lib/settings.ts';
 import { email, name, newEmail } from '../../lib/users/fields.ts';
 import { makeIdentity, mostIdentities } from '../../lib/users/identities.ts';
-import { type StoredUser, verifiedAs } from '../../lib/users/items.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { hashCost, isPasswordHash, unmatchableHash } from '../../lib/users/password.ts';
 import { roles } from '../../lib/users/user.ts';
 import { oneOf, rule, text, validateObject } from '../../lib/validation.ts';

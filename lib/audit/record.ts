@@ -1,7 +1,7 @@
 /** How audit entries are stored and recorded. */
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
-import { retry, sendIf } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { auditTable, createdAtKey } from '../dynamodb/tables.ts';
 import { DomainError, faultName } from '../errors.ts';
 import { entryNotWritten, logError } from '../log.ts';
@@ -104,14 +104,12 @@ export const writeEntry = async (
   entry: AuditEntry,
   { deadline, ...write }: EntryWrite & { deadline?: number },
 ): Promise<AuditEntry> => {
-  const insertDrawn = async (draw: number) => {
+  for (let draw = 0; draw < maxDraws; draw += 1) {
     const limit = deadline && { timeout: Math.max(1, Math.ceil(deadline - performance.now())) };
     const drawn = drawId(entry, write.writeId, draw);
-    return (await insertEntry(drawn, { ...write, ...limit })) ? drawn : undefined;
-  };
-  const written = await retry(insertDrawn, { attempts: maxDraws });
-  if (!written) throw new Error('No free audit id');
-  return written;
+    if (await insertEntry(drawn, { ...write, ...limit })) return drawn;
+  }
+  throw new Error('No free audit id');
 };
 
 const timeToLiveOf = (entry: AuditEntry) => timeToLive(entry, config.auditRetentionDays);
@@ -165,6 +163,8 @@ type Entry = Omit<RecordedAction, 'result' | 'details'> & {
   /** Default: SUCCESS. */
   result?: RecordedAction['result'];
   details?: object | undefined;
+  /** Nothing was changed, which is not recorded. */
+  isUnchanged?: boolean;
 };
 
 /** Whether the service has failed, or a change may have been made despite an error. */
@@ -175,19 +175,20 @@ const isRecorded = (error: unknown): boolean =>
 /**
  * Makes a change and records it. If the service fails, or the change may have been made despite an
  * error, the entry is a FAILURE; a refusal leaves none.
- * @param work completes the entry by what it learns; returns false when it has changed nothing, which
- *   is not recorded
+ * @param work completes the entry by what it learns
  * @returns what the work returns
  * @throws what the work throws
  */
 export const audited = async <T>(change: Entry, work: (entry: Entry) => Promise<T>): Promise<T> => {
-  const entry = { ...change };
+  const draft = { ...change };
   try {
-    const done = await work(entry);
-    if (done !== false) await record({ result: 'SUCCESS', ...entry });
+    const done = await work(draft);
+    const { isUnchanged, ...entry } = draft;
+    if (!isUnchanged) await record({ result: 'SUCCESS', ...entry });
     return done;
   } catch (error) {
     if (isRecorded(error)) {
+      const { isUnchanged: _, ...entry } = draft;
       const details = { ...faultDetails(error, error as DomainError), ...entry.details };
       await record({ ...entry, result: 'FAILURE', details });
     }

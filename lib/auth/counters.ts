@@ -5,13 +5,14 @@
  */
 import { createHmac } from 'node:crypto';
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { conditionItem, isConditionFailure, retry, send, sendIf } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
+import { conditionItem, isConditionFailure, send, sendIf } from '../dynamodb/client.ts';
+import { DomainError, type ErrorCode } from '../errors.ts';
 import { loggingFaults } from '../log.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
 import { config } from '../settings.ts';
-import { networkOf } from '../source.ts';
+import { networkOf, type Source } from '../source.ts';
 import { patiently, seconds } from '../time.ts';
-import { getItems, hasFactor, type StoredUser } from '../users/items.ts';
+import { getItems, type ItemKey, type StoredUser } from '../users/items.ts';
 import { emailKey } from '../users/user.ts';
 import { signingKeys } from './signing-secret.ts';
 
@@ -103,7 +104,7 @@ export const findWaitError = (counters: readonly Counter[]): DomainError | undef
   waitErrorFor(counters.map(({ count }) => waitOf(count, new Date())));
 
 /** Counters with the items that were read under their keys, in the same order. */
-export const withCounts = (
+const withCounts = (
   counters: readonly Counter[],
   items: readonly (object | undefined)[],
 ): readonly Counter[] =>
@@ -113,6 +114,24 @@ export const withCounts = (
 export const readCounts = async (counters: readonly Counter[]): Promise<readonly Counter[]> => {
   const read = () => getItems(counters, { timeout: countingTimeout() });
   return withCounts(counters, (await loggingFaults(notCounted, read)) ?? []);
+};
+
+/**
+ * Begins a login: reads its counters together with other items, and refuses while one demands a wait.
+ * @returns the counters, and the items in the order of their keys
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, STORAGE_FAULT
+ */
+export const openCounters = async (
+  email: string,
+  { ip_address }: Source,
+  keys: readonly ItemKey[],
+) => {
+  const wanted = await loginCounters(email, ip_address);
+  const read = await getItems([...keys, ...wanted]);
+  const counters = withCounts(wanted, read.slice(keys.length));
+  const error = findWaitError(counters);
+  if (error) throw error;
+  return { counters, items: read.slice(0, keys.length) };
 };
 
 /**
@@ -174,7 +193,7 @@ const maxRounds = 8;
  */
 const countOne = async ({ pk, limit, count: seen }: Counter, now: Date) => {
   let count = seen;
-  const waitOrCount = async () => {
+  for (let round = 0; round < maxRounds; round += 1) {
     const wait = waitOf(count, now);
     if (wait > 0) return { wait };
     const next = countAfter(count, limit, seconds(now));
@@ -190,11 +209,9 @@ const countOne = async ({ pk, limit, count: seen }: Counter, now: Date) => {
     } catch (error) {
       if (!isConditionFailure(error)) throw error;
       count = conditionItem<Count>(error);
-      return undefined;
     }
-  };
-  const counted = await retry(waitOrCount, { attempts: maxRounds });
-  return counted ?? { wait: Math.max(1, waitOf(count, now)) };
+  }
+  return { wait: Math.max(1, waitOf(count, now)) };
 };
 
 /**
@@ -215,6 +232,15 @@ export const countAttempt = async (
   const error = waitErrorFor(counted.map(({ wait }) => wait));
   const begun = until > 0 ? { waits_until: new Date(until * 1000).toISOString() } : {};
   return { ...begun, waitError: error };
+};
+
+/**
+ * Counts a failure by counters, and ends the request by its error, or by TOO_MANY_ATTEMPTS if others have
+ * reached a limit meanwhile.
+ */
+export const failBy = async (counters: readonly Counter[], code: ErrorCode): Promise<never> => {
+  const { waitError } = await countAttempt(counters);
+  throw waitError ?? new DomainError(code);
 };
 
 /**

@@ -1,35 +1,14 @@
 /** The contract of an endpoint, which its handler, the stack and the OpenAPI document share. */
 import * as v from 'valibot';
+import type { Operation } from '../accounts/policy.ts';
 import type { ErrorCode, StorageFault } from '../errors.ts';
 import type { ServiceValues } from '../settings.ts';
 import type { Role } from '../users/user.ts';
-import type { Fields } from '../validation.ts';
-
-/**
- * Who may call an endpoint.
- * - `anyone`: callers without a token;
- * - `user`: callers with any valid token;
- * - `creator`: the same; while accounts are private, only admins;
- * - `reader`: the same as `user`; while accounts are private, only about themselves;
- * - `maker`: callers about themselves and, while accounts are open, about users whom they created;
- * - `self`: callers about themselves;
- * - `admin`: admins, who may call all endpoints.
- */
-export type Caller = 'anyone' | 'user' | 'creator' | 'reader' | 'maker' | 'self' | 'admin';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 /** A schema of an object. */
 export type BodySchema = v.GenericSchema & { readonly entries: v.ObjectEntries };
-
-/** Who asks, as a contract looks at it. */
-export interface Asking {
-  readonly role: Role;
-  /** Whether the path has the id of the caller. */
-  readonly isSelf: boolean;
-  /** Whether the caller is an admin who lacks a second factor, and so has the role `user`. */
-  readonly lacksFactor: boolean;
-}
 
 /**
  * Schemas are made by functions, so that a bundle leaves out those that its function does not use.
@@ -39,15 +18,14 @@ export interface Contract {
   readonly route: `${HttpMethod} /${string}`;
   /** Whether the settings make it available; absent: it always is. */
   readonly exists?: (settings: ServiceValues) => boolean;
-  readonly caller: Caller;
+  /** The row of lib/accounts/policy.ts that says who may call it, and ask for what. */
+  readonly may: Operation;
   /** Callers need no token, but one that they send is read. */
   readonly takesToken?: true;
   /** A token is good even if its user was deleted. */
   readonly evenIfDeleted?: true;
   /** The JSON body, which may depend on the caller's role. */
   readonly body?: (role: Role) => BodySchema;
-  /** Whether the caller may ask for what is in the body or, of a GET, in the query, before that is checked. */
-  readonly permits?: (given: Fields, asking: Asking) => boolean;
   /** The error when a field of the body is missing or empty; absent: FIELD_INVALID. */
   readonly whenMissing?: ErrorCode;
   /** The error when a field of the body breaks a rule, or by the field; absent: FIELD_INVALID. */

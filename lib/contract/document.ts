@@ -1,7 +1,7 @@
+import type { Operation } from '../accounts/policy.ts';
 import type { ServiceValues } from '../settings.ts';
 import { components, pathParameter } from './components.ts';
 import {
-  type Caller,
   type Contract,
   type Description,
   type Endpoint,
@@ -101,14 +101,16 @@ const parametersOf = (contract: Contract, { success }: Description): readonly Js
 ];
 
 /** Who may call an operation. Further limits are in its text. */
-const callers: Readonly<Record<Caller, string>> = {
-  anyone: 'For anyone, without a token.',
-  user: 'For every user.',
-  creator: 'For every user.',
-  reader: 'For every user.',
-  maker: 'For users about themselves, and for admins.',
-  self: 'For users about themselves, and for admins.',
-  admin: 'For admins.',
+const callers: Readonly<Record<Operation, string>> = {
+  public: 'For anyone, without a token.',
+  own: 'For every user.',
+  listUsers: 'For every user.',
+  createUser: 'For every user.',
+  readUser: 'For every user.',
+  changeUser: 'For users about themselves, and for admins.',
+  sessionsOf: 'For users about themselves, and for admins.',
+  administer: 'For admins.',
+  administerOthers: 'For admins.',
 };
 
 const operationObject = (
@@ -118,16 +120,16 @@ const operationObject = (
 ): Json => {
   const description = describe(settings);
   const { id, summary, text, body = contract.body?.('admin'), bodyExample } = description;
-  const { caller, takesToken } = contract;
+  const { may, takesToken } = contract;
   const parameters = parametersOf(contract, description);
   return {
     operationId: id,
     tags: [tag],
     summary,
-    description: [callers[caller], text].filter(Boolean).join('\n\n'),
+    description: [callers[may], text].filter(Boolean).join('\n\n'),
     security: [
       ...(takesToken ? [{}] : []),
-      ...(caller === 'anyone' && !takesToken ? [] : [{ token: [] }]),
+      ...(may === 'public' && !takesToken ? [] : [{ token: [] }]),
     ],
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body

@@ -106,13 +106,13 @@ const pathErrors = {
 
 /** The errors that follow from a contract. */
 const errorsOfContract = (contract: Contract, settings: ServiceValues): readonly ErrorCode[] => {
-  const { route, caller, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
-  const refuses = caller === 'reader' ? settings.accounts === 'private' : caller !== 'user';
+  const { route, may, body, query, whenMissing, whenInvalid = 'FIELD_INVALID' } = contract;
+  const refuses = may === 'readUser' ? settings.accounts === 'private' : may !== 'own';
   const ofFields = typeof whenInvalid === 'string' ? [whenInvalid] : Object.values(whenInvalid);
   return [
     ...(body ? [...bodyErrors, ...ofFields, ...(whenMissing ? [whenMissing] : [])] : []),
     ...(query ? (['PARAMETER_INVALID'] as const) : []),
-    ...(caller === 'anyone' ? [] : [...tokenErrors, ...(refuses ? (['FORBIDDEN'] as const) : [])]),
+    ...(may === 'public' ? [] : [...tokenErrors, ...(refuses ? (['FORBIDDEN'] as const) : [])]),
     ...Object.entries(pathErrors).flatMap(([name, code]) =>
       route.includes(`{${name}}`) ? [code] : [],
     ),

@@ -154,22 +154,10 @@ export const send = async <Input extends ServiceInputTypes, Output extends Servi
   }
 };
 
-/**
- * Makes an attempt again and again, for as long as it returns undefined.
- * @param attempts how many are made at least
- * @param until when further ones end, in milliseconds of performance.now(); absent: none are made
- * @returns undefined when no attempt succeeded
- */
-export const retry = async <T>(
-  attempt: (number: number) => Promise<T | undefined>,
-  { attempts, until = 0 }: { readonly attempts: number; readonly until?: number },
-): Promise<T | undefined> => {
-  for (let number = 0; number < attempts || performance.now() < until; number += 1) {
-    const result = await attempt(number);
-    if (result !== undefined) return result;
-  }
-  return undefined;
-};
+/** Others have written since the items were read that a write depends on. */
+export class Overtaken extends Error {
+  override readonly name = 'Overtaken';
+}
 
 /** Attempts that a writer has at least, and milliseconds for which it makes further ones. */
 const minWrites = 3;
@@ -178,16 +166,21 @@ const contentionTime = 3000;
 /**
  * Repeats a read, a decision and a write for as long as others write in between: of all that race, one
  * succeeds each time.
- * @param attempt returns undefined when others have written since it has read
+ * @param attempt throws Overtaken when others have written since it has read
  * @throws {DomainError} STORAGE_FAULT when no attempt succeeded, and what the attempt throws
  */
-export const untilWritten = async <T>(
-  attempt: (number: number) => Promise<T | undefined>,
-): Promise<T> => {
+export const untilWritten = async <T>(attempt: () => Promise<T>): Promise<T> => {
   const until = performance.now() + patiently(contentionTime);
-  const result = await retry(attempt, { attempts: minWrites, until });
-  if (result !== undefined) return result;
-  throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error;
+      if (attempts >= minWrites && performance.now() >= until) {
+        throw new DomainError('STORAGE_FAULT', { cause: namedError('Contention') });
+      }
+    }
+  }
 };
 
 /**
@@ -211,7 +204,7 @@ export const readItems = async (
   if (keys.length === 0) return [];
   const found: StoredItem[] = [];
   let missing = [...keys];
-  const readMissing = async () => {
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
     const RequestItems = { [table]: { Keys: missing, ConsistentRead: true } };
     const { Responses, UnprocessedKeys } = await send(
       new BatchGetItemCommand({ RequestItems }),
@@ -219,11 +212,9 @@ export const readItems = async (
     );
     found.push(...(Responses?.[table] ?? []));
     missing = UnprocessedKeys?.[table]?.Keys ?? [];
-    return missing.length === 0 ? found : undefined;
-  };
-  const all = await retry(readMissing, { attempts });
-  if (!all) throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
-  return all;
+    if (missing.length === 0) return found;
+  }
+  throw new DomainError('STORAGE_FAULT', { cause: namedError('UnprocessedKeys') });
 };
 
 /** Whether a {@link send} failed because its condition did not hold. */
@@ -290,24 +281,22 @@ export type Step = readonly [item: TransactItem, error?: ErrorCode | undefined];
  * Writes all of the items or none.
  * @param version of an item that this writes, by which an earlier call that was made is recognised, if
  *   the item returns what it was when its condition failed
- * @returns false when others have written since the items were read
+ * @throws {Overtaken} when others have written since the items were read
  * @throws {DomainError} the error of the first step whose condition does not hold; STORAGE_FAULT
  */
-export const transact = async (steps: readonly Step[], version?: string): Promise<boolean> => {
+export const transact = async (steps: readonly Step[], version?: string): Promise<void> => {
   try {
     const TransactItems = steps.map(([item]) => item);
     // All attempts have one token, so that an attempt after a lost response changes nothing again.
     const ClientRequestToken = randomUUID();
     await send(new TransactWriteCommand({ TransactItems, ClientRequestToken }));
-    return true;
   } catch (error) {
     const reasons = reasonsOf((error as DomainError).cause);
     const failed = steps.filter((_, i) => reasons[i] && conditionFailed(reasons[i]));
     if (failed.length === 0) throw error;
-    if (version && reasons.some(({ Item }) => Item?.version?.S === version)) return true;
+    if (version && reasons.some(({ Item }) => Item?.version?.S === version)) return;
     const codes = failed.map(([, code]) => code);
     const [code] = codes.includes(undefined) ? [] : codes;
-    if (code) throw new DomainError(code);
-    return false;
+    throw code ? new DomainError(code) : new Overtaken();
   }
 };

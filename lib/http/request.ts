@@ -46,7 +46,7 @@ type QueryOf<C> = C extends {
   : unknown;
 
 /** A request that a contract lets pass: the body and the query parameters are what it made of them. */
-export type RequestTo<C extends Contract> = (C extends { readonly caller: 'anyone' }
+export type RequestTo<C extends Contract> = (C extends { readonly may: 'public' }
   ? ApiRequest
   : AuthenticatedRequest) &
   BodyOf<C> &

@@ -7,18 +7,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { type Step, send } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
+import { isWaiting } from '../options/links/address.ts';
+import { type LinkKind, linkKey, linkLifetime, voidLink } from '../options/links/item.ts';
 import { config } from '../settings.ts';
 import { hour, seconds } from '../time.ts';
-import {
-  getItems,
-  isWaiting,
-  type LinkKind,
-  linkKey,
-  linkLifetime,
-  type StoredUser,
-  userKey,
-  voidLink,
-} from '../users/items.ts';
+import { getItems, type StoredUser, userKey } from '../users/items.ts';
 import { openSession, type Session, sessionsKey, withSessions } from '../users/sessions.ts';
 import { isUserId } from '../users/user.ts';
 

@@ -14,8 +14,9 @@ import type {
 } from '../mail/hand-over.ts';
 import { claimMail, markMailed, releaseMail } from '../mail/limits.ts';
 import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } from '../mail/send.ts';
+import { isWaiting } from '../options/links/address.ts';
 import { config } from '../settings.ts';
-import { isWaiting, type StoredUser } from '../users/items.ts';
+import type { StoredUser } from '../users/items.ts';
 import { findStoredUser, findUserByEmail } from '../users/store.ts';
 import { mailedAs } from '../users/user.ts';
 import { makeLinkToken, resetLink } from './link.ts';

@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { retry, sendIf } from '../dynamodb/client.ts';
+import { sendIf } from '../dynamodb/client.ts';
 import { namedError } from '../errors.ts';
 import { config } from '../settings.ts';
 import { hour, seconds } from '../time.ts';
@@ -118,16 +118,13 @@ export const claimMail = async (
   mail: Claim,
   { now = new Date() }: { now?: Date } = {},
 ): Promise<boolean> => {
-  const tryToClaim = async () => {
+  for (let round = 0; round < maxRounds; round += 1) {
     const item: StoredMails = (await getItem(mailsKey(mail))) ?? {};
     const mailed = mailsWith(item, mail, seconds(now));
     if (!mailed) return false;
-    const isWritten = await writeClaim(mail, { claim: item.claim, mailed, now: seconds(now) });
-    return isWritten || undefined;
-  };
-  const isClaimedNow = await retry(tryToClaim, { attempts: maxRounds });
-  if (isClaimedNow === undefined) throw namedError('MailUnderWay');
-  return isClaimedNow;
+    if (await writeClaim(mail, { claim: item.claim, mailed, now: seconds(now) })) return true;
+  }
+  throw namedError('MailUnderWay');
 };
 
 const updateClaimed = async (

@@ -151,18 +151,7 @@ const spent = (user: StoredUser, proof: Proof) => {
  * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
  */
 export const useCode = async (user: StoredUser, proof: Proof): Promise<StoredUser | undefined> => {
-  const attempt = async (current: StoredUser) =>
-    isGood(current, proof) ? writeUser(current, spent(current, proof)) : null;
-  return (await rewriteUser(user.id, attempt, user)) ?? undefined;
+  const use = async (current: StoredUser) =>
+    isGood(current, proof) ? writeUser(current, { fields: spent(current, proof) }) : undefined;
+  return rewriteUser(user.id, use, user);
 };
-
-/** The details of the audit entry of a removal. */
-export const factorRemoved = { fields: ['second_factor'], second_factor: 'removed' } as const;
-
-/** What a write sets to remove a second factor, with all that belongs to it. */
-export const withoutFactor = {
-  factor_secret: undefined,
-  factor_step: undefined,
-  recovery_codes: undefined,
-  enrolment: undefined,
-} as const;

@@ -1,19 +1,19 @@
 /** Who counts as an admin: users who have the role and are not suspended. */
 import type { Step } from '../dynamodb/client.ts';
 import { DomainError, type ErrorCode } from '../errors.ts';
+import type { ListedUser } from './items.ts';
 import { listUsers } from './list.ts';
-import type { User } from './user.ts';
 import { requireAdmin } from './write.ts';
 
 /**
  * All of them, oldest account first, from an index that may be a second behind.
  * @throws {DomainError} STORAGE_FAULT
  */
-export const listAdmins = async (): Promise<readonly User[]> => {
-  const admins: User[] = [];
+export const listAdmins = async (): Promise<readonly ListedUser[]> => {
+  const admins: ListedUser[] = [];
   let after: string | undefined;
   do {
-    const { users, next } = await listUsers({ role: 'admin', after }, { role: 'admin' });
+    const { users, next } = await listUsers({ role: 'admin', after });
     admins.push(...users.filter(({ suspended_at }) => suspended_at === undefined));
     after = next;
   } while (after !== undefined);

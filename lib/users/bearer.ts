@@ -1,7 +1,7 @@
 /** The caller of a request, where there are sessions (functions/README.md, Sessions). */
-import { untilWritten } from '../dynamodb/client.ts';
+import { Overtaken, untilWritten } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
-import { loggingFaults } from '../log.ts';
+import { describeFault, logError } from '../log.ts';
 import { patiently } from '../time.ts';
 import type { StoredUser } from './items.ts';
 import {
@@ -22,13 +22,16 @@ const notingTimeout = 1000;
 /**
  * Notes that an access token of a session's newest pair was used, so that no other pair replaces that
  * one (functions/README.md, Refresh). A fault is logged, and the request goes on.
- * @returns false when others have written the sessions since they were read
+ * @throws {Overtaken} when others have written the session since it was read
  */
-const noteUse = async (read: WithSessions, session: Session): Promise<boolean> => {
+const noteUse = async (read: WithSessions, session: Session): Promise<void> => {
   const refresh = { ...session.refresh, isUsed: true } as const;
-  const limits = { timeout: patiently(notingTimeout) };
-  const write = () => writeSession(read, { ...session, refresh }, limits);
-  return (await loggingFaults('token-use-not-noted', write)) ?? true;
+  try {
+    await writeSession(read, { ...session, refresh }, { timeout: patiently(notingTimeout) });
+  } catch (error) {
+    if (error instanceof Overtaken) throw error;
+    logError('token-use-not-noted', describeFault(error));
+  }
 };
 
 /**
@@ -38,13 +41,10 @@ const noteUse = async (read: WithSessions, session: Session): Promise<boolean> =
  * @throws {DomainError} TOKEN_INVALID when it has no session, or that has ended, or the token's pair was
  *   replaced; STORAGE_FAULT
  */
-export const findBearer = async (
-  id: number,
-  token: Partial<Belonging>,
-): Promise<Bearer | undefined> => {
-  const found = await untilWritten(async () => {
+export const findBearer = (id: number, token: Partial<Belonging>): Promise<Bearer | undefined> =>
+  untilWritten(async () => {
     const read = await readSessions(id);
-    if (!read) return null;
+    if (!read) return undefined;
     const session = openSession(read, token.session, new Date());
     if (!session || Number(token.pair) < session.refresh.oldest) {
       throw new DomainError('TOKEN_INVALID');
@@ -52,7 +52,6 @@ export const findBearer = async (
     const { pair, isUsed } = session.refresh;
     // No other pair can replace the first one.
     const isNoted = token.pair !== pair || pair === 0 || isUsed;
-    return isNoted || (await noteUse(read, session)) ? { ...read.user, session } : undefined;
+    if (!isNoted) await noteUse(read, session);
+    return { ...read.user, session };
   });
-  return found ?? undefined;
-};

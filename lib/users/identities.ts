@@ -8,6 +8,7 @@ import type { Step } from '../dynamodb/client.ts';
 import { config } from '../settings.ts';
 import { getItem, type IdentityName, type StoredIdentity, type StoredUser } from './items.ts';
 import { findStoredUser } from './store.ts';
+import type { Change } from './write.ts';
 
 /** Identities that a user may have, so that the user's item stays small. */
 export const mostIdentities = 10;
@@ -75,6 +76,6 @@ export const unlinking = (
     },
   ]);
 
-/** What a write sets so that a user has no identities; {@link unlinking} has its steps. */
-export const withoutIdentities = ({ identities }: Pick<StoredUser, 'identities'>) =>
-  identities ? { identities: undefined } : {};
+/** The change after which a user has no identities. */
+export const unlinkedAll = (user: StoredUser): Change =>
+  user.identities ? { fields: { identities: undefined }, steps: unlinking(user) } : { fields: {} };

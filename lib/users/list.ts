@@ -1,7 +1,7 @@
 import { readPage } from '../dynamodb/page.ts';
 import { usersIndexes } from '../dynamodb/tables.ts';
 import { config } from '../settings.ts';
-import { adminListing, type ListedUser, listing, toUser } from './items.ts';
+import { adminListing, type ListedUser, listing } from './items.ts';
 import { searchable, type User } from './user.ts';
 
 /** Makes the check of whether the name or the address of a user has a part, in any letter case. */
@@ -18,25 +18,21 @@ export const having = (part: string) => {
  * @param matches whether a user is wanted; absent: all are
  * @param limit users at most; absent: as many as the request reads
  * @param after the sort key to begin after, exclusive
- * @param caller who gets the response; see {@link toUser}
  * @throws {DomainError} STORAGE_FAULT
  */
-export const listUsers = async (
-  {
-    order = 'asc',
-    role,
-    matches,
-    limit,
-    after,
-  }: {
-    matches?: ((user: Pick<User, 'name' | 'email'>) => boolean) | undefined;
-    limit?: number | undefined;
-    order?: 'asc' | 'desc' | undefined;
-    role?: 'admin' | undefined;
-    after?: string | undefined;
-  },
-  caller?: Partial<Pick<User, 'id' | 'role'>>,
-): Promise<{ users: readonly User[]; next: string | undefined }> => {
+export const listUsers = async ({
+  order = 'asc',
+  role,
+  matches,
+  limit,
+  after,
+}: {
+  matches?: ((user: Pick<User, 'name' | 'email'>) => boolean) | undefined;
+  limit?: number | undefined;
+  order?: 'asc' | 'desc' | undefined;
+  role?: 'admin' | undefined;
+  after?: string | undefined;
+}): Promise<{ users: readonly ListedUser[]; next: string | undefined }> => {
   const { entries, next, nextAfter } = await readPage({
     table: config.usersTable,
     ...(role
@@ -48,8 +44,6 @@ export const listUsers = async (
     after,
     ...(matches ? { matches: (entry) => matches(entry as unknown as ListedUser) } : { limit }),
   });
-  const users = entries
-    .slice(0, limit)
-    .map((entry) => toUser(entry as unknown as ListedUser, caller));
+  const users = entries.slice(0, limit).map((entry) => entry as unknown as ListedUser);
   return { users, next: limit && entries.length > limit ? nextAfter(limit) : next };
 };

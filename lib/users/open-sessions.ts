@@ -54,9 +54,9 @@ export const endOpenSession = async (id: number, sessionId: string | undefined):
  */
 export const endOtherSessions = async (caller: Bearer): Promise<void> => {
   const { id, session } = caller;
-  const attempt = async (user: StoredUser) => {
+  const end = async (user: StoredUser) => {
     requireOpen(user, session);
-    return writeUser(user, endedSessions(user, session), { by: id });
+    await writeUser(user, { fields: endedSessions(user, session) });
   };
-  await rewriteUser(id, attempt, caller);
+  await rewriteUser(id, end, caller);
 };

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
-import { type Step, sendIf, updateOnce } from '../dynamodb/client.ts';
+import { Overtaken, type Step, sendIf, updateOnce } from '../dynamodb/client.ts';
 import { DomainError } from '../errors.ts';
 import { config, hasSessions } from '../settings.ts';
 import { day, seconds } from '../time.ts';
@@ -128,14 +128,14 @@ const outdated = (read: WithSessions, fresh: Session, now: Date): readonly Sessi
  * Writes a session that begins, or in place of the one with its id. Outdated ones leave the item, which
  * stays for as long as any session, also one that another write adds meanwhile.
  * @param read the sessions as they were read
- * @returns false when others have written or ended this one since it was read
+ * @throws {Overtaken} when others have written or ended this one since it was read
  * @throws {DomainError} STORAGE_FAULT
  */
-export const writeSession = (
+export const writeSession = async (
   { user, sessions }: WithSessions,
   { id, version: read, ...session }: Session,
   limits: { timeout?: number } = {},
-): Promise<boolean> => {
+): Promise<void> => {
   const now = new Date();
   const version = newVersion();
   const others = sessions.filter((other) => other.id !== id);
@@ -159,11 +159,9 @@ export const writeSession = (
       ...(read ? { ':read': read } : {}),
     },
   };
-  return updateOnce(
-    update,
-    (item) => (item[id] as Session | undefined)?.version === version,
-    limits,
-  );
+  const isOurs = (item: object) =>
+    (item as Readonly<Record<string, Session | undefined>>)[id]?.version === version;
+  if (!(await updateOnce(update, isOurs, limits))) throw new Overtaken();
 };
 
 /**

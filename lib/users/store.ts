@@ -13,7 +13,6 @@ import {
   newVersion,
   type StoredUser,
   userKey,
-  verifiedAs,
   wantedEmailKey,
 } from './items.ts';
 import { hashPassword, unmatchableHash } from './password.ts';
@@ -157,18 +156,15 @@ export const findUserByEmail = async (email: string): Promise<StoredUser | undef
  * A new user, to be stored by `insertUser`. The id is allocated while the hash is computed; a user
  * who is never stored leaves a gap.
  * @param password undefined: the user has none, and logs in by an identity
- * @param isVerified whether the address counts as verified; ignored while EMAIL_VERIFICATION is off
  * @throws {DomainError} HASHING_FAULT, STORAGE_FAULT
  */
 export const prepareUser = async (
   { name, email, password }: Omit<NewUser, 'password'> & { password: string | undefined },
   role: Role,
-  { isVerified }: { isVerified: boolean },
 ): Promise<StoredUser> => {
   const hash = password === undefined ? unmatchableHash() : hashPassword(password);
   const [password_hash, id] = await Promise.all([hash, allocateUserId()]);
   const created_at = new Date().toISOString();
   const version = newVersion();
-  const user = { id, name, email, role, created_at, version, password_hash };
-  return { ...user, ...verifiedAs(isVerified) };
+  return { id, name, email, role, created_at, version, password_hash };
 };

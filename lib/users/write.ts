@@ -3,32 +3,30 @@
  * the user a new version. {@link writeUser} has the condition that the user still has the version that
  * was read. If the response to a write was lost, the write is recognised by its version.
  */
-import { type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
+import { Overtaken, type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
 import type { ErrorCode } from '../errors.ts';
 import { config } from '../settings.ts';
-import {
-  adminListing,
-  emailItemKey,
-  newVersion,
-  type StoredUser,
-  userKey,
-  voidLink,
-  waitingForNone,
-} from './items.ts';
+import { adminListing, emailItemKey, newVersion, type StoredUser, userKey } from './items.ts';
 import { readUser } from './store.ts';
 import { emailKey } from './user.ts';
 
 /**
  * Repeats a change of a user as {@link untilWritten} does. The user is read before each attempt.
  * @param known the user as read already, for the first attempt
- * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and what the attempt throws
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT, and what the change throws
  */
 export const rewriteUser = <T>(
   id: number,
-  attempt: (user: StoredUser) => Promise<T | undefined>,
+  change: (user: StoredUser) => Promise<T>,
   known?: StoredUser,
-): Promise<T> =>
-  untilWritten(async (number) => attempt((number === 0 && known) || (await readUser(id))));
+): Promise<T> => {
+  let read = known;
+  return untilWritten(async () => {
+    const user = read ?? (await readUser(id));
+    read = undefined;
+    return change(user);
+  });
+};
 
 /** The condition that nobody has changed a user since the user was read. */
 export const unchanged = ({ version }: StoredUser) => ({
@@ -99,55 +97,39 @@ export const takeEmail = (user: StoredUser, email = user.email): readonly Step[]
   return [releaseEmail(user), [{ Put }, 'EMAIL_REGISTERED']];
 };
 
-/** Voids the link that was mailed to an address which the user gives up, and may take again. */
-const voidResetLink = ({ id }: StoredUser): readonly Step[] =>
-  config.mailFunctionUrl === '' ? [] : [[{ Update: voidLink('reset', id) }]];
-
-/**
- * Voids the link that verifies an address, used or not, when another address is asked for: before anything
- * is mailed, so that the link does not tell whether that address is free.
- */
-const voidEarlierLink = ({ id, pending_id }: StoredUser, change: Fields): readonly Step[] =>
-  change.pending_id === undefined || change.pending_id === pending_id
-    ? []
-    : [[{ Update: voidLink('address', id) }]];
-
-/** What a write sets; it removes what is undefined. */
+/** What a change sets in a user's item; it removes what is undefined. */
 export type Fields = Partial<Omit<StoredUser, 'id' | 'created_at' | 'version'>>;
+
+/** What a rule contributes to a change of a user. */
+export interface Change {
+  readonly fields: Fields;
+  /** Further writes and conditions at that instant. */
+  readonly steps?: readonly Step[];
+}
+
+/** All that several rules contribute. */
+export const merged = (...changes: readonly Change[]): Required<Change> => ({
+  fields: Object.assign({}, ...changes.map(({ fields }) => fields)),
+  steps: changes.flatMap(({ steps = [] }) => steps),
+});
 
 /**
  * Writes a change of a user, on the condition that nobody has changed the user since the user was read.
- * Another address ends the wait for a link, and one that waits voids the link before it. Callers who made a user may no longer change that user when the
- * user becomes an admin, and when anybody else sets the password, even the same one, or the address.
- * @param by id of the caller; absent: an operator, or a mailed link
- * @param steps further writes and conditions at that instant; for another address {@link takeEmail}
- * @returns the user as changed; undefined when others have changed it since it was read
+ * @returns the user as changed
+ * @throws {Overtaken} when others have changed the user
  * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
  */
 export const writeUser = async (
   user: StoredUser,
-  change: Fields,
-  { by, steps = [] }: { by?: number | undefined; steps?: readonly Step[] } = {},
-): Promise<StoredUser | undefined> => {
-  const { email = user.email, role, password_hash } = change;
-  const isMoved = email !== user.email;
-  const setsCredentials = isMoved || password_hash !== undefined;
-  const endsMaking = role === 'admin' || (setsCredentials && user.made_by !== by);
+  { fields, steps = [] }: Change,
+): Promise<StoredUser> => {
   const version = newVersion();
-  const fields = {
-    ...change,
-    ...(isMoved ? waitingForNone : {}),
-    ...(endsMaking ? { made_by: undefined } : {}),
-    version,
-  };
+  const changed = { ...fields, version };
   // Only admins have the key of their index.
+  const { role } = fields;
   const listing = role && { admin_listing: role === 'admin' ? adminListing : undefined };
-  const update = updateOf(user, { ...fields, ...listing });
-  const voided = [...(isMoved ? voidResetLink(user) : []), ...voidEarlierLink(user, change)];
-  const all = [...steps, ...voided];
-  const isWritten =
-    all.length === 0
-      ? await updateOnce(update, (item) => item.version === version)
-      : await transact([[{ Update: update }], ...all], version);
-  return isWritten ? { ...user, ...fields } : undefined;
+  const update = updateOf(user, { ...changed, ...listing });
+  if (steps.length > 0) await transact([[{ Update: update }], ...steps], version);
+  else if (!(await updateOnce(update, (item) => item.version === version))) throw new Overtaken();
+  return { ...user, ...changed };
 };

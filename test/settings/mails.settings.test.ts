@@ -14,10 +14,10 @@ import type { Handler } from '../../lib/http/request.ts';
 import { makeNonce } from '../../lib/identities/nonce.ts';
 import { makeLinkToken, resetLink } from '../../lib/links/link.ts';
 import * as ways from '../../lib/mail/hand-over.ts';
+import { waitingFor } from '../../lib/options/links/address.ts';
 import { findBearer } from '../../lib/users/bearer.ts';
-import { deleteUser } from '../../lib/users/deletion.ts';
 import { linking, makeIdentity } from '../../lib/users/identities.ts';
-import { type StoredUser, waitingForLink } from '../../lib/users/items.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';
 import { writeUser } from '../../lib/users/write.ts';
@@ -26,7 +26,7 @@ import { gatewayEvent } from '../support/event.ts';
 import { type Claims, identitySettings, newPerson, startIssuer } from '../support/issuer.ts';
 import { mailingFunctionForThisFile } from '../support/mailbox.ts';
 import { codeOf } from '../support/second-factor.ts';
-import { setFields, storedUser } from '../support/stored-user.ts';
+import { removeUser, setFields, storedUser } from '../support/stored-user.ts';
 import { verificationSettings } from '../support/verification.ts';
 
 const { mailbox } = await mailingFunctionForThisFile(({ environment, handOver }) => ({
@@ -85,7 +85,7 @@ const password = 'a long password';
 /** A user with the address, in place of the one who has it. */
 const userWith = async (email: string, fields: Partial<StoredUser> = {}): Promise<StoredUser> => {
   const holder = await findUserByEmail(email);
-  if (holder) await deleteUser(holder.id);
+  if (holder) await removeUser(holder.id);
   const id = await allocateUserId();
   const hash = await hashPassword(password);
   const user = storedUser({ id, email, password_hash: hash, email_verified: false, ...fields });
@@ -110,7 +110,7 @@ const callerOf = async (user: StoredUser) =>
 
 /** The factor's secret of a user who has one, or has begun to enrol, without a notice. */
 const enrol = async (user: StoredUser, { confirmed }: { confirmed: boolean }) => {
-  const { beginEnrolment, confirmEnrolment } = await import('../../lib/auth/factor-changes.ts');
+  const { beginEnrolment, confirmEnrolment } = await import('../../lib/accounts/enrol.ts');
   vi.stubEnv('MAIL_FUNCTION_URL', '');
   const source = { request_id: 'r', ip_address: '192.0.2.1', user_agent: 'test' };
   const { secret } = await beginEnrolment(
@@ -141,7 +141,10 @@ const proofOf = async (claims: Claims) => {
 const link = async (user: StoredUser) => {
   const { sub } = newPerson();
   const identity = makeIdentity({ issuer: issuer.url, subject: sub });
-  await writeUser(user, { identities: [identity] }, { steps: linking(user.id, [identity]) });
+  await writeUser(user, {
+    fields: { identities: [identity] },
+    steps: linking(user.id, [identity]),
+  });
   return { sub, identity };
 };
 
@@ -181,7 +184,7 @@ const rows: readonly Row[] = [
     kind: 'verification',
     prepare: async (email) => {
       const user = await findUserByEmail(email);
-      if (user) await deleteUser(user.id);
+      if (user) await removeUser(user.id);
       return registration(email);
     },
   },
@@ -258,7 +261,7 @@ const rows: readonly Row[] = [
     kind: 'notice',
     prepare: async (email) => {
       const [user, other] = [await userWith(email), uniqueEmail()];
-      const waiting = waitingForLink(user, other);
+      const { fields: waiting } = waitingFor(user, other);
       await setFields(user.id, waiting);
       const pendingId = waiting.pending_id;
       const link = { kind: 'address', user, email: other, pendingId } as const;

@@ -15,11 +15,11 @@ export const testEndpoint = (
 ): Handler => {
   const contract = {
     route: 'POST /api/x',
-    caller: 'anyone',
+    may: 'public',
     ...options,
     ...(body ? { body: () => v.looseObject({}) } : {}),
   } as const;
   const make: typeof publicEndpoint =
-    contract.caller === 'anyone' ? publicEndpoint : (protectedEndpoint as never);
+    contract.may === 'public' ? publicEndpoint : (protectedEndpoint as never);
   return make(contract as never, handle as never);
 };

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { type Link, makeLinkToken } from '../../lib/links/link.ts';
 import { mailsKey } from '../../lib/mail/limits.ts';
-import { getItem, waitingForLink } from '../../lib/users/items.ts';
+import { waitingFor } from '../../lib/options/links/address.ts';
+import { getItem } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
 import { setFields } from './stored-user.ts';
 
@@ -39,7 +40,7 @@ export const plantLinkToken = (
     const user = await findStoredUser(id);
     if (!user) throw new Error(`There is no user ${id}`);
     const { email = user.email } = link;
-    const waiting = email === user.email ? undefined : waitingForLink(user, email);
+    const waiting = email === user.email ? undefined : waitingFor(user, email).fields;
     if (waiting) await setFields(id, waiting);
     return makeLinkToken({ kind: 'reset', user, ...link, email, pendingId: waiting?.pending_id });
   });

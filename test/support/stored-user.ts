@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type StoredUser, toUser } from '../../lib/users/items.ts';
+import { remove } from '../../lib/accounts/delete-user.ts';
+import { shownUser } from '../../lib/accounts/shown.ts';
+import { movedTo } from '../../lib/options/links/address.ts';
+import type { StoredUser } from '../../lib/users/items.ts';
 import { findStoredUser } from '../../lib/users/store.ts';
-import { type Fields, rewriteUser, takeEmail, writeUser } from '../../lib/users/write.ts';
+import { type Fields, merged, rewriteUser, writeUser } from '../../lib/users/write.ts';
 import { uniqueEmail } from './client.ts';
 
 /** A user to store, with an address of its own. */
@@ -18,9 +21,15 @@ export const storedUser = (fields: Pick<StoredUser, 'id'> & Partial<StoredUser>)
 /** The fields that responses show of the user with an id, or undefined. */
 export const findUser = async (id: number) => {
   const user = await findStoredUser(id);
-  return user && toUser(user);
+  return user && shownUser(user);
 };
 
 /** Sets fields of a user, as an operator does. */
-export const setFields = (id: number, fields: Fields): Promise<StoredUser> =>
-  rewriteUser(id, (user) => writeUser(user, fields, { steps: takeEmail(user, fields.email) }));
+export const setFields = (id: number, { email, ...fields }: Fields): Promise<StoredUser> =>
+  rewriteUser(id, (user) =>
+    writeUser(user, merged({ fields }, movedTo(user, email ?? user.email))),
+  );
+
+/** Removes a user, without an entry and a notice. */
+export const removeUser = (id: number): Promise<StoredUser> =>
+  rewriteUser(id, (user) => remove(user));

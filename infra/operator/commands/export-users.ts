@@ -1,7 +1,8 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { shownUser } from '../../../lib/accounts/shown.ts';
 import { send } from '../../../lib/dynamodb/client.ts';
 import { config } from '../../../lib/settings.ts';
-import { type StoredUser, toUser } from '../../../lib/users/items.ts';
+import type { StoredUser } from '../../../lib/users/items.ts';
 import { isUnmatchable } from '../../../lib/users/password.ts';
 import { type Operator, recordIntention } from '../audit.ts';
 import type { Command, Run } from '../command.ts';
@@ -36,7 +37,7 @@ export async function* scanUsers(): AsyncGenerator<readonly StoredUser[]> {
 }
 
 const lineOf = (stored: StoredUser): string => {
-  const { email_verified, ...user } = toUser(stored);
+  const { email_verified, ...user } = shownUser(stored);
   const { suspended_at } = stored;
   const password_hash = isUnmatchable(stored.password_hash) ? null : stored.password_hash;
   const identities = stored.identities?.map(({ id: _, ...identity }) => identity);

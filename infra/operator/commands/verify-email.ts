@@ -19,7 +19,7 @@ const run: Run = async ({ operator, operands: [email = ''] }) => {
       await rewriteUser(id, async (current) => {
         // Only the address that was named: the user may be given another one meanwhile.
         if (current.email !== user.email) throw new DomainError('USER_NOT_FOUND');
-        return writeUser(current, { email_verified: true });
+        return writeUser(current, { fields: { email_verified: true } });
       });
       console.log(`The address of user ${id} is verified.`);
     },

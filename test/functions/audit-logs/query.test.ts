@@ -5,7 +5,8 @@ import { gatewayEvent } from '../../support/event.ts';
 
 /** What a query as it stands in a URL comes to, or the message that refuses it. */
 const outcomeOf = (rawQueryString: string, accept = '*/*'): unknown => {
-  const event = { ...gatewayEvent({ headers: { accept } }), rawQueryString };
+  const claims = { id: 1, role: 'admin' };
+  const event = { ...gatewayEvent({ headers: { accept } }), rawQueryString, claims };
   try {
     return checkQuery(list, event as never);
   } catch (error) {

@@ -146,8 +146,11 @@ describe('audited', () => {
     expect(await entries()).toEqual([['7', 'SUCCESS', '{"role":"admin"}']]);
   });
 
-  it('records nothing when the work returns false', async () => {
-    expect(await audited({ action: 'UPDATE' }, async () => false)).toBe(false);
+  it('records nothing when the work says that nothing was changed', async () => {
+    await audited({ action: 'UPDATE' }, async (entry) => {
+      entry.isUnchanged = true;
+    });
+
     expect(await entries()).toEqual([]);
   });
 

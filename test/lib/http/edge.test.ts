@@ -28,7 +28,7 @@ beforeEach(async () => {
   vi.resetModules();
   const { publicEndpoint } = await import('../../../lib/http/endpoint.ts');
   const { sourceOf } = await import('../../../lib/http/request.ts');
-  const contract = { route: 'GET /x', caller: 'anyone' } as const;
+  const contract = { route: 'GET /x', may: 'public' } as const;
   handler = publicEndpoint(contract, (request) => ({
     statusCode: 200,
     body: sourceOf(request).ip_address,

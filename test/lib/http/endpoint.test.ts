@@ -54,7 +54,7 @@ const problemType = 'application/problem+json';
 
 describe('endpoint', () => {
   it('checks token, role and body in this order before it calls its work', async () => {
-    const options = { caller: 'self', body: 'json' } as const;
+    const options = { may: 'sessionsOf', body: 'json' } as const;
     const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
     const json = { 'content-type': 'application/json' };
     const pathParameters = { id: '1' };
@@ -97,7 +97,7 @@ describe('endpoint', () => {
     `Basic ${user}`,
     `Token ${user}`,
   ])('finds no token in the Authorization header "%s"', async (authorization) => {
-    const { statusCode, body } = await call({ caller: 'user' }, { headers: { authorization } });
+    const { statusCode, body } = await call({ may: 'own' }, { headers: { authorization } });
 
     expect([statusCode, body]).toEqual([401, { message: 'No token provided' }]);
   });
@@ -110,7 +110,7 @@ describe('endpoint', () => {
     };
 
     const { body } = await call(
-      { caller: 'user', body: 'json' },
+      { may: 'own', body: 'json' },
       event,
       ({ claims, body, pathParameters }) => ({
         statusCode: 200,
@@ -131,7 +131,7 @@ describe('endpoint', () => {
   ])('gives or refuses %s access to an endpoint for admins', async (_, token, expected) => {
     const headers = { authorization: `Bearer ${token()}` };
 
-    expect((await call({ caller: 'admin' }, { headers })).statusCode).toBe(expected);
+    expect((await call({ may: 'administer' }, { headers })).statusCode).toBe(expected);
   });
 
   it.each([undefined, '01', '1 ', '2', ''])(
@@ -140,7 +140,7 @@ describe('endpoint', () => {
       const headers = { authorization: `Bearer ${user}` };
       const event = { headers, ...(id === undefined ? {} : { pathParameters: { id } }) };
 
-      expect((await call({ caller: 'self' }, event)).statusCode).toBe(403);
+      expect((await call({ may: 'sessionsOf' }, event)).statusCode).toBe(403);
     },
   );
 
@@ -192,7 +192,7 @@ describe('endpoint', () => {
   });
 
   it('keeps one request apart from the next', async () => {
-    const handler = testEndpoint({ caller: 'user' }, ({ claims }) => ({
+    const handler = testEndpoint({ may: 'own' }, ({ claims }) => ({
       statusCode: 200,
       body: claims.id,
     }));

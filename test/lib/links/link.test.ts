@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { makeLinkToken, readLink, resetLink, useLink } from '../../../lib/links/link.ts';
-import { deleteUser } from '../../../lib/users/deletion.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { findStoredUser } from '../../../lib/users/store.ts';
 import { writeUser } from '../../../lib/users/write.ts';
 import { at, itemOf, newUser, start } from '../../support/reset-items.ts';
-import { setFields } from '../../support/stored-user.ts';
+import { removeUser, setFields } from '../../support/stored-user.ts';
 
 const invalid = 'RESET_TOKEN_INVALID';
 /** The id of the user of a token, or the code of the error. */
@@ -85,7 +84,7 @@ describe('A reset token', () => {
     const user = await newUser();
     const token = await makeLinkToken(resetLink(user));
 
-    await deleteUser(user.id);
+    await removeUser(user.id);
 
     expect(await userOf(token)).toBe(invalid);
   });
@@ -133,7 +132,7 @@ describe('A reset token', () => {
     const set = async (password_hash: string, now?: Date) => {
       const user = await findStoredUser(id);
       if (!user) throw new Error(`There is no user ${id}`);
-      return writeUser(user, { password_hash }, { steps: [useLink(link, now)] });
+      return writeUser(user, { fields: { password_hash }, steps: [useLink(link, now)] });
     };
     const link = await readLink('reset', token, at(1));
 
@@ -169,6 +168,6 @@ describe('A reset item that is void', () => {
     }
 
     expect(await userOf(token)).toBe(invalid);
-    await deleteUser(user.id);
+    await removeUser(user.id);
   });
 });

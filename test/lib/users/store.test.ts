@@ -1,7 +1,8 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { deleteUser } from '../../../lib/users/deletion.ts';
-import { type StoredUser, toUser } from '../../../lib/users/items.ts';
+import { shownUser } from '../../../lib/accounts/shown.ts';
+import { Overtaken } from '../../../lib/dynamodb/client.ts';
+import type { StoredUser } from '../../../lib/users/items.ts';
 import {
   allocateUserId,
   findStoredUser,
@@ -13,7 +14,7 @@ import { uniqueEmail } from '../../support/client.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { type Fault, faults } from '../../support/proxy.ts';
 import { brokenItems, engineClient, scan } from '../../support/stored-items.ts';
-import { findUser, setFields, storedUser } from '../../support/stored-user.ts';
+import { findUser, removeUser, setFields, storedUser } from '../../support/stored-user.ts';
 
 const { proxy, users: table } = await proxiedTablesForThisFile();
 beforeEach(() => proxy.impose());
@@ -25,7 +26,7 @@ const inserted = async (): Promise<StoredUser> => {
   await insertUser(user);
   return user;
 };
-const shown = toUser;
+const shown = shownUser;
 const code = (expected: string) => expect.objectContaining({ code: expected });
 const client = engineClient(inject('engine'));
 const setCounter = (last_id: number) =>
@@ -134,7 +135,7 @@ describe('A write whose response is lost', () => {
     const { id } = await inserted();
     losing('TransactWriteItems');
 
-    await deleteUser(id);
+    await removeUser(id);
 
     expect(await findUser(id)).toBeUndefined();
   });
@@ -155,7 +156,7 @@ describe('A write whose response is lost', () => {
     const change = { email: user.email.toUpperCase(), name: 'Changed', role: 'admin' } as const;
     losing('UpdateItem');
 
-    expect(toUser(await setFields(user.id, change))).toEqual({ ...shown(user), ...change });
+    expect(shownUser(await setFields(user.id, change))).toEqual({ ...shown(user), ...change });
 
     expect(await findUser(user.id)).toEqual({ ...shown(user), ...change });
   });
@@ -187,9 +188,11 @@ describe('A write of a user', () => {
     const user = await inserted();
     await setFields(user.id, { name: 'Early' });
 
-    expect(await writeUser(user, { name: 'Late' })).toBeUndefined();
+    const late = writeUser(user, { fields: { name: 'Late' } });
+    await expect(late).rejects.toThrow(Overtaken);
     const email = uniqueEmail();
-    expect(await writeUser(user, { email }, { steps: takeEmail(user, email) })).toBeUndefined();
+    const moved = writeUser(user, { fields: { email }, steps: takeEmail(user, email) });
+    await expect(moved).rejects.toThrow(Overtaken);
 
     expect(await findUser(user.id)).toMatchObject({ name: 'Early', email: user.email });
   });
@@ -203,7 +206,7 @@ describe('A write of a user', () => {
     };
     proxy.impose({ fault: overwrite, operation: 'UpdateItem', times: 1 });
 
-    const write = writeUser(user, { name: 'New' });
+    const write = writeUser(user, { fields: { name: 'New' } });
 
     await expect(write).rejects.toMatchObject({ code: 'STORAGE_FAULT', mayHaveHappened: true });
   });

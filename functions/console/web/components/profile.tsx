@@ -113,7 +113,7 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
     tell(
       email === answered.email
         ? 'The changes are saved.'
-        : `The address changes when the link mailed to ${email} is used.`,
+        : `The address changes when the link mailed to $emailis used.`,
     );
   };
   return (
@@ -135,7 +135,7 @@ export const ProfileForm = ({ user, changed }: FormProps) => {
 
 /** What is said of new passwords, where there is something to say. */
 export const passwordRule =
-  settings.passwordMinLength > 1 && `At least ${counted(settings.passwordMinLength, 'character')}.`;
+  settings.passwordMinLength > 1 && `At least $counted(settings.passwordMinLength, 'character').`;
 
 const consequenceOf = (user: User): string => {
   if (!settings.sessions) return 'Tokens that were given before stay valid.';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { logIn } from '../../../lib/auth/log-in.ts';
+import { logIn } from '../../../lib/accounts/log-in.ts';
 import type { StoredUser } from '../../../lib/users/items.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { insertUser } from '../../../lib/users/store.ts';

@@ -1,11 +1,6 @@
 /** How a refresh token is exchanged for new tokens (functions/README.md, Refresh). */
 
 import { audited, record } from '../audit/record.ts';
-import { untilWritten } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
-import { logWarning, refreshTokenReused } from '../log.ts';
-import type { Source } from '../source.ts';
-import { endSession, openSession, readSessions, writeSession } from '../users/sessions.ts';
 import {
   nextRefreshToken,
   type RefreshToken,
@@ -13,8 +8,13 @@ import {
   sessionEnd,
   standingOf,
   type Tokens,
-} from './session-tokens.ts';
-import { issueToken } from './token.ts';
+} from '../auth/session-tokens.ts';
+import { issueToken } from '../auth/token.ts';
+import { untilWritten } from '../dynamodb/client.ts';
+import { DomainError } from '../errors.ts';
+import { logWarning, refreshTokenReused } from '../log.ts';
+import type { Source } from '../source.ts';
+import { endSession, openSession, readSessions, writeSession } from '../users/sessions.ts';
 
 /** The entry of a refresh that fails. */
 const failureOf = ({ userId }: RefreshToken, reason: string, source: Source) =>
@@ -31,14 +31,18 @@ const failureOf = ({ userId }: RefreshToken, reason: string, source: Source) =>
 const endReused = async (given: RefreshToken, source: Source): Promise<void> => {
   const { userId, sessionId } = given;
   const reuse = failureOf(given, 'refresh_token_reused', source);
-  const isEnded = await audited(reuse, () => endSession(userId, sessionId));
+  const isEnded = await audited(reuse, async (entry) => {
+    const isEndedNow = await endSession(userId, sessionId);
+    entry.isUnchanged = !isEndedNow;
+    return isEndedNow;
+  });
   if (isEnded) logWarning(refreshTokenReused, { requestId: source.request_id, user_id: userId });
 };
 
 /**
  * Exchanges a refresh token for the next one: reads the session, compares the token with it, and writes.
- * @returns the user, the next token and the number of its pair; undefined when another request has
- *   written the sessions since they were read
+ * @returns the user, the next token and the number of its pair
+ * @throws {Overtaken} when another request has written the session since it was read
  */
 const exchange = async (given: RefreshToken, source: Source, now: Date) => {
   const read = await readSessions(given.userId);
@@ -56,8 +60,8 @@ const exchange = async (given: RefreshToken, source: Source, now: Date) => {
   const { refreshToken, refresh } = nextRefreshToken(given, session.refresh);
   const until = sessionEnd(session.created, now);
   const fresh = { ...session, used: now.getTime(), until, refresh };
-  const isWritten = await writeSession(read, fresh);
-  return isWritten ? { user, refreshToken, pair: refresh.pair } : undefined;
+  await writeSession(read, fresh);
+  return { user, refreshToken, pair: refresh.pair };
 };
 
 /**

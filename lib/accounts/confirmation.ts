@@ -1,0 +1,127 @@
+/**
+ * How users confirm what they ask for of themselves: by an open session, their current password or, who has
+ * none, an ID token, and their code (functions/README.md, Current password, Identities, Second factor).
+ */
+import { failBy, loginCounters, requireNoWait, sourceCounters } from '../auth/counters.ts';
+import { DomainError, missingField } from '../errors.ts';
+import { verifyIdToken } from '../identities/id-token.ts';
+import { useNonce } from '../identities/nonce.ts';
+import { isUnverified } from '../options/links/address.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
+import { checkCode, useCode } from '../second-factor/factor.ts';
+import { config, hasIdentities } from '../settings.ts';
+import type { Bearer } from '../users/bearer.ts';
+import { identityOf } from '../users/identities.ts';
+import type { StoredUser } from '../users/items.ts';
+import { isUnmatchable, matchesHash } from '../users/password.ts';
+import { requireOpen } from '../users/sessions.ts';
+
+/** By what a user confirms a request, and where that comes from. */
+export interface Confirmation {
+  readonly currentPassword?: string | undefined;
+  readonly code?: string | undefined;
+  readonly idToken?: string | undefined;
+  readonly nonce?: string | undefined;
+  readonly sourceIp: string;
+  /** The stored hash for which it was right: it is checked, and used up, only once. */
+  confirmedHash?: string;
+}
+
+/**
+ * Requires all that a caller confirms by, and uses the code up. A change that others overtake reads the
+ * user again, and then requires {@link confirmOpen} alone.
+ * @returns the caller without the code
+ * @throws {DomainError} TOKEN_INVALID, CODE_REQUIRED, CODE_WRONG, and what {@link confirmPassword} throws
+ */
+export async function confirm(caller: Bearer, given: Confirmation): Promise<StoredUser> {
+  if (hasFactor(caller) && !given.code) throw missingField('CODE_REQUIRED', 'code');
+  requireOpen(caller, caller.session);
+  await requirePasswordOrIdentity(caller, given);
+  const user = await useFactor(caller, given);
+  await useUp(caller, given);
+  return user;
+}
+
+/**
+ * Requires that the session of a caller is open, and what {@link confirmPassword} does.
+ * @param user the caller as read last
+ */
+export async function confirmOpen(
+  user: StoredUser,
+  { session }: Bearer,
+  given: Confirmation,
+): Promise<void> {
+  requireOpen(user, session);
+  await confirmPassword(user, given);
+}
+
+/**
+ * Requires the current password of a user, or an ID token of a user who has none. What is wrong counts as a
+ * failed login.
+ * @throws {DomainError} CURRENT_PASSWORD_REQUIRED, CURRENT_PASSWORD_WRONG, ID_TOKEN_REQUIRED,
+ *   IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, TOO_MANY_ATTEMPTS, STORAGE_FAULT
+ */
+export async function confirmPassword(user: StoredUser, given: Confirmation): Promise<void> {
+  if (user.password_hash === given.confirmedHash) return;
+  await requirePasswordOrIdentity(user, given);
+  await useUp(user, given);
+}
+
+/**
+ * Requires that an address is verified, where addresses are: whoever registers that of somebody else must
+ * neither keep a way in nor shut the holder of the mailbox out.
+ * @throws {DomainError} EMAIL_NOT_VERIFIED
+ */
+export function requireVerified(user: StoredUser): void {
+  if (isUnverified(user)) throw new DomainError('EMAIL_NOT_VERIFIED');
+}
+
+/** Whether a user confirms by a password. */
+export function hasPassword({ password_hash }: StoredUser): boolean {
+  return !hasIdentities(config) || !isUnmatchable(password_hash);
+}
+
+function requirePasswordOrIdentity(user: StoredUser, given: Confirmation): Promise<void> {
+  return hasPassword(user) ? requireRightPassword(user, given) : requireLinkedIdentity(user, given);
+}
+
+async function requireRightPassword(user: StoredUser, given: Confirmation): Promise<void> {
+  const { currentPassword, sourceIp } = given;
+  if (!currentPassword) throw missingField('CURRENT_PASSWORD_REQUIRED', 'currentPassword');
+  const counters = await requireNoWait(await loginCounters(user.email, sourceIp, user));
+  if (!(await matchesHash(currentPassword, user.password_hash))) {
+    await failBy(counters, 'CURRENT_PASSWORD_WRONG');
+  }
+  // Others may have reached a limit meanwhile.
+  await requireNoWait(counters);
+}
+
+/** Requires a fresh ID token of an identity that is linked to a user. */
+async function requireLinkedIdentity(user: StoredUser, given: Confirmation): Promise<void> {
+  const { idToken, nonce, sourceIp } = given;
+  if (!idToken || !nonce) throw missingField('ID_TOKEN_REQUIRED', idToken ? 'nonce' : 'idToken');
+  const counters = await requireNoWait(sourceCounters(sourceIp));
+  const vouched = await verifyIdToken({ idToken, nonce });
+  if (!vouched || !identityOf(user, vouched)) await failBy(counters, 'IDENTITY_TOKEN_INVALID');
+  await requireNoWait(counters);
+}
+
+/** Uses the nonce of an ID token up, and notes what was confirmed. */
+async function useUp(user: StoredUser, given: Confirmation): Promise<void> {
+  const { nonce = '', sourceIp } = given;
+  if (!hasPassword(user) && !(await useNonce(nonce))) {
+    await failBy(sourceCounters(sourceIp), 'IDENTITY_TOKEN_INVALID');
+  }
+  given.confirmedHash = user.password_hash;
+}
+
+/** Requires a right code of a user who has a second factor. @returns the user without the code */
+async function useFactor(user: StoredUser, given: Confirmation): Promise<StoredUser> {
+  const { code = '', sourceIp } = given;
+  if (!hasFactor(user)) return user;
+  const counters = await requireNoWait(await loginCounters(user.email, sourceIp, user));
+  const proof = await checkCode(user, code);
+  if (proof) await requireNoWait(counters);
+  const used = proof && (await useCode(user, proof));
+  return used ?? failBy(counters, 'CODE_WRONG');
+}

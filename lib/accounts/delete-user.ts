@@ -1,0 +1,74 @@
+/** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
+import { audited } from '../audit/record.ts';
+import { type Step, transact } from '../dynamodb/client.ts';
+import { notifyOfDeletion } from '../mail/hand-over.ts';
+import { config, hasSessions } from '../settings.ts';
+import type { Source } from '../source.ts';
+import { besideAnotherAdmin } from '../users/admins.ts';
+import type { Bearer } from '../users/bearer.ts';
+import { unlinking } from '../users/identities.ts';
+import { type StoredUser, userKey } from '../users/items.ts';
+import { sessionsKey } from '../users/sessions.ts';
+import { deletionDetails } from '../users/user.ts';
+import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
+import { type Confirmation, confirm, confirmOpen } from './confirmation.ts';
+
+/**
+ * Deletes a user for an admin, and frees the address.
+ * @param by the id of the admin
+ * @throws {DomainError} USER_NOT_FOUND, STORAGE_FAULT
+ */
+export async function deleteUser(id: number, by: number, source: Source): Promise<void> {
+  const deletion = { ...source, action: 'DELETE', user_id: by, resource_id: id } as const;
+  const deleted = await audited(deletion, async (entry) => {
+    const user = await rewriteUser(id, (read) => remove(read));
+    entry.details = deletionDetails(user);
+    return user;
+  });
+  await notifyOfDeletion(deleted, source); // mails
+}
+
+/**
+ * Deletes a caller, unless that is the last admin: when two admins delete themselves, one of them fails.
+ * @param given by which the caller confirms it
+ * @throws {DomainError} USER_NOT_FOUND, LAST_ADMIN, STORAGE_FAULT, and what the confirmation throws
+ */
+export async function deleteOwnAccount(
+  caller: Bearer,
+  given: Confirmation,
+  source: Source,
+): Promise<void> {
+  const { id } = caller;
+  const deletion = { ...source, action: 'DELETE', user_id: id, resource_id: id } as const;
+  const deleted = await audited(deletion, async (entry) => {
+    const confirmed = await confirm(caller, given);
+    const removeConfirmed = async (user: StoredUser) => {
+      await confirmOpen(user, caller, given);
+      if (user.role !== 'admin') return remove(user);
+      return besideAnotherAdmin(id, 'LAST_ADMIN', (otherIsAdmin) => remove(user, otherIsAdmin));
+    };
+    const user = await rewriteUser(id, removeConfirmed, confirmed);
+    entry.details = deletionDetails(user);
+    return user;
+  });
+  await notifyOfDeletion(deleted, source); // mails
+}
+
+/**
+ * Deletes a user whom nobody has changed since the user was read, and frees the address and the identities.
+ * @param steps further conditions at that instant
+ * @returns the user, as it was
+ * @throws {Overtaken} when others have changed the user
+ * @throws {DomainError} STORAGE_FAULT, and the errors of the steps
+ */
+export async function remove(user: StoredUser, ...steps: readonly Step[]): Promise<StoredUser> {
+  const deletion = (key: { pk: string }) => ({ TableName: config.usersTable, Key: key });
+  await transact([
+    [{ Delete: { ...deletion(userKey(user.id)), ...unchanged(user) } }],
+    releaseEmail(user),
+    ...unlinking(user), // identities
+    ...steps,
+    ...(hasSessions(config) ? [[{ Delete: deletion(sessionsKey(user.id)) }] as const] : []),
+  ]);
+  return user;
+}

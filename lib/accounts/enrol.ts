@@ -1,0 +1,200 @@
+/** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
+import { audited } from '../audit/record.ts';
+import { failBy, loginCounters, requireNoWait } from '../auth/counters.ts';
+import { DomainError } from '../errors.ts';
+import { notifyOfPart } from '../mail/hand-over.ts';
+import { factorRemoved, withoutFactor } from '../options/second-factor/state.ts';
+import {
+  enrolmentUri,
+  makeRecoveryCodes,
+  makeSecret,
+  readCode,
+  recoveryHashes,
+  stepOf,
+} from '../second-factor/factor.ts';
+import { decryptSecret, encryptSecret } from '../second-factor/key.ts';
+import type { Source } from '../source.ts';
+import { seconds } from '../time.ts';
+import type { Bearer } from '../users/bearer.ts';
+import type { StoredUser } from '../users/items.ts';
+import { endedSessions, requireOpen } from '../users/sessions.ts';
+import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
+import {
+  type Confirmation,
+  confirm,
+  confirmOpen,
+  confirmPassword,
+  requireVerified,
+} from './confirmation.ts';
+
+/** The user who asks, as authentication has read it, and where the request comes from. */
+export interface FactorRequest {
+  readonly caller: Bearer;
+  readonly source: Source;
+  readonly body: Omit<Confirmation, 'sourceIp'>;
+}
+
+/** Seconds for which a secret waits for its first code. */
+const enrolmentTime = 10 * 60;
+
+/**
+ * Begins an enrolment: logins do not ask for codes before one has confirmed it.
+ * @param issuer the service, as the app shows it
+ * @returns the secret, and the URI of its QR code
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED, STORAGE_FAULT, and what the
+ *   confirmation throws
+ */
+export function beginEnrolment(
+  request: FactorRequest,
+  issuer: string,
+): Promise<{ secret: string; uri: string }> {
+  const now = new Date();
+  const { caller } = request;
+  const given = confirmationOf(request);
+  const details = { fields: ['second_factor'], second_factor: 'begun' };
+  return audited(entryOf(request, details), async () => {
+    requireOpen(caller, caller.session);
+    await confirmPassword(caller, given);
+    requireEnrollable(caller);
+    const secret = makeSecret();
+    const encrypted = await encryptSecret(caller.id, secret);
+    const enrolment = { secret: encrypted, until: seconds(now) + enrolmentTime };
+    const store = async (user: StoredUser) => {
+      await confirmOpen(user, caller, given);
+      requireEnrollable(user);
+      await writeUser(user, { fields: { enrolment } });
+    };
+    await rewriteUser(caller.id, store, caller);
+    return { secret, uri: enrolmentUri(secret, { issuer, label: caller.email }) };
+  });
+}
+
+/**
+ * Confirms an enrolment by its first code, and ends all other sessions of the user and the permission
+ * of whoever made the user.
+ * @returns the recovery codes, which are not stored
+ * @throws {DomainError} SECOND_FACTOR_ENABLED, EMAIL_NOT_VERIFIED,
+ *   SECOND_FACTOR_NOT_FOUND, CODE_WRONG, TOO_MANY_ATTEMPTS, TOKEN_INVALID, STORAGE_FAULT
+ */
+export function confirmEnrolment(
+  request: FactorRequest & { readonly body: { readonly code: string } },
+): Promise<string[]> {
+  const now = new Date();
+  const { caller, source, body } = request;
+  const details = { fields: ['second_factor'], second_factor: 'enabled' };
+  return changing(request, details, async () => {
+    requireEnrollable(caller);
+    const factor_secret = pendingSecret(caller, seconds(now));
+    const counters = await loginCounters(caller.email, source.ip_address, caller);
+    const seen = await requireNoWait(counters);
+    const step = await stepOfCode(caller, factor_secret, body.code, now);
+    const factor_step = step ?? (await failBy(seen, 'CODE_WRONG'));
+    await requireNoWait(counters);
+    const codes = makeRecoveryCodes();
+    const recovery_codes = recoveryHashes(caller.id, codes);
+    const factor = { factor_secret, factor_step, recovery_codes, enrolment: undefined };
+    const enable = async (user: StoredUser) => {
+      requireOpen(user, caller.session);
+      requireEnrollable(user);
+      if (pendingSecret(user, seconds(now)) !== factor_secret) throw new DomainError('CODE_WRONG');
+      const ended = endedSessions(user, caller.session);
+      await writeUser(user, { fields: { ...factor, ...ended, made_by: undefined } });
+    };
+    await rewriteUser(caller.id, enable, caller);
+    return codes;
+  });
+}
+
+/**
+ * Replaces the recovery codes of a user, and ends all other sessions.
+ * @returns the new codes, which are not stored
+ * @throws {DomainError} SECOND_FACTOR_NOT_FOUND, CODE_WRONG, STORAGE_FAULT, and what the confirmation
+ *   throws
+ */
+export function renewRecoveryCodes(request: FactorRequest): Promise<string[]> {
+  return changing(request, { fields: ['recovery_codes'] }, async () => {
+    const codes = makeRecoveryCodes();
+    await changeFactor(request, { recovery_codes: recoveryHashes(request.caller.id, codes) });
+    return codes;
+  });
+}
+
+/**
+ * Removes the second factor of the user, and ends all other sessions.
+ * @throws {DomainError} the same as {@link renewRecoveryCodes}
+ */
+export function removeOwnFactor(request: FactorRequest): Promise<void> {
+  return changing(request, factorRemoved, () => changeFactor(request, withoutFactor));
+}
+
+/**
+ * Removes the second factor of a user for an admin, and ends all sessions of the user.
+ * @param by the id of the admin
+ * @throws {DomainError} USER_NOT_FOUND, SECOND_FACTOR_NOT_FOUND, STORAGE_FAULT
+ */
+export async function removeFactor(id: number, by: number, source: Source): Promise<void> {
+  const details = factorRemoved;
+  const removal = { ...source, action: 'UPDATE', user_id: by, resource_id: id, details } as const;
+  const user = await audited(removal, () =>
+    rewriteUser(id, async (user) => {
+      if (user.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+      return writeUser(user, { fields: { ...withoutFactor, ...endedSessions(user) } });
+    }),
+  );
+  await notifyOfPart(user, 'secondFactor', source); // mails
+}
+
+/**
+ * Changes a factor by password and code, unless another one has replaced it, and ends all other sessions
+ * of the user.
+ */
+async function changeFactor(request: FactorRequest, fields: Fields): Promise<void> {
+  const { caller } = request;
+  if (caller.factor_secret === undefined) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+  const given = confirmationOf(request);
+  const confirmed = await confirm(caller, given);
+  const change = async (user: StoredUser) => {
+    await confirmOpen(user, caller, given);
+    if (user.factor_secret !== confirmed.factor_secret) throw new DomainError('CODE_WRONG');
+    await writeUser(user, { fields: { ...fields, ...endedSessions(user, caller.session) } });
+  };
+  await rewriteUser(caller.id, change, confirmed);
+}
+
+/** Records a change of a factor, and notifies its user. */
+async function changing<T>(
+  request: FactorRequest,
+  details: object,
+  change: () => Promise<T>,
+): Promise<T> {
+  const result = await audited(entryOf(request, details), change);
+  await notifyOfPart(request.caller, 'secondFactor', request.source);
+  return result;
+}
+
+function entryOf({ caller: { id }, source }: FactorRequest, details: object) {
+  return { ...source, action: 'UPDATE', user_id: id, resource_id: id, details } as const;
+}
+
+function confirmationOf({ source, body }: FactorRequest): Confirmation {
+  return { ...body, sourceIp: source.ip_address };
+}
+
+/** Requires that a user may get a factor. */
+function requireEnrollable(user: StoredUser): void {
+  if (user.factor_secret !== undefined) throw new DomainError('SECOND_FACTOR_ENABLED');
+  requireVerified(user);
+}
+
+/** The secret that waits for its first code. */
+function pendingSecret({ enrolment }: StoredUser, now: number): string {
+  if (!enrolment || enrolment.until <= now) throw new DomainError('SECOND_FACTOR_NOT_FOUND');
+  return enrolment.secret;
+}
+
+/** The step of the first code of an enrolment; undefined for a wrong code. */
+async function stepOfCode(user: StoredUser, secret: string, text: string, now: Date) {
+  const code = readCode(text);
+  if (code.kind !== 'app') return undefined;
+  return stepOf(await decryptSecret(user.id, secret), code.digits, now);
+}

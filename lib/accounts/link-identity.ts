@@ -1,0 +1,124 @@
+/** How users link identities, and how users and admins unlink them (functions/README.md, Identities). */
+import { audited } from '../audit/record.ts';
+import { failBy, requireNoWait, sourceCounters } from '../auth/counters.ts';
+import { DomainError } from '../errors.ts';
+import { type TokenAndNonce, verifyIdToken } from '../identities/id-token.ts';
+import { usingNonce } from '../identities/nonce.ts';
+import { notifyOfPart } from '../mail/hand-over.ts';
+import type { Source } from '../source.ts';
+import type { Bearer } from '../users/bearer.ts';
+import { linking, makeIdentity, mostIdentities, unlinking } from '../users/identities.ts';
+import type { StoredIdentity, StoredUser } from '../users/items.ts';
+import { isUnmatchable } from '../users/password.ts';
+import { endedSessions, type Session } from '../users/sessions.ts';
+import { type Change, rewriteUser, writeUser } from '../users/write.ts';
+import { type Confirmation, confirm, confirmOpen, requireVerified } from './confirmation.ts';
+
+/**
+ * Links an identity to a caller, and ends all other sessions and the permission of whoever made the caller.
+ * @param given by which the caller confirms it
+ * @throws {DomainError} IDENTITY_TOKEN_INVALID, IDENTITY_PROVIDER_FAULT, EMAIL_NOT_VERIFIED,
+ *   TOO_MANY_IDENTITIES, IDENTITY_LINKED, STORAGE_FAULT, and what the confirmation throws
+ */
+export async function linkIdentity(
+  caller: Bearer,
+  token: TokenAndNonce,
+  given: Confirmation,
+  source: Source,
+): Promise<StoredIdentity> {
+  const identity = await audited(entryOf(caller.id, caller.id, source), async (entry) => {
+    requireLinkable(caller);
+    const counters = await requireNoWait(sourceCounters(source.ip_address));
+    const vouched = await verifyIdToken(token);
+    if (!vouched) return failBy(counters, 'IDENTITY_TOKEN_INVALID');
+    await requireNoWait(counters);
+    entry.details = { ...entry.details, linked: vouched.issuer };
+    const made = makeIdentity(vouched);
+    const confirmed = await confirm(caller, given);
+    const link = async (user: StoredUser) => {
+      await confirmOpen(user, caller, given);
+      requireLinkable(user);
+      const identities = [...(user.identities ?? []), made];
+      const ended = { ...endedSessions(user, caller.session), made_by: undefined };
+      const steps = [usingNonce(token.nonce), ...linking(user.id, [made])];
+      await writeUser(user, { fields: { identities, ...ended }, steps });
+    };
+    await rewriteUser(caller.id, link, confirmed);
+    return made;
+  });
+  await notifyOfPart(caller, 'identities', source);
+  return identity;
+}
+
+/**
+ * Unlinks an identity of a caller, and ends all other sessions.
+ * @param given by which the caller confirms it
+ * @throws {DomainError} IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT, and what the confirmation throws
+ */
+export async function unlinkOwnIdentity(
+  caller: Bearer,
+  identityId: string | undefined,
+  given: Confirmation,
+  source: Source,
+): Promise<void> {
+  await audited(entryOf(caller.id, caller.id, source), async (entry) => {
+    const { issuer } = findIdentity(caller, identityId);
+    entry.details = { ...entry.details, unlinked: issuer };
+    const confirmed = await confirm(caller, given);
+    const unlink = async (user: StoredUser) => {
+      await confirmOpen(user, caller, given);
+      await writeUser(user, unlinked(user, identityId, caller.session));
+    };
+    await rewriteUser(caller.id, unlink, confirmed);
+  });
+  await notifyOfPart(caller, 'identities', source);
+}
+
+/**
+ * Unlinks an identity of a user for an admin, and ends all sessions of the user.
+ * @param admin the id of who asks
+ * @throws {DomainError} USER_NOT_FOUND, IDENTITY_NOT_FOUND, LAST_LOGIN, STORAGE_FAULT
+ */
+export async function unlinkIdentity(
+  { admin, id, source }: { admin: number; id: number; source: Source },
+  identityId: string | undefined,
+): Promise<void> {
+  const user = await audited(entryOf(admin, id, source), (entry) =>
+    rewriteUser(id, async (user) => {
+      const { issuer } = findIdentity(user, identityId);
+      entry.details = { fields: ['identities'], unlinked: issuer };
+      return writeUser(user, unlinked(user, identityId));
+    }),
+  );
+  await notifyOfPart(user, 'identities', source);
+}
+
+function entryOf(user_id: number, resource_id: number, source: Source) {
+  const details = { fields: ['identities'] };
+  return { ...source, action: 'UPDATE', user_id, resource_id, details } as const;
+}
+
+function requireLinkable(user: StoredUser): void {
+  requireVerified(user);
+  if ((user.identities?.length ?? 0) >= mostIdentities) {
+    throw new DomainError('TOO_MANY_IDENTITIES');
+  }
+}
+
+function findIdentity({ identities = [] }: StoredUser, identityId: string | undefined) {
+  const identity = identities.find(({ id }) => id === identityId);
+  if (!identity) throw new DomainError('IDENTITY_NOT_FOUND');
+  return identity;
+}
+
+/** The change that unlinks an identity, which is not the last way in. @param kept the session that goes on */
+function unlinked(user: StoredUser, identityId: string | undefined, kept?: Session): Change {
+  const identity = findIdentity(user, identityId);
+  const rest = user.identities?.filter((each) => each !== identity) ?? [];
+  if (rest.length === 0 && isUnmatchable(user.password_hash)) throw new DomainError('LAST_LOGIN');
+  const identities = rest.length > 0 ? rest : undefined;
+  return {
+    fields: { identities, ...endedSessions(user, kept) },
+    steps: unlinking(user, [identity]),
+  };
+}

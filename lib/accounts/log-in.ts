@@ -1,0 +1,101 @@
+/** How a user logs in with a password (functions/README.md, Login protection). */
+import { type Counter, openCounters } from '../auth/counters.ts';
+import type { Tokens } from '../auth/session-tokens.ts';
+import { loggingFaults } from '../log.ts';
+import { mustVerify } from '../options/links/address.ts';
+import { config, hidesAccounts } from '../settings.ts';
+import type { Source } from '../source.ts';
+import { type StoredUser, wantedEmailKey } from '../users/items.ts';
+import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';
+import { findHolder } from '../users/store.ts';
+import { rewriteUser, writeUser } from '../users/write.ts';
+import {
+  attemptOf,
+  conclude,
+  Refused,
+  recheckWaits,
+  recordingRefusals,
+  requireActive,
+  requireCode,
+  requireSession,
+  requireVerifiedAddress,
+} from './login-steps.ts';
+
+/** What somebody sends to log in. */
+interface Login {
+  readonly email: string;
+  readonly password: string;
+  readonly code?: string | undefined;
+}
+
+/**
+ * Logs a user in, and leaves an audit entry. There is none where a wait refuses the login before its
+ * password is checked, where only the code is missing, and where the store fails before there is a session
+ * to be written.
+ * @returns the tokens of the new session
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, USER_NOT_REGISTERED, INVALID_CREDENTIALS,
+ *   LOGIN_CODE_REQUIRED, LOGIN_CODE_WRONG, ACCOUNT_SUSPENDED, EMAIL_NOT_VERIFIED,
+ *   TOKEN_FAULT, STORAGE_FAULT
+ */
+export async function logIn({ email, password, code }: Login, source: Source): Promise<Tokens> {
+  const { counters, items } = await openCounters(email, source, [wantedEmailKey(email)]); // protection
+  const found = await findHolder(email, items[0]);
+  const attempt = attemptOf(source, found);
+  return recordingRefusals(attempt, async () => {
+    const user = await requirePassword(found, password, counters);
+    hideUnverified(user, counters); // private accounts
+    const seen = await recheckWaits(user, source); // protection
+    await requireCode(user, code, seen); // second factor
+    requireActive(user); // suspension
+    await requireVerifiedAddress(user, source); // verified addresses
+    const tokens = await requireSession(user, source); // sessions
+    await conclude(attempt, user, seen, source);
+    await raiseHash(user, password);
+    return tokens;
+  });
+}
+
+/** The user of the address, whose password is right: else 404 or 401. */
+async function requirePassword(
+  user: StoredUser | undefined,
+  password: string,
+  counters: readonly Counter[],
+): Promise<StoredUser> {
+  // Where responses must not reveal whether an account exists, their time must not either: a login
+  // to an unknown account, or to one with a hash of a lower cost, takes as long as any other.
+  const isPrivate = config.accounts === 'private';
+  const isRight =
+    (user || isPrivate) &&
+    (await matchesHash(password, user?.password_hash ?? unmatchableHash(), {
+      raisesWork: isPrivate,
+    }));
+  if (!user) {
+    const error = isPrivate ? 'INVALID_CREDENTIALS' : 'USER_NOT_REGISTERED';
+    throw new Refused(error, 'unknown_email', counters);
+  }
+  if (!isRight) throw new Refused('INVALID_CREDENTIALS', 'wrong_password', counters);
+  return user;
+}
+
+/** Whoever registers an address and logs in must not learn whether it was taken. */
+function hideUnverified(user: StoredUser, counters: readonly Counter[]): void {
+  if (hidesAccounts(config) && mustVerify(user)) {
+    throw new Refused('INVALID_CREDENTIALS', 'email_not_verified', counters);
+  }
+}
+
+/**
+ * Replaces a hash of a lower cost by one at the current cost, which only a login can do, because it has
+ * the password. Never throws: the login succeeds anyway, and the next one tries again.
+ */
+async function raiseHash(user: StoredUser, password: string): Promise<void> {
+  await loggingFaults('hash-not-raised', async () => {
+    if (!needsRehash(user.password_hash)) return;
+    const password_hash = await hashPassword(password);
+    const raise = async (current: StoredUser) => {
+      if (current.password_hash !== user.password_hash) return;
+      await writeUser(current, { fields: { password_hash } });
+    };
+    await rewriteUser(user.id, raise, user);
+  });
+}

@@ -1,0 +1,125 @@
+/** The steps that all ways to log in share, and how a refusal is counted and recorded. */
+import type { AuditedAction } from '../audit/entry.ts';
+import { record } from '../audit/record.ts';
+import {
+  type Counter,
+  countAttempt,
+  findWaitError,
+  forgetFailures,
+  loginCounters,
+  readCounts,
+} from '../auth/counters.ts';
+import { beginSession, type Tokens } from '../auth/session-tokens.ts';
+import { DomainError, type ErrorCode } from '../errors.ts';
+import { remindToVerify } from '../mail/hand-over.ts';
+import { mustVerify } from '../options/links/address.ts';
+import { hasFactor } from '../options/second-factor/state.ts';
+import { checkCode, useCode } from '../second-factor/factor.ts';
+import type { Source } from '../source.ts';
+import type { StoredUser } from '../users/items.ts';
+
+/** A login that is refused after a password or an ID token was checked. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly error: DomainError;
+  /** The reason in its audit entry; absent: it leaves none. */
+  readonly reason: string | undefined;
+  /** The counters of the failure; none: it is not counted. */
+  readonly counters: readonly Counter[];
+
+  constructor(error: DomainError | ErrorCode, reason?: string, counters: readonly Counter[] = []) {
+    super();
+    this.error = typeof error === 'string' ? new DomainError(error) : error;
+    this.reason = reason;
+    this.counters = counters;
+  }
+}
+
+/** The audit entry of a login, without its outcome. */
+type Attempt = Omit<AuditedAction, 'resource' | 'result' | 'details'> & { details?: object };
+
+/** The audit entry of a login. @param user who logs in; absent: nobody knows */
+export function attemptOf(source: Source, user?: StoredUser, details?: object): Attempt {
+  const id = user?.id;
+  return { ...source, action: 'LOGIN', user_id: id, resource_id: id, ...(details && { details }) };
+}
+
+/**
+ * Takes the steps of a login, and counts and records a refusal.
+ * @throws {DomainError} that of the refusal, or TOO_MANY_ATTEMPTS if others have begun a wait meanwhile
+ */
+export async function recordingRefusals<T>(attempt: Attempt, steps: () => Promise<T>): Promise<T> {
+  try {
+    return await steps();
+  } catch (refusal) {
+    if (!(refusal instanceof Refused)) throw refusal;
+    const { error, reason, counters } = refusal;
+    const { waitError, ...begun } = await countAttempt(counters);
+    const details = { ...attempt.details, reason, ...begun };
+    if (reason) await record({ ...attempt, result: 'FAILURE', details });
+    throw waitError ?? error;
+  }
+}
+
+/**
+ * Requires that others have not reached a limit while the password was compared.
+ * @returns the counters of this login
+ */
+export async function recheckWaits(
+  user: StoredUser,
+  { ip_address }: Source,
+): Promise<readonly Counter[]> {
+  const counters = await readCounts(await loginCounters(user.email, ip_address, user));
+  const error = findWaitError(counters);
+  if (error) throw new Refused(error, 'too_many_attempts');
+  return counters;
+}
+
+/** Requires a code of a user who has a second factor, and uses it up. */
+export async function requireCode(
+  user: StoredUser,
+  code: string | undefined,
+  counters: readonly Counter[],
+): Promise<void> {
+  if (!hasFactor(user)) return;
+  if (!code) throw new Refused('LOGIN_CODE_REQUIRED');
+  const proof = await checkCode(user, code);
+  if (!proof || !(await useCode(user, proof))) {
+    throw new Refused('LOGIN_CODE_WRONG', 'wrong_code', counters);
+  }
+}
+
+/** Requires that a user is not suspended. */
+export function requireActive({ suspended_at }: StoredUser): void {
+  if (suspended_at) throw new Refused('ACCOUNT_SUSPENDED', 'suspended');
+}
+
+/** Requires a verified address where nobody logs in without one; mails another link for it. */
+export async function requireVerifiedAddress(user: StoredUser, source: Source): Promise<void> {
+  if (!mustVerify(user)) return;
+  await remindToVerify(user, source);
+  throw new Refused('EMAIL_NOT_VERIFIED', 'email_not_verified');
+}
+
+/** Begins a session, or issues a token where there are none. */
+export async function requireSession(user: StoredUser, source: Source): Promise<Tokens> {
+  try {
+    return await beginSession(user, source);
+  } catch (error) {
+    throw new Refused(error as DomainError, 'no_token');
+  }
+}
+
+/** Records a login, forgets the failures before it, and mails a link to who has not verified the address. */
+export async function conclude(
+  attempt: Attempt,
+  user: StoredUser,
+  counters: readonly Counter[],
+  source: Source,
+): Promise<void> {
+  await Promise.all([
+    record({ ...attempt, result: 'SUCCESS' }),
+    forgetFailures(counters),
+    remindToVerify(user, source),
+  ]);
+}

@@ -1,0 +1,79 @@
+/** How users register, and how others create them (functions/README.md, Callers). */
+import { audited } from '../audit/record.ts';
+import { countRegistration } from '../auth/counters.ts';
+import { prepareFirstSession, type Tokens } from '../auth/session-tokens.ts';
+import type { Claims } from '../auth/token.ts';
+import { logAdminMade } from '../log.ts';
+import { remindToVerify, tellHolder } from '../mail/hand-over.ts';
+import { mustVerify, verifiedAs } from '../options/links/address.ts';
+import { config, hidesAccounts } from '../settings.ts';
+import type { Source } from '../source.ts';
+import type { NewUser } from '../users/fields.ts';
+import type { StoredUser } from '../users/items.ts';
+import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
+import { creationDetails, type Role } from '../users/user.ts';
+import { requireAdmin } from '../users/write.ts';
+
+/**
+ * Registers a user.
+ * @returns the tokens of the first session; none where the address must be verified first
+ * @throws {DomainError} TOO_MANY_ATTEMPTS, EMAIL_REGISTERED, HASHING_FAULT, TOKEN_FAULT, STORAGE_FAULT
+ */
+export async function register(own: NewUser, source: Source): Promise<Partial<Tokens>> {
+  await countRegistration(source.ip_address); // protection
+  const creation = { ...source, action: 'CREATE' } as const;
+  const { user, tokens, isFree } = await audited(creation, async (entry) => {
+    const user = { ...(await prepareUser(own, 'user')), ...verifiedAs(false) }; // verified addresses
+    // The tokens are issued before the user is stored, so that a failure leaves nothing behind.
+    const { tokens, writes } = mustVerify(user)
+      ? { tokens: {}, writes: [] }
+      : await prepareFirstSession(user, source); // sessions
+    const details = creationDetails(user);
+    Object.assign(entry, { user_id: user.id, resource_id: user.id, details });
+    const isFree = await insert(user, writes); // private accounts
+    if (!isFree) Object.assign(entry, refusedUnseen);
+    return { user, tokens, isFree };
+  });
+  await (isFree ? remindToVerify(user, source) : tellHolder(user.email, source)); // verified addresses
+  return tokens;
+}
+
+/**
+ * Creates a user for a caller, who may change that user until somebody else has.
+ * @throws {DomainError} FORBIDDEN where the caller is no stored admin, and the user is to be one;
+ *   EMAIL_REGISTERED, HASHING_FAULT, STORAGE_FAULT
+ */
+export async function createUser(
+  body: NewUser & { readonly role?: Role | null | undefined },
+  { id: by, role: ofCaller }: Pick<Claims, 'id' | 'role'>,
+  source: Source,
+): Promise<StoredUser> {
+  const role = body.role ?? 'user';
+  const creation = { ...source, action: 'CREATE', user_id: by } as const;
+  const user = await audited(creation, async (entry) => {
+    const prepared = await prepareUser(body, role);
+    const user = { ...prepared, ...verifiedAs(ofCaller === 'admin') }; // verified addresses
+    entry.resource_id = user.id;
+    entry.details = creationDetails(user);
+    if (role === 'admin') await insertUser(user, [requireAdmin(by)]);
+    else await insertUser({ ...user, made_by: by });
+    return user;
+  });
+  if (role === 'admin') logAdminMade(user.id, { by, requestId: source.request_id });
+  return user;
+}
+
+/** @returns false if the address is taken and nobody may know it: the rest goes on as if it were free */
+async function insert(...user: Parameters<typeof insertUser>): Promise<boolean> {
+  if (hidesAccounts(config)) return insertIfFree(...user);
+  await insertUser(...user);
+  return true;
+}
+
+/** The entry of a registration that is refused unseen. */
+const refusedUnseen = {
+  user_id: undefined,
+  resource_id: undefined,
+  result: 'FAILURE',
+  details: { reason: 'email_registered' },
+};
