@@ -10,7 +10,7 @@ import {
   serviceSettings,
   type ValueOf,
   variableOf,
-} from '../lib/settings.ts';
+} from '../lib/ground/settings.ts';
 import production from './production.json' with { type: 'json' };
 import { corsOrigins, jsonSettings, lackOf, placeOfFault } from './settings.ts';
 

@@ -5,7 +5,7 @@ import {
   readSetting,
   type Setting,
   variableOf,
-} from '../lib/settings.ts';
+} from '../lib/ground/settings.ts';
 import { faultInJson } from './json.ts';
 
 /** The origins that a value of {@link corsOrigins} lists. */

@@ -6,7 +6,7 @@
 import { endpoints } from '../functions/contracts.ts';
 import { type Endpoint, type HttpMethod, inForce } from '../lib/contract/contract.ts';
 import { auditIndexes, usersIndexes } from '../lib/dynamodb/tables.ts';
-import { type ServiceValues, sendsMail } from '../lib/settings.ts';
+import { type ServiceValues, sendsMail } from '../lib/ground/settings.ts';
 
 export interface Route {
   /** API Gateway's name of the route: `METHOD /path`. */

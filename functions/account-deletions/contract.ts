@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { codeUnder, confirmationErrors, confirmationUnder } from '../../lib/contract/schemas.ts';
-import { hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
+import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
 import { confirmation, textIfAny } from '../../lib/users/fields.ts';
 
 export const create = {

@@ -9,7 +9,7 @@ import {
 import { cursor, instant, ipAddress, limitUpTo, maxLimit } from '../../lib/contract/parameters.ts';
 import { timestamp } from '../../lib/contract/schemas.ts';
 import { preferredType } from '../../lib/http/request.ts';
-import { atLeast, atMost, oneOf, text } from '../../lib/validation.ts';
+import { atLeast, atMost, oneOf, text } from '../../lib/ground/validation.ts';
 
 const integerRule = 'must be an integer';
 

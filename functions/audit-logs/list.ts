@@ -3,7 +3,7 @@ import { listEntries } from '../../lib/audit/query.ts';
 import { recordRead } from '../../lib/audit/reads.ts';
 import { record } from '../../lib/audit/record.ts';
 import { maxLimit } from '../../lib/contract/parameters.ts';
-import { invalidParameter } from '../../lib/errors.ts';
+import { invalidParameter } from '../../lib/ground/errors.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { nextPageLink, pageOf } from '../../lib/http/query.ts';
 import { sourceOf } from '../../lib/http/request.ts';

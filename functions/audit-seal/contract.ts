@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { count, message, timestamp } from '../../lib/contract/schemas.ts';
-import type { ServiceValues } from '../../lib/settings.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 export const get = {
   route: 'GET /api/admin/audit-seal',

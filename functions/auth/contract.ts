@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { message, refusesUnmailable, tokenLifetime } from '../../lib/contract/schemas.ts';
-import { hasSessions, hidesAccounts, type ServiceValues } from '../../lib/settings.ts';
+import { hasSessions, hidesAccounts, type ServiceValues } from '../../lib/ground/settings.ts';
 import {
   credentials,
   filledText,

@@ -1,7 +1,7 @@
 import { audited } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { endSession } from '../../lib/users/sessions.ts';
+import { endSession } from '../../lib/options/sessions/sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.logout, async (request) => {

@@ -5,7 +5,7 @@ import { logFailure, runSealer } from '../../lib/seal/check.ts';
 import type { Sealing } from '../../lib/seal/sealer.ts';
 import * as shownHeader from '../../lib/seal/shown.ts';
 import { auditEntries } from '../../lib/seal/table.ts';
-import { config } from '../../lib/settings.ts';
+import { config } from '../../lib/ground/settings.ts';
 
 const openSealing = async (): Promise<Sealing> => ({
   archive: bucketArchive(config.auditArchiveBucket),

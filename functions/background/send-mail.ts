@@ -1,7 +1,7 @@
-import { faultName } from '../../lib/errors.ts';
-import { mail } from '../../lib/links/mails.ts';
-import { describeFault, logError, mailNotSent } from '../../lib/log.ts';
-import type { MailMessage } from '../../lib/mail/hand-over.ts';
+import { faultName } from '../../lib/ground/errors.ts';
+import { mail } from '../../lib/options/mails/deliver.ts';
+import { describeFault, logError, mailNotSent } from '../../lib/ground/log.ts';
+import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 
 /**
  * Other functions invoke this one and do not wait for it. When it throws, Lambda invokes it again.

@@ -1,6 +1,6 @@
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
 import { page, pageFile } from '../../lib/contract/schemas.ts';
-import type { ServiceValues } from '../../lib/settings.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 const exists = ({ console }: ServiceValues) => console === 'on';
 const forAnyone = { exists, may: 'public' } as const;

@@ -7,7 +7,7 @@ import {
   keepsSeal,
   type ServiceValues,
   sendsMail,
-} from '../../lib/settings.ts';
+} from '../../lib/ground/settings.ts';
 import { emailPattern } from '../../lib/users/fields.ts';
 import type { PageData } from './page-data.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { page, pageFile } from '../../lib/contract/schemas.ts';
-import type { ServiceValues } from '../../lib/settings.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 const exists = ({ docs }: ServiceValues) => docs === 'on';
 const forAnyone = { exists, may: 'public' } as const;

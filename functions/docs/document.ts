@@ -1,5 +1,5 @@
 import { buildDocument } from '../../lib/contract/document.ts';
-import type { ServiceValues } from '../../lib/settings.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { endpoints } from '../contracts.ts';
 
 /**

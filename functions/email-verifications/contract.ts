@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { confirmationErrors, idTokenUnder, message } from '../../lib/contract/schemas.ts';
-import { config, hasIdentities, hasSessions, type ServiceValues } from '../../lib/settings.ts';
+import { config, hasIdentities, hasSessions, type ServiceValues } from '../../lib/ground/settings.ts';
 import { linkToken, textIfAny } from '../../lib/users/fields.ts';
-import { atLeast, atMost, text } from '../../lib/validation.ts';
+import { atLeast, atMost, text } from '../../lib/ground/validation.ts';
 
 const exists = (settings: ServiceValues) => settings.emailVerification !== 'off';
 

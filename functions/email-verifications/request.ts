@@ -1,7 +1,7 @@
-import { DomainError } from '../../lib/errors.ts';
+import { DomainError } from '../../lib/ground/errors.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { mailVerificationLink } from '../../lib/mail/hand-over.ts';
+import { mailVerificationLink } from '../../lib/options/mails/hand-over.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.request, async (request) => {

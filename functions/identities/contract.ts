@@ -8,8 +8,8 @@ import {
   identity,
   refusesUnmailable,
 } from '../../lib/contract/schemas.ts';
-import type { ErrorCode } from '../../lib/errors.ts';
-import { hasIdentities, hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
+import type { ErrorCode } from '../../lib/ground/errors.ts';
+import { hasIdentities, hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
 import {
   confirmation,
   filledText,

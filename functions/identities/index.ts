@@ -8,7 +8,7 @@ import { shownIdentity } from '../../lib/accounts/shown.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import { type Handler, sourceOf } from '../../lib/http/request.ts';
-import { makeNonce } from '../../lib/identities/nonce.ts';
+import { makeNonce } from '../../lib/keys/nonce.ts';
 import * as contract from './contract.ts';
 
 /** By their routes: one function serves all of them, and reads the keys of issuers once. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { message } from '../../lib/contract/schemas.ts';
-import { hasSessions, sendsMail } from '../../lib/settings.ts';
+import { hasSessions, sendsMail } from '../../lib/ground/settings.ts';
 import { email, linkToken, password } from '../../lib/users/fields.ts';
 
 export const request = {

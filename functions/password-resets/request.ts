@@ -1,6 +1,6 @@
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { mailResetLink } from '../../lib/mail/hand-over.ts';
+import { mailResetLink } from '../../lib/options/mails/hand-over.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.request, async (request) => {

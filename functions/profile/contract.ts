@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import type { ServiceValues } from '../../lib/settings.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 import { userFields } from '../users/contract.ts';
 
 export const get = {

@@ -1,5 +1,5 @@
 import { shownUser } from '../../lib/accounts/shown.ts';
-import { DomainError } from '../../lib/errors.ts';
+import { DomainError } from '../../lib/ground/errors.ts';
 import { findStoredFor, protectedEndpoint } from '../../lib/http/access.ts';
 import * as contract from './contract.ts';
 

@@ -6,7 +6,7 @@ import {
   exampleSecondFactor,
   secondFactor,
 } from '../../lib/contract/schemas.ts';
-import { hasSecondFactors, type ServiceValues } from '../../lib/settings.ts';
+import { hasSecondFactors, type ServiceValues } from '../../lib/ground/settings.ts';
 import { code, confirmation } from '../../lib/users/fields.ts';
 
 const passwordAndCode = {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
 import { timestamp } from '../../lib/contract/schemas.ts';
-import { hasSessions } from '../../lib/settings.ts';
+import { hasSessions } from '../../lib/ground/settings.ts';
 
 export const list = {
   route: 'GET /api/users/{id}/sessions',

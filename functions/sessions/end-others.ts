@@ -1,9 +1,9 @@
 import { audited } from '../../lib/audit/record.ts';
-import { DomainError } from '../../lib/errors.ts';
+import { DomainError } from '../../lib/ground/errors.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { endOtherSessions } from '../../lib/users/open-sessions.ts';
-import { endSessions } from '../../lib/users/sessions.ts';
+import { endOtherSessions } from '../../lib/options/sessions/open-sessions.ts';
+import { endSessions } from '../../lib/options/sessions/sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.endOthers, async (request) => {

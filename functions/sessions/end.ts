@@ -1,8 +1,8 @@
 import { audited } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { endOpenSession } from '../../lib/users/open-sessions.ts';
-import { isSessionId } from '../../lib/users/sessions.ts';
+import { endOpenSession } from '../../lib/options/sessions/open-sessions.ts';
+import { isSessionId } from '../../lib/options/sessions/sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.end, async (request) => {

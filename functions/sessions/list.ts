@@ -1,5 +1,5 @@
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
-import { listSessions } from '../../lib/users/open-sessions.ts';
+import { listSessions } from '../../lib/options/sessions/open-sessions.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.list, async (request) => {

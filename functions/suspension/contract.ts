@@ -1,5 +1,5 @@
 import type { Contract, Descriptions } from '../../lib/contract/contract.ts';
-import { hasSessions } from '../../lib/settings.ts';
+import { hasSessions } from '../../lib/ground/settings.ts';
 
 export const suspend = {
   route: 'PUT /api/users/{id}/suspension',

@@ -1,7 +1,7 @@
 import { audited } from '../../lib/audit/record.ts';
 import { protectedEndpoint } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
-import { liftSuspension } from '../../lib/users/suspension.ts';
+import { liftSuspension } from '../../lib/options/suspension/suspension.ts';
 import * as contract from './contract.ts';
 
 export const handler = protectedEndpoint(contract.lift, async (request) => {

@@ -17,7 +17,7 @@ import {
   hasSecondFactors,
   hasSessions,
   type ServiceValues,
-} from '../../lib/settings.ts';
+} from '../../lib/ground/settings.ts';
 import {
   confirmation,
   email,
@@ -29,7 +29,7 @@ import {
   userChanges,
 } from '../../lib/users/fields.ts';
 import { type Role, roles } from '../../lib/users/user.ts';
-import { oneOf, rule } from '../../lib/validation.ts';
+import { oneOf, rule } from '../../lib/ground/validation.ts';
 
 const newUser = () =>
   named(

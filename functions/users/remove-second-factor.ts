@@ -1,5 +1,5 @@
 import { removeFactor } from '../../lib/accounts/enrol.ts';
-import { DomainError } from '../../lib/errors.ts';
+import { DomainError } from '../../lib/ground/errors.ts';
 import { protectedEndpoint, requireBearer } from '../../lib/http/access.ts';
 import { sourceOf } from '../../lib/http/request.ts';
 import { hasFactor } from '../../lib/options/second-factor/state.ts';

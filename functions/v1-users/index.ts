@@ -3,7 +3,7 @@
  * (functions/README.md, In-memory variant). One function serves them all, because functions do not
  * share memory.
  */
-import { DomainError } from '../../lib/errors.ts';
+import { DomainError } from '../../lib/ground/errors.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import type { Handler, IncomingEvent } from '../../lib/http/request.ts';
 import { parseUserId, untrimmedKey } from '../../lib/users/user.ts';

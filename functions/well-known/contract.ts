@@ -1,7 +1,7 @@
 /** What those read who verify tokens elsewhere, where a key signs them. */
 import * as v from 'valibot';
 import { type Contract, type Descriptions, named } from '../../lib/contract/contract.ts';
-import type { ServiceValues } from '../../lib/settings.ts';
+import type { ServiceValues } from '../../lib/ground/settings.ts';
 
 const forAnyone = {
   exists: ({ tokenSigning }: ServiceValues) => tokenSigning === 'RS256',

@@ -1,5 +1,5 @@
-import { tokenKeys } from '../../lib/auth/signing-key.ts';
-import { issued } from '../../lib/auth/token.ts';
+import { tokenKeys } from '../../lib/keys/signing-key.ts';
+import { issued } from '../../lib/keys/token.ts';
 import { publicEndpoint } from '../../lib/http/endpoint.ts';
 import type { Handler } from '../../lib/http/request.ts';
 import * as contract from './contract.ts';

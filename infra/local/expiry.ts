@@ -5,7 +5,7 @@
 import { DeleteCommand, ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import { isConditionFailure, send } from '../../lib/dynamodb/client.ts';
 import { usersTable } from '../../lib/dynamodb/tables.ts';
-import { config } from '../../lib/settings.ts';
+import { config } from '../../lib/ground/settings.ts';
 
 const condition = '#expiry <= :now';
 

@@ -7,10 +7,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { printable } from '../../lib/log.ts';
-import type { MailMessage } from '../../lib/mail/hand-over.ts';
-import { invokeBy } from '../../lib/mail/invoke.ts';
-import { deliverBy, type OutgoingMail } from '../../lib/mail/send.ts';
+import { printable } from '../../lib/ground/log.ts';
+import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
+import { invokeBy } from '../../lib/options/mails/invoke.ts';
+import { deliverBy, type OutgoingMail } from '../../lib/options/mails/send.ts';
 import { createPrivately } from './folder.ts';
 
 /** Milliseconds before each further attempt. Lambda waits for one and two minutes. */

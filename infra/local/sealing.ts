@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { describeFault, logError } from '../../lib/log.ts';
+import { describeFault, logError } from '../../lib/ground/log.ts';
 import { localSigner, makeKey, publicKeyName, removeUnfinished } from '../../lib/seal/folder.ts';
 import { makeRemoval } from './expiry.ts';
 import { createPrivately, writePrivately } from './folder.ts';

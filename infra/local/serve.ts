@@ -1,5 +1,5 @@
 /** `npm start`: the whole service on this machine. */
-import { config } from '../../lib/settings.ts';
+import { config } from '../../lib/ground/settings.ts';
 import type { LocalAdmin } from './admin.ts';
 import { type LocalService, startService } from './service.ts';
 import { type LocalSettings, readLocalSettings } from './settings.ts';

@@ -1,7 +1,7 @@
-import { tokenKeys as readTokenKeys } from '../../lib/auth/signing-key.ts';
-import { signingKeys } from '../../lib/auth/signing-secret.ts';
+import { tokenKeys as readTokenKeys } from '../../lib/keys/signing-key.ts';
+import { signingKeys } from '../../lib/keys/signing-secret.ts';
 import type { Handler } from '../../lib/http/request.ts';
-import { config, serviceNames, variableOf } from '../../lib/settings.ts';
+import { config, serviceNames, variableOf } from '../../lib/ground/settings.ts';
 import { staticFilesFolder } from '../static-files.ts';
 import { functionsInForce, mailFunction } from '../uses.ts';
 import { ensureAdmin, type LocalAdmin } from './admin.ts';

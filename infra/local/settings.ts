@@ -10,7 +10,7 @@ import {
   settings,
   valuesIn,
   variableOf,
-} from '../../lib/settings.ts';
+} from '../../lib/ground/settings.ts';
 import { corsOrigins, faultsIn, originsIn } from '../settings.ts';
 import { createPrivately } from './folder.ts';
 
@@ -69,7 +69,7 @@ export const makeSecretVersion = () => ({
 });
 
 /**
- * Where the signing secret is, as the variables that lib/auth/secret-source.ts reads. One of the
+ * Where the signing secret is, as the variables that lib/keys/secret-source.ts reads. One of the
  * service's own is made at the first start and kept, so that tokens outlive a restart: the folder
  * must be there, and locked.
  */
@@ -88,7 +88,7 @@ export const signingSecret = ({
 const factorKeyFile = (folder: string): string => join(folder, 'second-factor.key');
 
 /**
- * The key that encrypts the secrets of second factors, as the variable that lib/second-factor/key.ts
+ * The key that encrypts the secrets of second factors, as the variable that lib/keys/factor-key.ts
  * reads. It is made at the first start that needs it, and kept: the folder must be there, and locked.
  */
 export const secondFactorKey = ({ folder }: LocalSettings): Readonly<Record<string, string>> => {
@@ -111,7 +111,7 @@ export const makeTokenKey = (): string => {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 };
 
-/** The same for what lib/auth/signing-key.ts reads, where a key signs tokens. */
+/** The same for what lib/keys/signing-key.ts reads, where a key signs tokens. */
 export const tokenKeys = ({ folder }: LocalSettings): Readonly<Record<string, string>> => {
   if (configFrom(process.env).tokenSigning === 'HS256') return {};
   if (!folder) return { TOKEN_SIGNING_KEY: makeTokenKey() };

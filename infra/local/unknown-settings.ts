@@ -1,5 +1,5 @@
 /** Finds environment variables and arguments that are no settings, and were probably meant as some. */
-import { serviceSettings, settings, variableOf } from '../../lib/settings.ts';
+import { serviceSettings, settings, variableOf } from '../../lib/ground/settings.ts';
 import { environmentDefaults, localSettings } from './settings.ts';
 
 const variablesOf = (all: object): readonly string[] => Object.keys(all).map(variableOf);

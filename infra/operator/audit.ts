@@ -1,6 +1,6 @@
 import { type AuditedAction, makeEntry } from '../../lib/audit/entry.ts';
 import { faultDetails, logUnwritten, newWrite, writeEntry } from '../../lib/audit/record.ts';
-import { DomainError, faultName, httpErrors } from '../../lib/errors.ts';
+import { DomainError, faultName, httpErrors } from '../../lib/ground/errors.ts';
 import { Failure } from './failure.ts';
 
 /** The engineer who runs a command. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { instant } from '../../lib/contract/parameters.ts';
-import type { StoredUser } from '../../lib/users/items.ts';
+import type { StoredUser } from '../../lib/users/item.ts';
 import { findUserByEmail } from '../../lib/users/store.ts';
 import type { Operator } from './audit.ts';
 import { Failure, UsageError } from './failure.ts';

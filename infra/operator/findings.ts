@@ -1,7 +1,7 @@
 /** Prints the findings of a verification, and tells which of them are known. */
 import { readFileSync, writeSync } from 'node:fs';
 import * as v from 'valibot';
-import { printable } from '../../lib/log.ts';
+import { printable } from '../../lib/ground/log.ts';
 import { type Finding, findingKinds } from '../../lib/seal/finding.ts';
 import { Failure } from './failure.ts';
 import { createPrivateFile, locate } from './files.ts';

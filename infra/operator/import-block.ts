@@ -1,15 +1,15 @@
 /** How users of another system are stored, many at a time, and how an earlier import is recognized. */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DomainError, type ErrorCode } from '../../lib/errors.ts';
-import { linking } from '../../lib/users/identities.ts';
+import { DomainError, type ErrorCode } from '../../lib/ground/errors.ts';
+import { linking } from '../../lib/options/identities/identities.ts';
 import {
   emailItemKey,
   getItems,
   newVersion,
   type StoredUser,
   userKey,
-} from '../../lib/users/items.ts';
+} from '../../lib/users/item.ts';
 import { isUnmatchable } from '../../lib/users/password.ts';
 import { allocateUserIds, insertUser } from '../../lib/users/store.ts';
 import { creationDetails } from '../../lib/users/user.ts';

@@ -1,5 +1,5 @@
 /** `npm run operator`: the commands of the engineer who runs the service. */
-import { faultName } from '../../lib/errors.ts';
+import { faultName } from '../../lib/ground/errors.ts';
 import { failureStatus, runCommand } from './run.ts';
 
 /**

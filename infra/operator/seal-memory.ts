@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
-import { faultName } from '../../lib/errors.ts';
+import { faultName } from '../../lib/ground/errors.ts';
 import { readHeaderOf } from '../../lib/seal/archive.ts';
 import type { Verified } from '../../lib/seal/finding.ts';
 import { fileName, fingerprintOf, isSigned } from '../../lib/seal/header.ts';

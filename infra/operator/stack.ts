@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts';
-import { faultName } from '../../lib/errors.ts';
+import { faultName } from '../../lib/ground/errors.ts';
 import { Failure } from './failure.ts';
 
 /** Where a deployed service seals its audit trail. */

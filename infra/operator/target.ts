@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { variableOf } from '../../lib/settings.ts';
+import { variableOf } from '../../lib/ground/settings.ts';
 import { engineOf, startEngine } from '../local/engine.ts';
 import { awaitResponse } from '../local/engine-process.ts';
 import {

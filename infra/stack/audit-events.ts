@@ -4,7 +4,7 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
-import { variableOf } from '../../lib/settings.ts';
+import { variableOf } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditPublisher } from '../uses.ts';
 import { createUnsent, ServiceFunction, type SharedFunctionProps, withoutKey } from './function.ts';

@@ -11,7 +11,7 @@ import {
   type LifecycleRule,
   ObjectLockRetention,
 } from 'aws-cdk-lib/aws-s3';
-import { settings, variableOf } from '../../lib/settings.ts';
+import { settings, variableOf } from '../../lib/ground/settings.ts';
 import type { DeploymentSettings } from '../deployment-settings.ts';
 import { auditSealer } from '../uses.ts';
 import { kmsUrl, ServiceFunction, type SharedFunctionProps } from './function.ts';

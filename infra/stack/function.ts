@@ -14,7 +14,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type IQueue, Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { tables as tableDefinitions } from '../../lib/dynamodb/tables.ts';
-import { senderIn } from '../../lib/settings.ts';
+import { senderIn } from '../../lib/ground/settings.ts';
 import type { FunctionDefinition, Use } from '../uses.ts';
 import { edgeVariables, readingEdgeSecret } from './edge.ts';
 import { type ServiceWithKey, usingKey } from './encryption.ts';

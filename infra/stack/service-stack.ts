@@ -8,7 +8,7 @@ import { LogGroup, type LogGroupProps } from 'aws-cdk-lib/aws-logs';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { auditTable, type TableDefinition, usersTable } from '../../lib/dynamodb/tables.ts';
-import { providersFile } from '../../lib/settings.ts';
+import { providersFile } from '../../lib/ground/settings.ts';
 import { type DeploymentSettings, functionVariables, tagsIn } from '../deployment-settings.ts';
 import { auditPublisher, auditSealer, type FunctionDefinition, functionsInForce } from '../uses.ts';
 import { createAuditEvents } from './audit-events.ts';

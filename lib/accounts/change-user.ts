@@ -1,10 +1,10 @@
 /** How PUT /api/users/{id} changes a user: read, decide, write (functions/README.md, Callers). */
 import { audited } from '../audit/record.ts';
-import type { Claims } from '../auth/token.ts';
+import type { Claims } from '../keys/token.ts';
 import type { Step } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
-import { logAdminMade } from '../log.ts';
-import { mailPendingLink, notifyOfChange } from '../mail/hand-over.ts';
+import { DomainError } from '../ground/errors.ts';
+import { logAdminMade } from '../ground/log.ts';
+import { mailPendingLink, notifyOfChange } from '../options/mails/hand-over.ts';
 import {
   isWaiting,
   movedTo,
@@ -12,14 +12,14 @@ import {
   waitingFor,
   waitingForNone,
 } from '../options/links/address.ts';
-import { config, hidesAccounts } from '../settings.ts';
-import type { Source } from '../source.ts';
-import type { Bearer } from '../users/bearer.ts';
+import { config, hidesAccounts } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
 import { requireVerifiable, type UserChanges } from '../users/fields.ts';
-import { unlinkedAll } from '../users/identities.ts';
-import type { StoredUser } from '../users/items.ts';
+import { unlinkedAll } from '../options/identities/identities.ts';
+import type { StoredUser } from '../users/item.ts';
 import { hashPassword } from '../users/password.ts';
-import { endedSessions, requireOpen } from '../users/sessions.ts';
+import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { changeDetails } from '../users/user.ts';
 import {

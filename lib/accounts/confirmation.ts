@@ -2,19 +2,19 @@
  * How users confirm what they ask for of themselves: by an open session, their current password or, who has
  * none, an ID token, and their code (functions/README.md, Current password, Identities, Second factor).
  */
-import { failBy, loginCounters, requireNoWait, sourceCounters } from '../auth/counters.ts';
-import { DomainError, missingField } from '../errors.ts';
-import { verifyIdToken } from '../identities/id-token.ts';
-import { useNonce } from '../identities/nonce.ts';
+import { failBy, loginCounters, requireNoWait, sourceCounters } from '../options/protection/counters.ts';
+import { DomainError, missingField } from '../ground/errors.ts';
+import { verifyIdToken } from '../options/identities/id-token.ts';
+import { useNonce } from '../keys/nonce.ts';
 import { isUnverified } from '../options/links/address.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
-import { checkCode, useCode } from '../second-factor/factor.ts';
-import { config, hasIdentities } from '../settings.ts';
-import type { Bearer } from '../users/bearer.ts';
-import { identityOf } from '../users/identities.ts';
-import type { StoredUser } from '../users/items.ts';
+import { checkCode, useCode } from '../options/second-factor/factor.ts';
+import { config, hasIdentities } from '../ground/settings.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+import { identityOf } from '../options/identities/identities.ts';
+import type { StoredUser } from '../users/item.ts';
 import { isUnmatchable, matchesHash } from '../users/password.ts';
-import { requireOpen } from '../users/sessions.ts';
+import { requireOpen } from '../options/sessions/sessions.ts';
 
 /** By what a user confirms a request, and where that comes from. */
 export interface Confirmation {

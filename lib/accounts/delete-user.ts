@@ -1,14 +1,14 @@
 /** How users are deleted, whom others may change at the same time (functions/README.md, Own account). */
 import { audited } from '../audit/record.ts';
 import { type Step, transact } from '../dynamodb/client.ts';
-import { notifyOfDeletion } from '../mail/hand-over.ts';
-import { config, hasSessions } from '../settings.ts';
-import type { Source } from '../source.ts';
+import { notifyOfDeletion } from '../options/mails/hand-over.ts';
+import { config, hasSessions } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
 import { besideAnotherAdmin } from '../users/admins.ts';
-import type { Bearer } from '../users/bearer.ts';
-import { unlinking } from '../users/identities.ts';
-import { type StoredUser, userKey } from '../users/items.ts';
-import { sessionsKey } from '../users/sessions.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+import { unlinking } from '../options/identities/identities.ts';
+import { type StoredUser, userKey } from '../users/item.ts';
+import { sessionsKey } from '../options/sessions/sessions.ts';
 import { deletionDetails } from '../users/user.ts';
 import { releaseEmail, rewriteUser, unchanged } from '../users/write.ts';
 import { type Confirmation, confirm, confirmOpen } from './confirmation.ts';

@@ -1,8 +1,8 @@
 /** How second factors are enabled, changed and removed (functions/README.md, Second factor). */
 import { audited } from '../audit/record.ts';
-import { failBy, loginCounters, requireNoWait } from '../auth/counters.ts';
-import { DomainError } from '../errors.ts';
-import { notifyOfPart } from '../mail/hand-over.ts';
+import { failBy, loginCounters, requireNoWait } from '../options/protection/counters.ts';
+import { DomainError } from '../ground/errors.ts';
+import { notifyOfPart } from '../options/mails/hand-over.ts';
 import { factorRemoved, withoutFactor } from '../options/second-factor/state.ts';
 import {
   enrolmentUri,
@@ -11,13 +11,13 @@ import {
   readCode,
   recoveryHashes,
   stepOf,
-} from '../second-factor/factor.ts';
-import { decryptSecret, encryptSecret } from '../second-factor/key.ts';
-import type { Source } from '../source.ts';
-import { seconds } from '../time.ts';
-import type { Bearer } from '../users/bearer.ts';
-import type { StoredUser } from '../users/items.ts';
-import { endedSessions, requireOpen } from '../users/sessions.ts';
+} from '../options/second-factor/factor.ts';
+import { decryptSecret, encryptSecret } from '../keys/factor-key.ts';
+import type { Source } from '../ground/source.ts';
+import { seconds } from '../ground/time.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
+import type { StoredUser } from '../users/item.ts';
+import { endedSessions, requireOpen } from '../options/sessions/sessions.ts';
 import { type Fields, rewriteUser, writeUser } from '../users/write.ts';
 import {
   type Confirmation,

@@ -5,16 +5,16 @@ import {
   loginCounters,
   requireNoWait,
   sourceCounters,
-} from '../auth/counters.ts';
-import { prepareFirstSession, type Tokens } from '../auth/session-tokens.ts';
-import { DomainError, type ErrorCode } from '../errors.ts';
-import { type TokenAndNonce, type Vouched, verifyIdToken } from '../identities/id-token.ts';
-import { useNonce, usingNonce } from '../identities/nonce.ts';
+} from '../options/protection/counters.ts';
+import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
+import { DomainError, type ErrorCode } from '../ground/errors.ts';
+import { type TokenAndNonce, type Vouched, verifyIdToken } from '../options/identities/id-token.ts';
+import { useNonce, usingNonce } from '../keys/nonce.ts';
 import { verifiedAs } from '../options/links/address.ts';
-import type { Source } from '../source.ts';
+import type { Source } from '../ground/source.ts';
 import { requireVerifiable } from '../users/fields.ts';
-import { findUserByIdentity, linking, makeIdentity } from '../users/identities.ts';
-import type { StoredUser } from '../users/items.ts';
+import { findUserByIdentity, linking, makeIdentity } from '../options/identities/identities.ts';
+import type { StoredUser } from '../users/item.ts';
 import { insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails } from '../users/user.ts';
 import {

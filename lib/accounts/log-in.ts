@@ -1,11 +1,11 @@
 /** How a user logs in with a password (functions/README.md, Login protection). */
-import { type Counter, openCounters } from '../auth/counters.ts';
-import type { Tokens } from '../auth/session-tokens.ts';
-import { loggingFaults } from '../log.ts';
+import { type Counter, openCounters } from '../options/protection/counters.ts';
+import type { Tokens } from '../options/sessions/session-tokens.ts';
+import { loggingFaults } from '../ground/log.ts';
 import { mustVerify } from '../options/links/address.ts';
-import { config, hidesAccounts } from '../settings.ts';
-import type { Source } from '../source.ts';
-import { type StoredUser, wantedEmailKey } from '../users/items.ts';
+import { config, hidesAccounts } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
+import { type StoredUser, wantedEmailKey } from '../users/item.ts';
 import { hashPassword, matchesHash, needsRehash, unmatchableHash } from '../users/password.ts';
 import { findHolder } from '../users/store.ts';
 import { rewriteUser, writeUser } from '../users/write.ts';

@@ -8,15 +8,15 @@ import {
   forgetFailures,
   loginCounters,
   readCounts,
-} from '../auth/counters.ts';
-import { beginSession, type Tokens } from '../auth/session-tokens.ts';
-import { DomainError, type ErrorCode } from '../errors.ts';
-import { remindToVerify } from '../mail/hand-over.ts';
+} from '../options/protection/counters.ts';
+import { beginSession, type Tokens } from '../options/sessions/session-tokens.ts';
+import { DomainError, type ErrorCode } from '../ground/errors.ts';
+import { remindToVerify } from '../options/mails/hand-over.ts';
 import { mustVerify } from '../options/links/address.ts';
 import { hasFactor } from '../options/second-factor/state.ts';
-import { checkCode, useCode } from '../second-factor/factor.ts';
-import type { Source } from '../source.ts';
-import type { StoredUser } from '../users/items.ts';
+import { checkCode, useCode } from '../options/second-factor/factor.ts';
+import type { Source } from '../ground/source.ts';
+import type { StoredUser } from '../users/item.ts';
 
 /** A login that is refused after a password or an ID token was checked. */
 export class Refused extends Error {

@@ -2,10 +2,10 @@
  * Who may do what (functions/README.md, Callers): the one table that contracts name rows of, and that flows
  * ask again where it depends on the user who is asked for.
  */
-import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
+import { DomainError } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
 import type { Role } from '../users/user.ts';
-import type { Fields } from '../validation.ts';
+import type { Fields } from '../ground/validation.ts';
 
 /** Who asks. */
 export interface Asking {

@@ -8,13 +8,13 @@ import {
   sessionEnd,
   standingOf,
   type Tokens,
-} from '../auth/session-tokens.ts';
-import { issueToken } from '../auth/token.ts';
+} from '../options/sessions/session-tokens.ts';
+import { issueToken } from '../keys/token.ts';
 import { untilWritten } from '../dynamodb/client.ts';
-import { DomainError } from '../errors.ts';
-import { logWarning, refreshTokenReused } from '../log.ts';
-import type { Source } from '../source.ts';
-import { endSession, openSession, readSessions, writeSession } from '../users/sessions.ts';
+import { DomainError } from '../ground/errors.ts';
+import { logWarning, refreshTokenReused } from '../ground/log.ts';
+import type { Source } from '../ground/source.ts';
+import { endSession, openSession, readSessions, writeSession } from '../options/sessions/sessions.ts';
 
 /** The entry of a refresh that fails. */
 const failureOf = ({ userId }: RefreshToken, reason: string, source: Source) =>

@@ -1,15 +1,15 @@
 /** How users register, and how others create them (functions/README.md, Callers). */
 import { audited } from '../audit/record.ts';
-import { countRegistration } from '../auth/counters.ts';
-import { prepareFirstSession, type Tokens } from '../auth/session-tokens.ts';
-import type { Claims } from '../auth/token.ts';
-import { logAdminMade } from '../log.ts';
-import { remindToVerify, tellHolder } from '../mail/hand-over.ts';
+import { countRegistration } from '../options/protection/counters.ts';
+import { prepareFirstSession, type Tokens } from '../options/sessions/session-tokens.ts';
+import type { Claims } from '../keys/token.ts';
+import { logAdminMade } from '../ground/log.ts';
+import { remindToVerify, tellHolder } from '../options/mails/hand-over.ts';
 import { mustVerify, verifiedAs } from '../options/links/address.ts';
-import { config, hidesAccounts } from '../settings.ts';
-import type { Source } from '../source.ts';
+import { config, hidesAccounts } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
 import type { NewUser } from '../users/fields.ts';
-import type { StoredUser } from '../users/items.ts';
+import type { StoredUser } from '../users/item.ts';
 import { insertIfFree, insertUser, prepareUser } from '../users/store.ts';
 import { creationDetails, type Role } from '../users/user.ts';
 import { requireAdmin } from '../users/write.ts';

@@ -1,8 +1,8 @@
 /** What responses show of a user (functions/README.md, Responses). */
 import { isWaiting, verifiedAs } from '../options/links/address.ts';
 import { factorStanding } from '../options/second-factor/state.ts';
-import { config, hasIdentities, hasSecondFactors } from '../settings.ts';
-import type { ListedUser, StoredIdentity, StoredUser } from '../users/items.ts';
+import { config, hasIdentities, hasSecondFactors } from '../ground/settings.ts';
+import type { ListedUser, StoredIdentity, StoredUser } from '../users/item.ts';
 import type { User } from '../users/user.ts';
 
 /**

@@ -1,12 +1,12 @@
 /** How a mailed link verifies an address (functions/README.md, Verified addresses). */
 import { audited } from '../audit/record.ts';
 import { untilWritten } from '../dynamodb/client.ts';
-import { missingField } from '../errors.ts';
-import { readLink, useLink } from '../links/link.ts';
-import { notifyOfChange } from '../mail/hand-over.ts';
+import { missingField } from '../ground/errors.ts';
+import { readLink, useLink } from '../options/links/link.ts';
+import { notifyOfChange } from '../options/mails/hand-over.ts';
 import { movedTo } from '../options/links/address.ts';
-import type { Source } from '../source.ts';
-import { endedSessions } from '../users/sessions.ts';
+import type { Source } from '../ground/source.ts';
+import { endedSessions } from '../options/sessions/sessions.ts';
 import { changeDetails } from '../users/user.ts';
 import { merged, writeUser } from '../users/write.ts';
 import { type Confirmation, confirmPassword, hasPassword } from './confirmation.ts';

@@ -2,8 +2,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Page, type PageRequest, readPage } from '../dynamodb/page.ts';
 import { auditIndexes, type IndexDefinition } from '../dynamodb/tables.ts';
-import { config } from '../settings.ts';
-import { oneSpelling } from '../source.ts';
+import { config } from '../ground/settings.ts';
+import { oneSpelling } from '../ground/source.ts';
 import type { Action, AuditEntry } from './entry.ts';
 import { shards } from './record.ts';
 

@@ -3,10 +3,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
-import { describeFault, logError } from '../log.ts';
-import { config } from '../settings.ts';
-import type { Source } from '../source.ts';
-import { hour, patiently, seconds } from '../time.ts';
+import { describeFault, logError } from '../ground/log.ts';
+import { config } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
+import { hour, patiently, seconds } from '../ground/time.ts';
 import type { AuditFilter } from './query.ts';
 import { record } from './record.ts';
 

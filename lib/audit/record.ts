@@ -3,10 +3,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { sendIf } from '../dynamodb/client.ts';
 import { auditTable, createdAtKey } from '../dynamodb/tables.ts';
-import { DomainError, faultName } from '../errors.ts';
-import { entryNotWritten, logError } from '../log.ts';
-import { config } from '../settings.ts';
-import { day, patiently, seconds } from '../time.ts';
+import { DomainError, faultName } from '../ground/errors.ts';
+import { entryNotWritten, logError } from '../ground/log.ts';
+import { config } from '../ground/settings.ts';
+import { day, patiently, seconds } from '../ground/time.ts';
 import { type AuditEntry, type AuditedAction, makeAuditId, makeEntry } from './entry.ts';
 
 /** Partitions over which a key that many writes share is spread: 1,000 writes a second each. */

@@ -1,6 +1,6 @@
 /** How long entries stay in the table. */
-import { leastRetention } from '../settings.ts';
-import { dayInMilliseconds } from '../time.ts';
+import { leastRetention } from '../ground/settings.ts';
+import { dayInMilliseconds } from '../ground/time.ts';
 
 /**
  * Whether DynamoDB may have deleted an entry by then. A time to live that is shorter than the

@@ -1,5 +1,5 @@
 /** The components of the OpenAPI document, which several operations share. */
-import type { ServiceValues } from '../settings.ts';
+import type { ServiceValues } from '../ground/settings.ts';
 import type { Endpoint } from './contract.ts';
 import { sharedExamples } from './error-examples.ts';
 import { codesOf, errorMeanings, fieldFaultMeanings, gatewayResponses } from './errors.ts';

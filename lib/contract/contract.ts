@@ -1,8 +1,8 @@
 /** The contract of an endpoint, which its handler, the stack and the OpenAPI document share. */
 import * as v from 'valibot';
 import type { Operation } from '../accounts/policy.ts';
-import type { ErrorCode, StorageFault } from '../errors.ts';
-import type { ServiceValues } from '../settings.ts';
+import type { ErrorCode, StorageFault } from '../ground/errors.ts';
+import type { ServiceValues } from '../ground/settings.ts';
 import type { Role } from '../users/user.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';

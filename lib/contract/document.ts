@@ -1,5 +1,5 @@
 import type { Operation } from '../accounts/policy.ts';
-import type { ServiceValues } from '../settings.ts';
+import type { ServiceValues } from '../ground/settings.ts';
 import { components, pathParameter } from './components.ts';
 import {
   type Contract,

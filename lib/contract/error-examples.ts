@@ -5,7 +5,7 @@ import {
   type FieldFault,
   httpErrors,
   problemOfField,
-} from '../errors.ts';
+} from '../ground/errors.ts';
 import type { Contract, Description } from './contract.ts';
 
 type Json = Readonly<Record<string, unknown>>;

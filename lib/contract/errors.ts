@@ -1,5 +1,5 @@
-import { type ErrorCode, errorCodes, type FieldFaultCode, httpErrors } from '../errors.ts';
-import type { ServiceValues } from '../settings.ts';
+import { type ErrorCode, errorCodes, type FieldFaultCode, httpErrors } from '../ground/errors.ts';
+import type { ServiceValues } from '../ground/settings.ts';
 import type { Contract, Description, Endpoint } from './contract.ts';
 import { type ErrorForm, exampleName, ownExample } from './error-examples.ts';
 import { type Json, ref, responseHeaders } from './json-schema.ts';

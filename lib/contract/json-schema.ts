@@ -1,6 +1,6 @@
 import { type ConversionConfig, type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import type { Keywords } from '../validation.ts';
+import type { Keywords } from '../ground/validation.ts';
 
 /** A part of the document, as JSON. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export const usedComponents = <Components extends Readonly<Record<string, Json>>
   return Object.fromEntries(kept);
 };
 
-/** Adds the JSON Schema keywords of a rule (see `rule` in lib/validation.ts); leaves names out. */
+/** Adds the JSON Schema keywords of a rule (see `rule` in lib/ground/validation.ts); leaves names out. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({
   valibotAction,
   jsonSchema,

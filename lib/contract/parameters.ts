@@ -1,7 +1,7 @@
 /** Query parameters that several endpoints take, each a schema from text to value. */
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { rule } from '../validation.ts';
+import { rule } from '../ground/validation.ts';
 
 /** The most entries in a JSON page, and the default. */
 export const maxLimit = 100;

@@ -1,7 +1,7 @@
 /** Schemas that several contracts share. */
 import * as v from 'valibot';
-import type { ErrorCode } from '../errors.ts';
-import { hasIdentities, hasSecondFactors, type ServiceValues } from '../settings.ts';
+import type { ErrorCode } from '../ground/errors.ts';
+import { hasIdentities, hasSecondFactors, type ServiceValues } from '../ground/settings.ts';
 import { filledText, knownPassword, optionalCode } from '../users/fields.ts';
 import { named, type Success } from './contract.ts';
 

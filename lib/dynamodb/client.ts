@@ -19,8 +19,8 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { Command } from '@smithy/types';
-import { DomainError, type ErrorCode, namedError } from '../errors.ts';
-import { patiently } from '../time.ts';
+import { DomainError, type ErrorCode, namedError } from '../ground/errors.ts';
+import { patiently } from '../ground/time.ts';
 
 /** Milliseconds that one request to DynamoDB may take on AWS, and one call with its retries. */
 const requestTime = 1000;

@@ -1,14 +1,14 @@
 /** Endpoints for callers with a token: the token is checked (401) before what the caller may do (403). */
 import { type Asking, requireAllowed } from '../accounts/policy.ts';
-import { belongingOf, verifyToken } from '../auth/token.ts';
+import { belongingOf, verifyToken } from '../keys/token.ts';
 import type { Contract } from '../contract/contract.ts';
-import { DomainError, type ErrorCode } from '../errors.ts';
+import { DomainError, type ErrorCode } from '../ground/errors.ts';
 import { roleInForce } from '../options/second-factor/state.ts';
-import { config, hasSessions } from '../settings.ts';
-import { findBearer } from '../users/bearer.ts';
-import type { StoredUser } from '../users/items.ts';
+import { config, hasSessions } from '../ground/settings.ts';
+import { findBearer } from '../options/sessions/bearer.ts';
+import type { StoredUser } from '../users/item.ts';
 import { findStoredUser } from '../users/store.ts';
-import type { Fields } from '../validation.ts';
+import type { Fields } from '../ground/validation.ts';
 import { endpoint } from './endpoint.ts';
 import type {
   ApiResponse,

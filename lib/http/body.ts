@@ -1,7 +1,7 @@
 /** What stands before and behind the parser of JSON bodies (functions/README.md, Order of checks). */
 import httpJsonBodyParser from '@middy/http-json-body-parser';
-import { DomainError } from '../errors.ts';
-import type { Fields } from '../validation.ts';
+import { DomainError } from '../ground/errors.ts';
+import type { Fields } from '../ground/validation.ts';
 import type { IncomingEvent, Middleware } from './request.ts';
 
 /** The middlewares that make an object of the body of a request. */

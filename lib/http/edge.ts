@@ -4,9 +4,9 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import { DomainError, namedError } from '../errors.ts';
+import { DomainError, namedError } from '../ground/errors.ts';
 import { cached } from '../keys/cache.ts';
-import { readSecretValue } from '../signed-request.ts';
+import { readSecretValue } from '../keys/signed-request.ts';
 import type { IncomingEvent, Middleware } from './request.ts';
 
 const originHeader = 'x-origin-verify';

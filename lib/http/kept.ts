@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
+import { DomainError } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
 import { type ApiRequest, type ApiResponse, accepts } from './request.ts';
 
 /**

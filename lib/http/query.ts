@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type SigningKey, signingKeys } from '../auth/signing-secret.ts';
+import { type SigningKey, signingKeys } from '../keys/signing-secret.ts';
 import { maxLimit } from '../contract/parameters.ts';
-import { invalidParameter } from '../errors.ts';
+import { invalidParameter } from '../ground/errors.ts';
 import type { ApiRequest } from './request.ts';
 
 /** The signed text begins with it, so that no signature for another purpose is valid for a cursor. */

@@ -3,11 +3,11 @@
 import type { MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type * as v from 'valibot';
-import type { Claims } from '../auth/token.ts';
+import type { Claims } from '../keys/token.ts';
 import type { Contract } from '../contract/contract.ts';
-import { languages } from '../settings.ts';
-import type { Source } from '../source.ts';
-import type { Bearer } from '../users/bearer.ts';
+import { languages } from '../ground/settings.ts';
+import type { Source } from '../ground/source.ts';
+import type { Bearer } from '../options/sessions/bearer.ts';
 import type { Role } from '../users/user.ts';
 
 /** The gateway's event (payload format 2.0) while the middlewares run. */

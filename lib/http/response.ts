@@ -7,8 +7,8 @@ import {
   httpErrors,
   problemOfField,
   type StorageFault,
-} from '../errors.ts';
-import { describeFault, logError } from '../log.ts';
+} from '../ground/errors.ts';
+import { describeFault, logError } from '../ground/log.ts';
 import { type ApiResponse, accepts, type Middleware } from './request.ts';
 
 /**
@@ -119,7 +119,7 @@ const problem = ({ code, faults, retryAfter }: DomainError, title: string, fault
 });
 
 /**
- * Turns an error into an HTTP error by the table in lib/errors.ts, and logs faults (but not
+ * Turns an error into an HTTP error by the table in lib/ground/errors.ts, and logs faults (but not
  * refusals, whose cause is the caller's input).
  */
 export const mapErrors = ({

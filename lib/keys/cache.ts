@@ -1,5 +1,5 @@
 /** Keeps keys and secrets in memory, which somebody may replace at any time. */
-import { describeFault, logError } from '../log.ts';
+import { describeFault, logError } from '../ground/log.ts';
 
 /** Milliseconds between two attempts to read, however many requests lack what is kept. */
 const askingInterval = 60_000;

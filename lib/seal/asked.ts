@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeleteCommand, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { send, sendIf } from '../dynamodb/client.ts';
-import { config } from '../settings.ts';
+import { config } from '../ground/settings.ts';
 
 const key = { pk: 'audit-seal-check' };
 

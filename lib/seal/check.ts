@@ -1,7 +1,7 @@
 /** A run of the sealer: it seals, and checks the newest two days and a part of what is older. */
-import { namedError } from '../errors.ts';
-import { auditTrailBroken, describeFault, logError } from '../log.ts';
-import { dayInMilliseconds } from '../time.ts';
+import { namedError } from '../ground/errors.ts';
+import { auditTrailBroken, describeFault, logError } from '../ground/log.ts';
+import { dayInMilliseconds } from '../ground/time.ts';
 import { ahead, BrokenTrail, listFiles, readHeaderOf } from './archive.ts';
 import type { Finding, Verified } from './finding.ts';
 import {

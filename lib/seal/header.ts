@@ -1,7 +1,7 @@
 /** The signed header of a file of the archive: its form, names and times (lib/seal/README.md, Headers). */
 import { type KeyObject, verify } from 'node:crypto';
 import * as v from 'valibot';
-import { dayInMilliseconds } from '../time.ts';
+import { dayInMilliseconds } from '../ground/time.ts';
 import { type Item, isTime, sha256, timeIn } from './line.ts';
 
 const time = v.pipe(

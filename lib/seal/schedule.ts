@@ -1,5 +1,5 @@
 /** When the sealer checks, and whether its last check is recent enough (lib/seal/README.md, Checks). */
-import { dayInMilliseconds, hour } from '../time.ts';
+import { dayInMilliseconds, hour } from '../ground/time.ts';
 import { dueBefore } from './finding.ts';
 import type { Check } from './header.ts';
 

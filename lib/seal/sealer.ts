@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { namedError } from '../errors.ts';
+import { namedError } from '../ground/errors.ts';
 import { type Archive, memberOf, readHeaderOf, readLines } from './archive.ts';
 import {
   type Check,

@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { send } from '../dynamodb/client.ts';
-import { config } from '../settings.ts';
+import { config } from '../ground/settings.ts';
 import { isSigned, readHeader, type SignedHeader } from './header.ts';
 
 const key = { pk: 'audit-seal' };

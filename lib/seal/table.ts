@@ -8,7 +8,7 @@ import {
 import { shards } from '../audit/record.ts';
 import { readItems, type StoredItem, send } from '../dynamodb/client.ts';
 import { auditIndexes } from '../dynamodb/tables.ts';
-import { config } from '../settings.ts';
+import { config } from '../ground/settings.ts';
 import { type Item, keyOf } from './line.ts';
 
 /** The audit table, as the seal reads it. */

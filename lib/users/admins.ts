@@ -1,7 +1,7 @@
 /** Who counts as an admin: users who have the role and are not suspended. */
 import type { Step } from '../dynamodb/client.ts';
-import { DomainError, type ErrorCode } from '../errors.ts';
-import type { ListedUser } from './items.ts';
+import { DomainError, type ErrorCode } from '../ground/errors.ts';
+import type { ListedUser } from './item.ts';
 import { listUsers } from './list.ts';
 import { requireAdmin } from './write.ts';
 

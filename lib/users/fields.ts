@@ -1,8 +1,8 @@
 /** The fields of users in bodies, each with its rule (functions/README.md, Input). */
 import * as v from 'valibot';
-import { invalidField } from '../errors.ts';
-import { config, hasIdentities } from '../settings.ts';
-import { atLeast, atMost, oneOf, rule, text, validate } from '../validation.ts';
+import { invalidField } from '../ground/errors.ts';
+import { config, hasIdentities } from '../ground/settings.ts';
+import { atLeast, atMost, oneOf, rule, text, validate } from '../ground/validation.ts';
 import { isAddress, isVerifiable, type Role, roles, uniqueness } from './user.ts';
 
 /** Ranges of a pattern in the document: not every reader of JSON Schema supports `\p{}`. */

@@ -1,7 +1,7 @@
 import { readPage } from '../dynamodb/page.ts';
 import { usersIndexes } from '../dynamodb/tables.ts';
-import { config } from '../settings.ts';
-import { adminListing, type ListedUser, listing } from './items.ts';
+import { config } from '../ground/settings.ts';
+import { adminListing, type ListedUser, listing } from './item.ts';
 import { searchable, type User } from './user.ts';
 
 /** Makes the check of whether the name or the address of a user has a part, in any letter case. */

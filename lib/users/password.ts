@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { compare, hash } from 'bcryptjs';
-import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
+import { DomainError } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
 
 /**
  * Marks a hash whose input was reduced first: bcrypt of the base64 of the password's SHA-256. A

@@ -1,9 +1,9 @@
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { type Step, send, transact } from '../dynamodb/client.ts';
 import { createdAtKey } from '../dynamodb/tables.ts';
-import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
-import { seconds } from '../time.ts';
+import { DomainError } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
+import { seconds } from '../ground/time.ts';
 import type { NewUser } from './fields.ts';
 import {
   adminListing,
@@ -14,7 +14,7 @@ import {
   type StoredUser,
   userKey,
   wantedEmailKey,
-} from './items.ts';
+} from './item.ts';
 import { hashPassword, unmatchableHash } from './password.ts';
 import { emailKey, type Role } from './user.ts';
 

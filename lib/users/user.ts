@@ -1,7 +1,7 @@
 /** A user, its id and address, and what audit entries say of it (functions/README.md). */
 import { domainToASCII } from 'node:url';
-import { DomainError } from '../errors.ts';
-import { config } from '../settings.ts';
+import { DomainError } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
 
 export const roles = ['user', 'admin'] as const;
 export type Role = (typeof roles)[number];

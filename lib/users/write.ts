@@ -4,9 +4,9 @@
  * was read. If the response to a write was lost, the write is recognised by its version.
  */
 import { Overtaken, type Step, transact, untilWritten, updateOnce } from '../dynamodb/client.ts';
-import type { ErrorCode } from '../errors.ts';
-import { config } from '../settings.ts';
-import { adminListing, emailItemKey, newVersion, type StoredUser, userKey } from './items.ts';
+import type { ErrorCode } from '../ground/errors.ts';
+import { config } from '../ground/settings.ts';
+import { adminListing, emailItemKey, newVersion, type StoredUser, userKey } from './item.ts';
 import { readUser } from './store.ts';
 import { emailKey } from './user.ts';
 

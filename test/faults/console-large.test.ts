@@ -3,7 +3,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { toItem } from '../../lib/audit/record.ts';
-import { emailItemKey } from '../../lib/users/items.ts';
+import { emailItemKey } from '../../lib/users/item.ts';
 import { userItem } from '../../lib/users/store.ts';
 import { browserForThisFile } from '../browser/browser.ts';
 import { openConsole } from '../browser/console.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { makeEntry } from '../../lib/audit/entry.ts';
 import { writeEntry } from '../../lib/audit/record.ts';
-import { faultName } from '../../lib/errors.ts';
+import { faultName } from '../../lib/ground/errors.ts';
 import { bucketArchive, kmsSigner } from '../../lib/seal/aws.ts';
 import { runSealer } from '../../lib/seal/check.ts';
 import { auditEntries } from '../../lib/seal/table.ts';

@@ -4,7 +4,7 @@ import * as resets from '../../functions/password-resets/contract.ts';
 import * as users from '../../functions/users/contract.ts';
 import * as v1 from '../../functions/v1-users/contract.ts';
 import type { Contract } from '../../lib/contract/contract.ts';
-import type { DomainError } from '../../lib/errors.ts';
+import type { DomainError } from '../../lib/ground/errors.ts';
 import { checkBody } from '../../lib/http/endpoint.ts';
 import { type Role, roles } from '../../lib/users/user.ts';
 

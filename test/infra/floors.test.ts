@@ -22,15 +22,15 @@ const definitions = [
   'functions/contracts.ts',
   'lib/contract/contract.ts',
   'lib/dynamodb/tables.ts',
-  'lib/log.ts',
-  'lib/settings.ts',
+  'lib/ground/log.ts',
+  'lib/ground/settings.ts',
 ];
 
 /** What each room may import besides its own files: rooms, or single files. */
 const floors: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(lib.map((room, floor) => [room, lib.slice(0, floor)])),
   // Nonces are signed by the secret that signs tokens.
-  'lib/identities': ['lib', 'lib/keys', 'lib/dynamodb', 'lib/users', 'lib/auth/signing-secret.ts'],
+  'lib/identities': ['lib', 'lib/keys', 'lib/dynamodb', 'lib/users', 'lib/keys/signing-secret.ts'],
   'lib/seal': ['lib', 'lib/dynamodb', 'lib/audit'],
   functions: [...lib, 'functions/audit-seal/contract.ts'],
   'functions/audit-seal': [...lib, 'lib/seal'],
@@ -107,14 +107,14 @@ describe('Imports lead only down', () => {
     ['lib/contract/errors.ts', '../http/endpoint.ts', '../users/user.ts'],
     ['lib/links/reset.ts', '../contract/contract.ts', '../auth/counters.ts'],
     ['lib/auth/log-in.ts', '../links/reset.ts', '../second-factor/factor.ts'],
-    ['lib/second-factor/factor.ts', '../auth/token.ts', '../users/store.ts'],
-    ['lib/mail/hand-over.ts', '../auth/token.ts', '../users/items.ts'],
+    ['lib/options/second-factor/factor.ts', '../auth/token.ts', '../users/store.ts'],
+    ['lib/options/mails/hand-over.ts', '../auth/token.ts', '../users/items.ts'],
     ['lib/users/store.ts', '../second-factor/factor.ts', '../dynamodb/client.ts'],
     ['lib/audit/record.ts', '../users/store.ts', '../dynamodb/client.ts'],
     ['lib/audit/record.ts', '../seal/header.ts', '../dynamodb/page.ts'],
     ['lib/seal/table.ts', '../users/store.ts', '../audit/record.ts'],
     ['lib/dynamodb/client.ts', '../audit/record.ts', '../errors.ts'],
-    ['lib/time.ts', './dynamodb/client.ts', './errors.ts'],
+    ['lib/ground/time.ts', './dynamodb/client.ts', './errors.ts'],
     ['infra/stack/table.ts', '../../lib/users/store.ts', '../../lib/dynamodb/tables.ts'],
     ['infra/stack/audit-seal.ts', '../../lib/seal/header.ts', '../../lib/settings.ts'],
     ['infra/app.ts', './local/serve.ts', './stack/service-stack.ts'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { corsOrigins, faultsIn, originsIn } from '../../infra/settings.ts';
-import { serviceSettings, valuesIn } from '../../lib/settings.ts';
+import { serviceSettings, valuesIn } from '../../lib/ground/settings.ts';
 
 describe('The settings of a whole service', () => {
   const [MAIL_FROM, RESET_URL] = ['accounts@example.com', 'https://app.example.com/reset'];

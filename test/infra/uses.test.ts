@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { functionsInForce, mailFunction, type TablePermission } from '../../infra/uses.ts';
-import { configFrom } from '../../lib/settings.ts';
+import { configFrom } from '../../lib/ground/settings.ts';
 import { entriesOf, outcome, serviceForThisFile, uniqueAgent } from '../support/acceptance.ts';
 import { everySetting } from '../support/every-setting.ts';
 import {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { refreshTokenReused } from '../../lib/log.ts';
+import { refreshTokenReused } from '../../lib/ground/log.ts';
 import { outcome, refusal } from '../support/acceptance.ts';
 import { type Account, type ApiAnswer, logIn, register, uniqueEmail } from '../support/client.ts';
 import { sessionIn } from '../support/examples.ts';

@@ -1,6 +1,6 @@
 /** What holds of every response, whatever was asked (functions/README.md, Responses). */
 import { expect } from 'vitest';
-import { httpErrors } from '../../lib/errors.ts';
+import { httpErrors } from '../../lib/ground/errors.ts';
 import type { Answer } from './handlers.ts';
 
 const fixedMessages = new Set(Object.values(httpErrors).map(({ message }) => message));

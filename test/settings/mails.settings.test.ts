@@ -1,6 +1,6 @@
 /**
  * The limits of mails, for each way to have something mailed and each route that does so: the ways are
- * what lib/mail/hand-over.ts exports, and the routes are those of functions that may invoke the one that
+ * what lib/options/mails/hand-over.ts exports, and the routes are those of functions that may invoke the one that
  * mails. Whoever adds one of either adds a row.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -8,16 +8,16 @@ import { resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { handler as sendMail } from '../../functions/background/send-mail.ts';
 import { type FunctionDefinition, functions } from '../../infra/uses.ts';
-import { beginSession } from '../../lib/auth/session-tokens.ts';
-import { belongingOf } from '../../lib/auth/token.ts';
+import { beginSession } from '../../lib/options/sessions/session-tokens.ts';
+import { belongingOf } from '../../lib/keys/token.ts';
 import type { Handler } from '../../lib/http/request.ts';
-import { makeNonce } from '../../lib/identities/nonce.ts';
-import { makeLinkToken, resetLink } from '../../lib/links/link.ts';
-import * as ways from '../../lib/mail/hand-over.ts';
+import { makeNonce } from '../../lib/keys/nonce.ts';
+import { makeLinkToken, resetLink } from '../../lib/options/links/link.ts';
+import * as ways from '../../lib/options/mails/hand-over.ts';
 import { waitingFor } from '../../lib/options/links/address.ts';
-import { findBearer } from '../../lib/users/bearer.ts';
-import { linking, makeIdentity } from '../../lib/users/identities.ts';
-import type { StoredUser } from '../../lib/users/items.ts';
+import { findBearer } from '../../lib/options/sessions/bearer.ts';
+import { linking, makeIdentity } from '../../lib/options/identities/identities.ts';
+import type { StoredUser } from '../../lib/users/item.ts';
 import { hashPassword } from '../../lib/users/password.ts';
 import { allocateUserId, findUserByEmail, insertUser, readUser } from '../../lib/users/store.ts';
 import { writeUser } from '../../lib/users/write.ts';

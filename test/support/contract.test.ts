@@ -1,7 +1,7 @@
 /** What holds every response of the tests against the document: test/support/contract.ts. */
 import { describe, expect, it } from 'vitest';
 import { documentFor } from '../../functions/docs/document.ts';
-import { configFrom } from '../../lib/settings.ts';
+import { configFrom } from '../../lib/ground/settings.ts';
 import { checkAgainst, type Exchange } from './contract.ts';
 
 const document = documentFor(configFrom({}), '/');

@@ -3,7 +3,7 @@ import { type Ajv2020, Ajv2020 as Validator } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { documentFor } from '../../functions/docs/document.ts';
 import type { OpenApiDocument } from '../../lib/contract/document.ts';
-import { configFrom } from '../../lib/settings.ts';
+import { configFrom } from '../../lib/ground/settings.ts';
 
 /** A response, and what was asked. */
 export interface Exchange {

@@ -13,9 +13,9 @@ import { endpoints as all } from '../../functions/contracts.ts';
 import { staticFilesFolder } from '../../infra/static-files.ts';
 import { type FunctionDefinition, functions, functionsInForce } from '../../infra/uses.ts';
 import type { Endpoint, HttpMethod } from '../../lib/contract/contract.ts';
-import type { StorageFault } from '../../lib/errors.ts';
+import type { StorageFault } from '../../lib/ground/errors.ts';
 import type { LinkKind } from '../../lib/options/links/item.ts';
-import { configFrom, hasSessions } from '../../lib/settings.ts';
+import { configFrom, hasSessions } from '../../lib/ground/settings.ts';
 import {
   type Account,
   type ApiAnswer,

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, type MockInstance, vi } from 'vitest';
-import type { MailMessage } from '../../lib/mail/hand-over.ts';
+import type { MailMessage } from '../../lib/options/mails/hand-over.ts';
 import { type AcceptanceService, serviceForThisFile } from './acceptance.ts';
 import { startLoopback } from './loopback.ts';
 import { type OwnTables, proxiedTablesForThisFile } from './own-tables.ts';

@@ -1,6 +1,6 @@
 /** Users of one file's own tables, and the items of their links. */
 import { inject } from 'vitest';
-import type { StoredUser } from '../../lib/users/items.ts';
+import type { StoredUser } from '../../lib/users/item.ts';
 import { insertUser } from '../../lib/users/store.ts';
 import { useOwnTables } from './own-tables.ts';
 import { scan } from './stored-items.ts';

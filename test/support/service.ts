@@ -46,7 +46,7 @@ const withinThisProcess = async (
   try {
     const { startService } = await import('../../infra/local/service.ts');
     const { readLocalSettings } = await import('../../infra/local/settings.ts');
-    const { config } = await import('../../lib/settings.ts');
+    const { config } = await import('../../lib/ground/settings.ts');
     const { url, stop } = await startService(readLocalSettings(process.env));
     Object.defineProperties(config, Object.getOwnPropertyDescriptors({ ...config }));
     return {

@@ -1,4 +1,4 @@
-import { config } from '../../../lib/settings.ts';
+import { config } from '../../../lib/ground/settings.ts';
 import { parseEmail, parseName, parsePassword } from '../../../lib/users/fields.ts';
 import { findUserByEmail } from '../../../lib/users/store.ts';
 import { adminChange } from '../../local/admin.ts';

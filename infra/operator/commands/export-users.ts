@@ -1,8 +1,8 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { shownUser } from '../../../lib/accounts/shown.ts';
 import { send } from '../../../lib/dynamodb/client.ts';
-import { config } from '../../../lib/settings.ts';
-import type { StoredUser } from '../../../lib/users/items.ts';
+import { config } from '../../../lib/ground/settings.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
 import { isUnmatchable } from '../../../lib/users/password.ts';
 import { type Operator, recordIntention } from '../audit.ts';
 import type { Command, Run } from '../command.ts';

@@ -1,4 +1,4 @@
-import { faultName } from '../../../lib/errors.ts';
+import { faultName } from '../../../lib/ground/errors.ts';
 import { emailKey } from '../../../lib/users/user.ts';
 import { describeFault, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type AuditEntry, actions, results } from '../../../lib/audit/entry.ts';
 import { writeEntry } from '../../../lib/audit/record.ts';
-import { entryNotWritten } from '../../../lib/log.ts';
+import { entryNotWritten } from '../../../lib/ground/log.ts';
 import { isTime } from '../../../lib/seal/line.ts';
 import { type Operator, recordIntention, recordOperation } from '../audit.ts';
 import type { Command, Run } from '../command.ts';

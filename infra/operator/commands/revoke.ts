@@ -1,5 +1,5 @@
-import { config, hasSessions } from '../../../lib/settings.ts';
-import { endSessions } from '../../../lib/users/sessions.ts';
+import { config, hasSessions } from '../../../lib/ground/settings.ts';
+import { endSessions } from '../../../lib/options/sessions/sessions.ts';
 import { recordChange, recordIntention } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';
 import { Failure } from '../failure.ts';

@@ -1,6 +1,6 @@
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { readSecret, type SecretVersion } from '../../../lib/auth/secret-source.ts';
-import { activationDelay, retirementDelay } from '../../../lib/auth/signing-secret.ts';
+import { readSecret, type SecretVersion } from '../../../lib/keys/secret-source.ts';
+import { activationDelay, retirementDelay } from '../../../lib/keys/signing-secret.ts';
 import { writePrivately } from '../../local/folder.ts';
 import { makeSecretVersion } from '../../local/settings.ts';
 import { recordChange } from '../audit.ts';

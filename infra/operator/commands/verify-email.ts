@@ -1,5 +1,5 @@
-import { DomainError } from '../../../lib/errors.ts';
-import { config } from '../../../lib/settings.ts';
+import { DomainError } from '../../../lib/ground/errors.ts';
+import { config } from '../../../lib/ground/settings.ts';
 import { rewriteUser, writeUser } from '../../../lib/users/write.ts';
 import { recordChange } from '../audit.ts';
 import { type Command, type Run, requireUser } from '../command.ts';

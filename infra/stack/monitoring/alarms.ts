@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { tables as tableDefinitions } from '../../../lib/dynamodb/tables.ts';
-import { entryNotWritten, noticeNotHandedOver } from '../../../lib/log.ts';
+import { entryNotWritten, noticeNotHandedOver } from '../../../lib/ground/log.ts';
 import type { Tables } from '../table.ts';
 import type { AlarmTopics } from './alarm-topic.ts';
 import {

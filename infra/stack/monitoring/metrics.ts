@@ -10,7 +10,7 @@ import {
   entryNotWritten,
   noticeNotHandedOver,
   refreshTokenReused,
-} from '../../../lib/log.ts';
+} from '../../../lib/ground/log.ts';
 import type { Use } from '../../uses.ts';
 import type { AuditEvents } from '../audit-events.ts';
 import type { ServiceFunction } from '../function.ts';

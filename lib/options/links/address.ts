@@ -3,9 +3,9 @@
  * another address changes.
  */
 import { randomUUID } from 'node:crypto';
-import { config } from '../../settings.ts';
-import { seconds } from '../../time.ts';
-import type { StoredUser } from '../../users/items.ts';
+import { config } from '../../ground/settings.ts';
+import { seconds } from '../../ground/time.ts';
+import type { StoredUser } from '../../users/item.ts';
 import type { User } from '../../users/user.ts';
 import { type Change, type Fields, takeEmail } from '../../users/write.ts';
 import { linkLifetime, voidLink } from './item.ts';

@@ -1,7 +1,7 @@
 /** The item of a user's newest link of a kind. */
-import { config } from '../../settings.ts';
-import { hour, seconds } from '../../time.ts';
-import type { ItemKey } from '../../users/items.ts';
+import { config } from '../../ground/settings.ts';
+import { hour, seconds } from '../../ground/time.ts';
+import type { ItemKey } from '../../users/item.ts';
 
 /** The purpose of a mailed link: to set a password, or to verify an address. */
 export type LinkKind = 'reset' | 'address';

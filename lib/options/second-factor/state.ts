@@ -1,6 +1,6 @@
 /** What a user's item says of a second factor (functions/README.md, Second factor). */
-import { config } from '../../settings.ts';
-import type { StoredUser } from '../../users/items.ts';
+import { config } from '../../ground/settings.ts';
+import type { StoredUser } from '../../users/item.ts';
 import type { Role } from '../../users/user.ts';
 
 /** Whether a user logs in with a code. Never while SECOND_FACTOR is off. */

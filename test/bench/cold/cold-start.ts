@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import type { MailMessage } from '../../../lib/mail/hand-over.ts';
+import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
 
 const invoke = fileURLToPath(new URL('invoke.ts', import.meta.url));
 

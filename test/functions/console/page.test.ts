@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../../functions/console/page.ts';
-import { configFrom } from '../../../lib/settings.ts';
+import { configFrom } from '../../../lib/ground/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { mailSettings } from '../../support/mailbox.ts';
 

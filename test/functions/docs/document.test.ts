@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { documentFor } from '../../../functions/docs/document.ts';
-import { configFrom } from '../../../lib/settings.ts';
+import { configFrom } from '../../../lib/ground/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 
 const { api } = await serviceForThisFile();

@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { renderPage } from '../../../functions/docs/page.ts';
-import { errorCodes } from '../../../lib/errors.ts';
-import { configFrom } from '../../../lib/settings.ts';
+import { errorCodes } from '../../../lib/ground/errors.ts';
+import { configFrom } from '../../../lib/ground/settings.ts';
 import { serviceForThisFile } from '../../support/acceptance.ts';
 import { everySetting } from '../../support/every-setting.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { doubtsAbout } from '../../../infra/local/unknown-settings.ts';
-import { serviceNames, variableOf } from '../../../lib/settings.ts';
+import { serviceNames, variableOf } from '../../../lib/ground/settings.ts';
 
 describe('An environment variable that is no setting', () => {
   it.each([

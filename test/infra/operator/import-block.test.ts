@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scanUsers } from '../../../infra/operator/commands/export-users.ts';
 import { findHolders, importMark } from '../../../infra/operator/import-block.ts';
-import type { StoredUser } from '../../../lib/users/items.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
 import { allocateUserId, insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';

@@ -10,7 +10,7 @@ import {
   type FunctionDefinition,
   functions,
 } from '../../../infra/uses.ts';
-import { configFrom } from '../../../lib/settings.ts';
+import { configFrom } from '../../../lib/ground/settings.ts';
 import { bundlesIn } from '../../bench/cold/bundle.ts';
 import { coldStart, credentials } from '../../bench/cold/cold-start.ts';
 import { type Deployment, deploy } from '../../bench/cold/deployment.ts';

@@ -8,7 +8,7 @@ import { afterAll } from 'vitest';
 import { readDeploymentSettings } from '../../../infra/deployment-settings.ts';
 import { ServiceStack } from '../../../infra/stack/service-stack.ts';
 import { type FunctionDefinition, functionsInForce } from '../../../infra/uses.ts';
-import { serviceNames, variableOf } from '../../../lib/settings.ts';
+import { serviceNames, variableOf } from '../../../lib/ground/settings.ts';
 import { everySetting } from '../../support/every-setting.ts';
 
 export const withoutBundling = { 'aws:cdk:bundling-stacks': [] };

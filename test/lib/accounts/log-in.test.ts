@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { logIn } from '../../../lib/accounts/log-in.ts';
-import type { StoredUser } from '../../../lib/users/items.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
 import { hashPassword } from '../../../lib/users/password.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { uniqueEmail } from '../../support/client.ts';

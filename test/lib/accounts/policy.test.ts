@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Asking, type Operation, requireAllowed } from '../../../lib/accounts/policy.ts';
-import type { DomainError } from '../../../lib/errors.ts';
+import type { DomainError } from '../../../lib/ground/errors.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { makeEntry } from '../../../lib/audit/entry.ts';
 import { audited, newWrite, record, writeEntry } from '../../../lib/audit/record.ts';
-import { DomainError } from '../../../lib/errors.ts';
+import { DomainError } from '../../../lib/ground/errors.ts';
 import { isoTimestamp } from '../../support/acceptance.ts';
 import { useOwnTables } from '../../support/own-tables.ts';
 import { faults, startProxy } from '../../support/proxy.ts';

@@ -5,7 +5,7 @@ import { documentFor } from '../../../functions/docs/document.ts';
 import { inForce } from '../../../lib/contract/contract.ts';
 import { fieldFaultMeanings } from '../../../lib/contract/errors.ts';
 import { collectSchemas } from '../../../lib/contract/json-schema.ts';
-import { configFrom } from '../../../lib/settings.ts';
+import { configFrom } from '../../../lib/ground/settings.ts';
 import { clientTypes } from '../../support/client-types.ts';
 import { codesIn, operationsOf, responsesOf } from '../../support/document.ts';
 import { everySetting } from '../../support/every-setting.ts';

@@ -14,7 +14,7 @@ import {
   send,
   transact,
 } from '../../../lib/dynamodb/client.ts';
-import { DomainError, faultName } from '../../../lib/errors.ts';
+import { DomainError, faultName } from '../../../lib/ground/errors.ts';
 import { proxiedTablesForThisFile } from '../../support/own-tables.ts';
 import { cancelFor, faults } from '../../support/proxy.ts';
 

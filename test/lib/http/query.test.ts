@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { issueToken } from '../../../lib/auth/token.ts';
+import { issueToken } from '../../../lib/keys/token.ts';
 import { decodeCursor, encodeCursor } from '../../../lib/http/query.ts';
 
 const secret = randomUUID();

@@ -3,7 +3,7 @@ import { PutCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type AuditEntry, makeEntry } from '../../../lib/audit/entry.ts';
 import { toItem, writeEntry } from '../../../lib/audit/record.ts';
-import { faultName } from '../../../lib/errors.ts';
+import { faultName } from '../../../lib/ground/errors.ts';
 import { type Item, lineOf } from '../../../lib/seal/line.ts';
 import { auditEntries } from '../../../lib/seal/table.ts';
 import { useOwnTables } from '../../support/own-tables.ts';

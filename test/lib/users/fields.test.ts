@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { documentFor } from '../../../functions/docs/document.ts';
-import { configFrom } from '../../../lib/settings.ts';
+import { configFrom } from '../../../lib/ground/settings.ts';
 import { parseEmail, parseName, parsePassword, textIfAny } from '../../../lib/users/fields.ts';
 import { parseUserId } from '../../../lib/users/user.ts';
 

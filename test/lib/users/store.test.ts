@@ -2,7 +2,7 @@ import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { shownUser } from '../../../lib/accounts/shown.ts';
 import { Overtaken } from '../../../lib/dynamodb/client.ts';
-import type { StoredUser } from '../../../lib/users/items.ts';
+import type { StoredUser } from '../../../lib/users/item.ts';
 import {
   allocateUserId,
   findStoredUser,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { handler } from '../../../functions/background/send-mail.ts';
-import { readLink } from '../../../lib/links/link.ts';
-import type { MailMessage } from '../../../lib/mail/hand-over.ts';
+import { readLink } from '../../../lib/options/links/link.ts';
+import type { MailMessage } from '../../../lib/options/mails/hand-over.ts';
 import { insertUser } from '../../../lib/users/store.ts';
 import { mailingFunctionForThisFile, mailSettings, tokenIn } from '../../support/mailbox.ts';
 import { faults } from '../../support/proxy.ts';

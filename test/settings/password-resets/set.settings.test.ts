@@ -1,6 +1,6 @@
 import { DeleteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { mailsKey } from '../../../lib/mail/limits.ts';
+import { mailsKey } from '../../../lib/options/mails/limits.ts';
 import { entriesOf, outcome, refusal, uniqueAgent } from '../../support/acceptance.ts';
 import { type Account, makeUser, register, uniqueEmail } from '../../support/client.ts';
 import { mailingServiceForThisFile } from '../../support/mailbox.ts';

@@ -1,0 +1,130 @@
+/**
+ * Mails links and notices. All that the service mails goes through `mailOnce`, which keeps the limits of
+ * the address (functions/README.md, Limits of mails).
+ */
+import { resetRequested } from '../../audit/entry.ts';
+import { record } from '../../audit/record.ts';
+import { faultName } from '../../ground/errors.ts';
+import { describeFault, logError, mailNotSent } from '../../ground/log.ts';
+import type {
+  MailMessage,
+  NoticeMessage,
+  ResetMessage,
+  VerificationMessage,
+} from './hand-over.ts';
+import { claimMail, markMailed, releaseMail } from './limits.ts';
+import { isFinal, type Mail, noticeMail, resetMail, send, verificationMail } from './send.ts';
+import { isWaiting } from '../links/address.ts';
+import { config } from '../../ground/settings.ts';
+import type { StoredUser } from '../../users/item.ts';
+import { findStoredUser, findUserByEmail } from '../../users/store.ts';
+import { mailedAs } from '../../users/user.ts';
+import { makeLinkToken, resetLink } from '../links/link.ts';
+
+/** Sends a mail. @returns false when it is refused for good, and must not be tried again */
+const deliver = async (
+  address: string,
+  mail: Mail,
+  { request_id }: MailMessage,
+): Promise<boolean> => {
+  try {
+    await send(address, mail);
+    return true;
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    logError(mailNotSent, { requestId: request_id, fault: faultName(error) });
+    return false;
+  }
+};
+
+/**
+ * Sends a mail to an address, once for a message however often that comes, and within the limits of the
+ * address.
+ * @param write writes the mail, for a link with a token of its own
+ * @returns whether it was sent
+ */
+const mailOnce = async (
+  message: MailMessage,
+  email: string,
+  write: () => Promise<Mail>,
+): Promise<boolean> => {
+  const { request_id } = message;
+  const isVerified = message.kind === 'notice' && message.isVerified === true;
+  const claim = { kind: message.kind, email, request_id, isVerified };
+  const address = mailedAs(email);
+  if (address === undefined) {
+    logError(mailNotSent, { requestId: request_id, fault: 'AddressNotMailable' });
+    return false;
+  }
+  if (!(await claimMail(claim))) return false;
+  const send = async () => deliver(address, await write(), message);
+  const isSent = await send().catch(async (error: unknown) => {
+    // If this fails too, the claim ends by itself.
+    await releaseMail(claim).catch(() => undefined);
+    throw error;
+  });
+  // From here on nothing may throw: the message would be tried again, and mailed twice.
+  await markMailed(claim).catch((error: unknown) =>
+    logError('mail-not-marked', { requestId: request_id, ...describeFault(error) }),
+  );
+  return isSent;
+};
+
+const mailReset = async (message: ResetMessage): Promise<void> => {
+  const user = await findUserByEmail(message.email);
+  if (!user || user.suspended_at) return;
+  const { id, email } = user;
+  const write = async () => {
+    const token = await makeLinkToken(resetLink(user));
+    return resetMail(message, { email, resetUrl: config.resetUrl, token });
+  };
+  if (!(await mailOnce(message, email, write))) return;
+  const { ip_address, user_agent, request_id, asked_by } = message;
+  await record({
+    ip_address,
+    user_agent,
+    request_id,
+    user_id: asked_by,
+    action: 'UPDATE',
+    resource_id: id,
+    result: 'SUCCESS',
+    details: resetRequested,
+  });
+};
+
+/** Whether a user still needs the link: it is for the newest address that was asked for. */
+const isNeeded = (user: StoredUser, { email, pending_id }: VerificationMessage): boolean =>
+  pending_id === undefined
+    ? email === user.email && !user.email_verified && !isWaiting(user)
+    : pending_id === user.pending_id;
+
+/** A link that verifies an address can do nothing without the password: only its use is recorded. */
+const mailVerification = async (message: VerificationMessage): Promise<void> => {
+  const { user_id, email, pending_id: pendingId, session_id: sessionId } = message;
+  const user = await findStoredUser(user_id);
+  if (!user || user.suspended_at || !isNeeded(user, message)) return;
+  const holder = pendingId === undefined ? user : await findUserByEmail(email);
+  // Whoever has the address learns it, and whoever asked for it does not.
+  if (holder && holder.id !== user_id) {
+    return mailReset({ ...message, kind: 'reset', isTaken: true, asked_by: user_id });
+  }
+  await mailOnce(message, email, async () => {
+    const token = await makeLinkToken({ kind: 'address', user, email, sessionId, pendingId });
+    return verificationMail(message, { email, verifyUrl: config.verifyUrl, token });
+  });
+};
+
+const mailNotice = async (message: NoticeMessage): Promise<void> => {
+  await mailOnce(message, message.email, async () =>
+    noticeMail(message, { resetUrl: config.resetUrl }),
+  );
+};
+
+/**
+ * Mails what a message asks for. A message that comes again after it was mailed is ignored.
+ * @throws {Error} when it must be tried again: DomainError STORAGE_FAULT, MailUnderWay, or SES's
+ */
+export const mail = (message: MailMessage): Promise<void> => {
+  if (message.kind === 'notice') return mailNotice(message);
+  return message.kind === 'reset' ? mailReset(message) : mailVerification(message);
+};

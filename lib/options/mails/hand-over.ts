@@ -1,0 +1,222 @@
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { sendIf } from '../../dynamodb/client.ts';
+import { DomainError } from '../../ground/errors.ts';
+import { describeFault, logError, loggingFaults, noticeNotHandedOver } from '../../ground/log.ts';
+import { config } from '../../ground/settings.ts';
+import { networkOf, type Source } from '../../ground/source.ts';
+import { patiently, seconds } from '../../ground/time.ts';
+import type { StoredUser } from '../../users/item.ts';
+import { invoke } from './invoke.ts';
+import type { Part } from './texts/en.ts';
+
+// Messages to the function that mails. They hold no token, password or hash. Each function that this
+// file exports is a way to have something mailed, and there is no other way: all of them count the
+// source that asks, and lib/options/mails/limits.ts counts the address that a mail goes to.
+
+/** The request that a message is for: where it came from, and when. */
+interface Asked extends Source {
+  /** ISO 8601, UTC. */
+  readonly time: string;
+}
+
+/** A link for the account of an address, if there is one. */
+export interface ResetMessage extends Asked {
+  readonly kind: 'reset';
+  readonly email: string;
+  /** Somebody tried to register the address; nobody asked for a new password. */
+  readonly isTaken?: true;
+  /** The user who asked; absent: nobody knows who it was. */
+  readonly asked_by?: number | undefined;
+}
+
+/** A link by which a user verifies an address. */
+export interface VerificationMessage extends Asked {
+  readonly kind: 'verification';
+  readonly user_id: number;
+  readonly email: string;
+  /** The user has another address, and asked for this one: the user's `pending_id`. */
+  readonly pending_id?: string | undefined;
+  /** The id of the session in which the user asked for another address. */
+  readonly session_id?: string | undefined;
+}
+
+/** The notice that a password, an address or a second factor was changed, or an account deleted. */
+export interface NoticeMessage extends Asked {
+  readonly kind: 'notice';
+  /** The address that the account had before. */
+  readonly email: string;
+  /** Whether the address is verified: then only its account causes notices. */
+  readonly isVerified?: true;
+  readonly changed: readonly (Part | 'account')[];
+}
+
+export type MailMessage = ResetMessage | VerificationMessage | NoticeMessage;
+
+/** When this returns, Lambda has the message. @throws {DomainError} MAIL_FAULT */
+const handOver = async (message: MailMessage): Promise<void> => {
+  const body = JSON.stringify(message);
+  await invoke(body)
+    // A second attempt, and no more. If the message comes twice, it is mailed once.
+    .catch(() => invoke(body))
+    .catch((cause: unknown) => {
+      throw new DomainError('MAIL_FAULT', { cause });
+    });
+};
+
+/** Mails that one IP address, or one /64 network of IPv6, may ask for in a quarter of an hour. */
+const mailsPerSource = 20;
+const quarterOfAnHour = 15 * 60;
+
+/**
+ * Counts a request within a quarter of an hour of the clock: nobody waits longer than until its end,
+ * however often they ask. With LOGIN_FAILURES_PER_ADDRESS=0, which says that the source addresses are
+ * not those of the clients, nothing is counted.
+ * @returns whether it exceeds the limit; false when it could not be counted
+ */
+const exceedsLimit = async ({ ip_address }: Source, now = new Date()): Promise<boolean> => {
+  if (config.loginFailuresPerAddress === 0) return false;
+  const quarter = Math.floor(seconds(now) / quarterOfAnHour);
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: { pk: `attempts#mail#address#${networkOf(ip_address)}#${quarter}` },
+    UpdateExpression: 'SET expires_at = :end ADD mails :one',
+    ConditionExpression: 'attribute_not_exists(pk) OR mails < :limit',
+    ExpressionAttributeValues: {
+      ':end': (quarter + 1) * quarterOfAnHour,
+      ':one': 1,
+      ':limit': mailsPerSource,
+    },
+  });
+  const work = () => sendIf(command, { timeout: patiently(1000) });
+  return (await loggingFaults('mail-not-counted', work)) === false;
+};
+
+/**
+ * Requests a mail, unless its source has asked for too many. Notices to a verified address are not
+ * counted: a thief could use the limit up, and change the account unseen.
+ * @throws {DomainError} MAIL_FAULT
+ */
+const ask = async (message: MailMessage): Promise<void> => {
+  const isCounted = message.kind !== 'notice' || !message.isVerified;
+  if (isCounted && (await exceedsLimit(message))) return;
+  await handOver(message);
+};
+
+/** The same, but never throws: a message that is lost is logged. */
+const askOrLog = async (message: MailMessage): Promise<void> => {
+  try {
+    await ask(message);
+  } catch (error) {
+    logError(noticeNotHandedOver, { requestId: message.request_id, ...describeFault(error) });
+  }
+};
+
+/** A user to whom something is mailed. */
+interface Recipient {
+  readonly id: number;
+  readonly email: string;
+  readonly email_verified?: boolean | undefined;
+}
+
+const asked = (source: Source, now = new Date()): Asked => ({
+  ...source,
+  time: now.toISOString(),
+});
+
+/**
+ * Requests a mail with a link for the account of an address, if there is one. The account is looked up
+ * later, so that the time does not tell whether there is one.
+ * @param askedBy the id of the caller, if it is known
+ * @throws {DomainError} MAIL_FAULT
+ */
+export const mailResetLink = (
+  email: string,
+  source: Source,
+  { askedBy }: { askedBy?: number | undefined } = {},
+): Promise<void> => ask({ kind: 'reset', email, asked_by: askedBy, ...asked(source) });
+
+/** Requests a mail to whoever has an address with which somebody registers. Never throws. */
+export const tellHolder = (email: string, source: Source): Promise<void> =>
+  askOrLog({ kind: 'reset', email, isTaken: true, ...asked(source) });
+
+const verificationOf = (
+  { id: user_id, email }: Recipient,
+  source: Source,
+): VerificationMessage => ({ kind: 'verification', user_id, email, ...asked(source) });
+
+/**
+ * Requests a mail with a link to the address of a user who has not verified it.
+ * @throws {DomainError} MAIL_FAULT
+ */
+export const mailVerificationLink = async (user: Recipient, source: Source): Promise<void> => {
+  if (!user.email_verified) await ask(verificationOf(user, source));
+};
+
+/** The same where addresses are verified. Never throws: the user can ask again. */
+export const remindToVerify = async (user: Recipient, source: Source): Promise<void> => {
+  if (config.emailVerification === 'off' || user.email_verified) return;
+  await askOrLog(verificationOf(user, source));
+};
+
+/**
+ * Requests the mail with the link for which a user's new address waits. Never throws: the user can ask
+ * again.
+ * @param session_id the session in which the user asks
+ */
+export const mailPendingLink = (
+  { id, pending_email: email = '', pending_id }: StoredUser,
+  source: Source,
+  session_id: string | undefined,
+): Promise<void> => askOrLog({ ...verificationOf({ id, email }, source), pending_id, session_id });
+
+/**
+ * Requests a notice to an account, where the service sends mails. Never throws: the change is made,
+ * and a notice that is lost is logged.
+ */
+const notice = async (
+  { email, email_verified }: Recipient,
+  changed: NoticeMessage['changed'],
+  { source, now }: { source: Source; now?: Date },
+): Promise<void> => {
+  if (config.mailFunctionUrl === '' || changed.length === 0) return;
+  const isVerified = config.emailVerification !== 'off' && email_verified === true;
+  const verified = isVerified ? ({ isVerified } as const) : {};
+  await askOrLog({ kind: 'notice', email, ...verified, changed, ...asked(source, now) });
+};
+
+/** Requests a {@link notice} to the old address of an account that was changed. */
+export const notifyOfChange = (
+  before: Recipient,
+  {
+    email = before.email,
+    password,
+    identities,
+  }: { readonly email?: string; readonly password?: string; readonly identities?: unknown },
+  source: Source,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<void> => {
+  // A change of letter case counts: a mail system may take the result for another address.
+  const isMoved = email !== before.email;
+  const changed = [
+    ...(password === undefined ? [] : (['password'] as const)),
+    ...(isMoved ? (['email'] as const) : []),
+    ...(identities === undefined ? [] : (['identities'] as const)),
+  ];
+  return notice(before, changed, { source, now });
+};
+
+/** Requests a {@link notice} that a second factor, its recovery codes, or the identities were changed. */
+export const notifyOfPart = (
+  user: Recipient,
+  part: 'secondFactor' | 'identities',
+  source: Source,
+): Promise<void> => notice(user, [part], { source });
+
+/**
+ * Requests a {@link notice} that an account was deleted. Where addresses are verified, only a verified
+ * one gets it: others may be those of strangers.
+ */
+export const notifyOfDeletion = async (user: Recipient, source: Source): Promise<void> => {
+  if (config.emailVerification !== 'off' && !user.email_verified) return;
+  await notice(user, ['account'], { source });
+};

@@ -1,0 +1,154 @@
+/**
+ * The mails that an address gets: of each kind only so many, whoever asks for them, and for each request
+ * one, however often it is delivered (functions/README.md, Limits of mails).
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { sendIf } from '../../dynamodb/client.ts';
+import { namedError } from '../../ground/errors.ts';
+import { config } from '../../ground/settings.ts';
+import { hour, seconds } from '../../ground/time.ts';
+import { getItem, type ItemKey } from '../../users/item.ts';
+import { emailKey } from '../../users/user.ts';
+import type { MailMessage } from './hand-over.ts';
+
+const minute = 60;
+
+/** The mails of a kind within so many seconds, for which anybody may ask. */
+const asked = [
+  { most: 1, within: minute },
+  { most: 5, within: hour },
+];
+
+/** Those to an address that is verified, which only its account can cause. */
+const own = [{ most: 10, within: hour }];
+
+/** Seconds for which a delivery claims a request: longer than the function that mails may run. */
+const lease = 50;
+
+/** A mail to be sent for a request. */
+export interface Claim {
+  readonly kind: MailMessage['kind'];
+  /** The address that it goes to. */
+  readonly email: string;
+  readonly request_id: string;
+  /** Whether the address is verified, and only its account causes the mail. */
+  readonly isVerified?: boolean;
+}
+
+/** The item of an address and a kind. Times are seconds since 1970. */
+interface StoredMails {
+  /** The request that was mailed last, or is being mailed. */
+  readonly request_id?: string;
+  /** A new id for each delivery that claims a request. */
+  readonly claim?: string;
+  /** The time until which no other delivery may mail the request. */
+  readonly claimed_until?: number;
+  /** Whether the request is done. */
+  readonly sent?: true;
+  /** The requests of the last hour for which mails were made, and when. */
+  readonly mailed?: readonly { readonly request_id: string; readonly at: number }[];
+}
+
+/** The key of the item of an address, in any spelling. */
+export const mailsKey = ({ kind, email }: Pick<Claim, 'kind' | 'email'>): ItemKey => ({
+  pk: `mails#${kind}#${createHash('sha256').update(emailKey(email)).digest('base64url')}`,
+});
+
+/**
+ * The mails of the last hour including that for a request; undefined if the request must not be
+ * mailed.
+ * @throws {Error} MailUnderWay while another delivery mails it
+ */
+const mailsWith = (
+  item: StoredMails,
+  { request_id: request, isVerified }: Claim,
+  now: number,
+): StoredMails['mailed'] => {
+  const { request_id, sent, claimed_until = 0, mailed = [] } = item;
+  if (request_id === request) {
+    if (!sent && claimed_until > now) throw namedError('MailUnderWay');
+    // A request whose mail was not sent is tried again, which counts no further mail.
+    return sent ? undefined : mailed;
+  }
+  // The request comes again after a newer one, whose link would become void.
+  if (mailed.some((one) => one.request_id === request)) return undefined;
+  // Times ahead of now are from before the clock was set back.
+  const recent = mailed.filter(({ at }) => at > now - hour && at <= now + minute);
+  const isBeyond = (isVerified ? own : asked).some(
+    ({ most, within }) => recent.filter(({ at }) => at > now - within).length >= most,
+  );
+  return isBeyond ? undefined : [...recent, { request_id: request, at: now }];
+};
+
+/** Writes a claim, unless another delivery has changed the item since it was read. */
+const writeClaim = (
+  mail: Claim,
+  { claim, mailed, now }: Pick<StoredMails, 'mailed'> & { claim: string | undefined; now: number },
+): Promise<boolean> =>
+  sendIf(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: mailsKey(mail),
+      UpdateExpression:
+        'SET request_id = :request, mailed = :mailed, claim = :claim, claimed_until = :lease, expires_at = :end REMOVE sent',
+      ConditionExpression: claim === undefined ? 'attribute_not_exists(claim)' : 'claim = :seen',
+      ExpressionAttributeValues: {
+        ':request': mail.request_id,
+        ':mailed': mailed,
+        ':claim': randomUUID(),
+        ':lease': now + lease,
+        ':end': now + hour,
+        ...(claim === undefined ? {} : { ':seen': claim }),
+      },
+    }),
+  );
+
+/** Attempts at a claim; each fails if another delivery writes at the same time. */
+const maxRounds = 3;
+
+/**
+ * Counts a mail for its address, and claims its request.
+ * @returns false when it must not be sent: the request was mailed already, or a newer one was since, or
+ *   the address has had its mails
+ * @throws {DomainError} STORAGE_FAULT
+ * @throws {Error} MailUnderWay while another delivery of the request mails it: try again later
+ */
+export const claimMail = async (
+  mail: Claim,
+  { now = new Date() }: { now?: Date } = {},
+): Promise<boolean> => {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const item: StoredMails = (await getItem(mailsKey(mail))) ?? {};
+    const mailed = mailsWith(item, mail, seconds(now));
+    if (!mailed) return false;
+    if (await writeClaim(mail, { claim: item.claim, mailed, now: seconds(now) })) return true;
+  }
+  throw namedError('MailUnderWay');
+};
+
+const updateClaimed = async (
+  mail: Claim,
+  UpdateExpression: string,
+  values: Readonly<Record<string, unknown>> = {},
+): Promise<void> => {
+  const command = new UpdateCommand({
+    TableName: config.usersTable,
+    Key: mailsKey(mail),
+    UpdateExpression,
+    ConditionExpression: 'request_id = :request',
+    ExpressionAttributeValues: { ':request': mail.request_id, ...values },
+  });
+  await sendIf(command);
+};
+
+/** Records that a request is done. @throws {DomainError} STORAGE_FAULT */
+export const markMailed = (mail: Claim): Promise<void> =>
+  updateClaimed(mail, 'SET sent = :true', { ':true': true });
+
+/**
+ * Ends the claim of a request that could not be mailed, so that it can be tried again at once.
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const releaseMail = (mail: Claim): Promise<void> =>
+  updateClaimed(mail, 'REMOVE claimed_until');

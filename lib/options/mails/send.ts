@@ -1,0 +1,167 @@
+/**
+ * The mails, as text and as HTML, in the language of the request that causes them, and how they are
+ * sent. The address is all that they quote of what people enter: by a name, or the name of a browser, a
+ * stranger could write to the recipient.
+ */
+import { SESv2Client, SendEmailCommand } from '@aws-sdk/client-sesv2';
+import { faultName } from '../../ground/errors.ts';
+import { config, type Language, senderIn } from '../../ground/settings.ts';
+import { patiently } from '../../ground/time.ts';
+import type { MailMessage, NoticeMessage, ResetMessage, VerificationMessage } from './hand-over.ts';
+import { de } from './texts/de.ts';
+import { en, type Facts, type Text, type Texts } from './texts/en.ts';
+
+export interface Mail {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
+
+const languages: Readonly<Record<Language, Texts>> = { en, de };
+
+/** Writes a mail in the language of the request that causes it. @param url the page it is about */
+const write = (
+  { language = config.mailLanguage, time, ip_address }: MailMessage,
+  { email, url, link }: { email: string; url: string; link?: string },
+  choose: (texts: Texts, facts: Facts) => Text,
+): Mail => {
+  const iso = new Date(time).toISOString();
+  const site = config.productName || new URL(url).host;
+  const facts = { email, site, date: iso.slice(0, 10), time: iso.slice(11, 16), ip_address };
+  const { subject, paragraphs } = choose(languages[language], facts);
+  const html = paragraphs.map((each) =>
+    each === link
+      ? `<p><a href="${escaped(each)}">${escaped(each)}</a></p>`
+      : `<p>${escaped(each)}</p>`,
+  );
+  const head = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${escaped(subject)}</title></head>`;
+  return {
+    subject,
+    text: `${paragraphs.join('\n\n')}\n`,
+    html: `${head}<body>\n${html.join('\n')}\n</body></html>\n`,
+  };
+};
+
+/**
+ * The mail with the link.
+ * @param email the address of the account
+ * @param resetUrl the page that sets passwords. The token is added as a fragment, which browsers
+ *   send to no server and in no referrer
+ */
+export const resetMail = (
+  message: ResetMessage,
+  { email, resetUrl, token }: { email: string; resetUrl: string; token: string },
+): Mail => {
+  const link = `${resetUrl}#token=${token}`;
+  return write(message, { email, url: resetUrl, link }, (texts, facts) =>
+    message.isTaken ? texts.taken(facts, link) : texts.reset(facts, link),
+  );
+};
+
+/**
+ * The mail with the link that verifies an address.
+ * @param verifyUrl the page that asks for the password of the account; the token as in a reset
+ */
+export const verificationMail = (
+  message: VerificationMessage,
+  { email, verifyUrl, token }: { email: string; verifyUrl: string; token: string },
+): Mail => {
+  const link = `${verifyUrl}#token=${token}`;
+  return write(message, { email, url: verifyUrl, link }, (texts, facts) =>
+    texts.verification(facts, link),
+  );
+};
+
+/** The notice of a change, or of a deletion. */
+export const noticeMail = (
+  message: NoticeMessage,
+  { resetUrl: url }: { resetUrl: string },
+): Mail => {
+  const { email, changed } = message;
+  const parts = changed.filter((each) => each !== 'account');
+  return write(message, { email, url }, (texts, facts) =>
+    changed.includes('account') ? texts.deleted(facts) : texts.changed(facts, parts),
+  );
+};
+
+/** Milliseconds for one attempt; three of them end before the function does. */
+const requestTimeout = 5000;
+
+const openClient = () => {
+  const timeout = patiently(requestTimeout);
+  return new SESv2Client({
+    maxAttempts: 3,
+    requestHandler: {
+      connectionTimeout: patiently(1000),
+      requestTimeout: timeout,
+      throwOnRequestTimeout: true,
+      socketTimeout: timeout,
+    },
+  });
+};
+
+/** The client of this process; absent until something is sent. */
+let client: SESv2Client | undefined;
+
+const utf8 = (Data: string) => ({ Data, Charset: 'UTF-8' });
+
+/** The sender in a header (RFC 5322, section 3.4), with a name beyond ASCII as RFC 2047 encodes it. */
+const sender = (mailFrom: string): string => {
+  const { name, address } = senderIn(mailFrom);
+  if (!name) return address;
+  const isAscii = /^[ -~]*$/.test(name);
+  const word = isAscii ? `"${name}"` : `=?UTF-8?B?${Buffer.from(name).toString('base64')}?=`;
+  return `${word} <${address}>`;
+};
+
+/** A refusal by SES. Its text is left out, because it may quote the mail. */
+class Refusal extends Error {
+  /** Whether the mail would be refused again, because of itself and not of the account in AWS. */
+  readonly isFinal: boolean;
+
+  constructor(error: unknown) {
+    super();
+    this.name = faultName(error);
+    // An identity that is not verified, as in the sandbox, is a rejected message too.
+    const isUnverified = error instanceof Error && /not verified/i.test(error.message);
+    this.isFinal =
+      this.name === 'BadRequestException' || (this.name === 'MessageRejected' && !isUnverified);
+  }
+}
+
+export const isFinal = (error: unknown): boolean => error instanceof Refusal && error.isFinal;
+
+/** A mail on its way to one address. */
+export interface OutgoingMail extends Mail {
+  readonly from: string;
+  readonly to: string;
+}
+
+const bySes = async ({ from, to, subject, text, html }: OutgoingMail): Promise<void> => {
+  client ??= openClient();
+  const command = new SendEmailCommand({
+    FromEmailAddress: from,
+    Destination: { ToAddresses: [to] },
+    Content: {
+      Simple: { Subject: utf8(subject), Body: { Text: utf8(text), Html: utf8(html) } },
+    },
+  });
+  await client.send(command);
+};
+
+let deliver = bySes;
+
+/** Has something else than Amazon SES deliver mails: on one machine they are put into a folder. */
+export const deliverBy = (other: typeof bySes): void => {
+  deliver = other;
+};
+
+/** Sends a mail. @throws {Error} with the name of SES's error, when it is not known to be sent */
+export const send = async (to: string, mail: Mail): Promise<void> => {
+  await deliver({ from: sender(config.mailFrom), to, ...mail }).catch((error: unknown) => {
+    throw new Refusal(error);
+  });
+};

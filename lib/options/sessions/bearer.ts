@@ -1,0 +1,57 @@
+/** The caller of a request, where there are sessions (functions/README.md, Sessions). */
+import { Overtaken, untilWritten } from '../../dynamodb/client.ts';
+import { DomainError } from '../../ground/errors.ts';
+import { describeFault, logError } from '../../ground/log.ts';
+import { patiently } from '../../ground/time.ts';
+import type { StoredUser } from '../../users/item.ts';
+import {
+  type Belonging,
+  openSession,
+  readSessions,
+  type Session,
+  type WithSessions,
+  writeSession,
+} from './sessions.ts';
+
+/** A caller as stored, with the session of the request. */
+export type Bearer = StoredUser & { readonly session: Session };
+
+/** Milliseconds by which a slow store may delay a response. */
+const notingTimeout = 1000;
+
+/**
+ * Notes that an access token of a session's newest pair was used, so that no other pair replaces that
+ * one (functions/README.md, Refresh). A fault is logged, and the request goes on.
+ * @throws {Overtaken} when others have written the session since it was read
+ */
+const noteUse = async (read: WithSessions, session: Session): Promise<void> => {
+  const refresh = { ...session.refresh, isUsed: true } as const;
+  try {
+    await writeSession(read, { ...session, refresh }, { timeout: patiently(notingTimeout) });
+  } catch (error) {
+    if (error instanceof Overtaken) throw error;
+    logError('token-use-not-noted', describeFault(error));
+  }
+};
+
+/**
+ * Reads the caller of a verified token.
+ * @param token its protected header
+ * @returns undefined when the user was deleted
+ * @throws {DomainError} TOKEN_INVALID when it has no session, or that has ended, or the token's pair was
+ *   replaced; STORAGE_FAULT
+ */
+export const findBearer = (id: number, token: Partial<Belonging>): Promise<Bearer | undefined> =>
+  untilWritten(async () => {
+    const read = await readSessions(id);
+    if (!read) return undefined;
+    const session = openSession(read, token.session, new Date());
+    if (!session || Number(token.pair) < session.refresh.oldest) {
+      throw new DomainError('TOKEN_INVALID');
+    }
+    const { pair, isUsed } = session.refresh;
+    // No other pair can replace the first one.
+    const isNoted = token.pair !== pair || pair === 0 || isUsed;
+    if (!isNoted) await noteUse(read, session);
+    return { ...read.user, session };
+  });

@@ -1,0 +1,219 @@
+/**
+ * The sessions of a user (functions/README.md, Sessions): one item, with an attribute for each session. Each
+ * session has a version of its own, on whose condition it is written, so that devices do not wait for each
+ * other. `session_epoch` of the user item is how often all sessions were ended. A session has the epoch that
+ * was read before the password was checked. So one write of the user item ends all sessions, also those of
+ * logins under way.
+ */
+import { randomBytes } from 'node:crypto';
+import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { Overtaken, type Step, sendIf, updateOnce } from '../../dynamodb/client.ts';
+import { DomainError } from '../../ground/errors.ts';
+import { config, hasSessions } from '../../ground/settings.ts';
+import { day, seconds } from '../../ground/time.ts';
+import { getItem, getItems, newVersion, type StoredUser, userKey } from '../../users/item.ts';
+
+/** What a session keeps of its refresh tokens; see lib/options/sessions/session-tokens.ts. */
+export interface RefreshState {
+  /** The key of the tags of all its tokens. */
+  readonly key: string;
+  /** The hash of the newest token's secret. */
+  readonly newest: string;
+  /**
+   * The newest token is derived from this and the token before it; absent until the first
+   * refresh.
+   */
+  readonly salt?: string;
+  /** The number of the newest token's pair, and of the oldest pair whose access tokens are valid. */
+  readonly pair: number;
+  readonly oldest: number;
+  /** An access token of the newest pair was used. */
+  readonly isUsed?: true;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly epoch: number;
+  /** When it began, and when it was last used for a new token, in milliseconds since 1970. */
+  readonly created: number;
+  readonly used: number;
+  /** When it ends by itself, in seconds since 1970. */
+  readonly until: number;
+  readonly ip_address: string;
+  readonly user_agent: string;
+  readonly refresh: RefreshState;
+  /** A new one with each write; absent until the first. */
+  readonly version?: string;
+}
+
+/** What a token belongs to; the parameters of its protected header. */
+export interface Belonging {
+  /** The id of its session. */
+  readonly session: string;
+  /** The number of its pair in the session. */
+  readonly pair: number;
+}
+
+/** A user with its sessions as read, also those that have ended. */
+export interface WithSessions {
+  readonly user: StoredUser;
+  readonly sessions: readonly Session[];
+}
+
+/** Bytes for a user's sessions (about 50), which each request reads. */
+const maxBytes = 24_000;
+
+export const sessionsKey = (id: number) => ({ pk: `sessions#${id}` });
+
+export const makeSessionId = (): string => randomBytes(16).toString('base64url');
+export const isSessionId = (text: string | undefined): text is string =>
+  /^[\w-]{22}$/.test(text ?? '');
+
+/**
+ * The value of `kept_session`. It names the epoch, so that the next end of all sessions ends this
+ * one too.
+ */
+const keptMark = (epoch: number, id: string): string => `${epoch}.${id}`;
+
+/** Whether a session was ended with all others of its user. */
+const isEnded = (user: StoredUser, { epoch, id }: Session): boolean => {
+  const { session_epoch = 0, kept_session } = user;
+  return epoch < session_epoch && kept_session !== keptMark(session_epoch, id);
+};
+
+/** @throws {DomainError} TOKEN_INVALID when the session was ended with all others of its user */
+export const requireOpen = (user: StoredUser, session: Session): void => {
+  if (isEnded(user, session)) throw new DomainError('TOKEN_INVALID');
+};
+
+/** The sessions that have not ended. */
+export const openSessions = ({ user, sessions }: WithSessions, now: Date): readonly Session[] =>
+  sessions.filter((session) => session.until > seconds(now) && !isEnded(user, session));
+
+/** The session with an id, unless it is not there or has ended. */
+export const openSession = (read: WithSessions, id: unknown, now: Date): Session | undefined =>
+  openSessions(read, now).find((session) => session.id === id);
+
+/** A user with the item of its sessions. */
+export const withSessions = (user: StoredUser, item: object = {}): WithSessions => {
+  const entries = Object.entries(item).filter(([id]) => isSessionId(id));
+  return { user, sessions: entries.map(([id, session]) => ({ ...session, id })) };
+};
+
+/**
+ * Reads a user and its sessions by one request.
+ * @returns undefined when the user is not stored
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const readSessions = async (id: number): Promise<WithSessions | undefined> => {
+  const [user, item] = await getItems([userKey(id), sessionsKey(id)]);
+  return user && withSessions(user as StoredUser, item);
+};
+
+/** The bytes that a session takes, or a few more. */
+const sizeOf = (session: Session): number => Buffer.byteLength(JSON.stringify(session));
+
+/** The sessions that leave the item: those that ended, and those unused longest if it is full. */
+const outdated = (read: WithSessions, fresh: Session, now: Date): readonly Session[] => {
+  let bytes = sizeOf(fresh);
+  const newestFirst = openSessions(read, now).toSorted((a, b) => b.used - a.used);
+  const kept = newestFirst.filter((session) => {
+    bytes += sizeOf(session);
+    return bytes <= maxBytes;
+  });
+  return read.sessions.filter((session) => !kept.includes(session));
+};
+
+/**
+ * Writes a session that begins, or in place of the one with its id. Outdated ones leave the item, which
+ * stays for as long as any session, also one that another write adds meanwhile.
+ * @param read the sessions as they were read
+ * @throws {Overtaken} when others have written or ended this one since it was read
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const writeSession = async (
+  { user, sessions }: WithSessions,
+  { id, version: read, ...session }: Session,
+  limits: { timeout?: number } = {},
+): Promise<void> => {
+  const now = new Date();
+  const version = newVersion();
+  const others = sessions.filter((other) => other.id !== id);
+  const ended = outdated({ user, sessions: others }, { id, ...session }, now);
+  const longest = seconds(now) + config.sessionIdleDays * day;
+  const update = {
+    TableName: config.usersTable,
+    Key: sessionsKey(user.id),
+    UpdateExpression: [
+      'SET #id = :session, expires_at = :end',
+      ...(ended.length > 0 ? [`REMOVE ${ended.map((_, i) => `#ended${i}`).join(', ')}`] : []),
+    ].join(' '),
+    ...(read ? { ConditionExpression: '#id.version = :read' } : {}),
+    ExpressionAttributeNames: {
+      '#id': id,
+      ...Object.fromEntries(ended.map((session, i) => [`#ended${i}`, session.id])),
+    },
+    ExpressionAttributeValues: {
+      ':session': { ...session, version },
+      ':end': Math.max(longest, ...sessions.map(({ until }) => until)),
+      ...(read ? { ':read': read } : {}),
+    },
+  };
+  const isOurs = (item: object) =>
+    (item as Readonly<Record<string, Session | undefined>>)[id]?.version === version;
+  if (!(await updateOnce(update, isOurs, limits))) throw new Overtaken();
+};
+
+/**
+ * Stores a session that begins.
+ * @param user as read before the password was checked
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const storeSession = async (user: StoredUser, session: Session): Promise<void> => {
+  await writeSession(withSessions(user, await getItem(sessionsKey(user.id))), session);
+};
+
+/** The write of a user's first session, for the transaction that stores the user. */
+export const firstSession = (user: StoredUser, { id, ...session }: Session): Step => {
+  const kept = { [id]: { ...session, version: newVersion() }, expires_at: session.until };
+  return [{ Put: { TableName: config.usersTable, Item: { ...sessionsKey(user.id), ...kept } } }];
+};
+
+/** What a write sets in a user item to end all sessions of the user, except one that goes on. */
+export const endedSessions = (user: StoredUser, kept?: Session) => {
+  if (!hasSessions(config)) return {};
+  const session_epoch = (user.session_epoch ?? 0) + 1;
+  return { session_epoch, kept_session: kept && keptMark(session_epoch, kept.id) };
+};
+
+/**
+ * Ends all sessions of a user, who is not read.
+ * @returns false when there is no such user
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const endSessions = (id: number): Promise<boolean> =>
+  sendIf(
+    new UpdateCommand({
+      TableName: config.usersTable,
+      Key: userKey(id),
+      UpdateExpression: 'SET version = :version ADD session_epoch :one',
+      ConditionExpression: 'attribute_exists(pk)',
+      ExpressionAttributeValues: { ':version': newVersion(), ':one': 1 },
+    }),
+  );
+
+/**
+ * Ends one session, which is not read.
+ * @returns false when it has ended already
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const endSession = (userId: number, id: string): Promise<boolean> => {
+  const update = {
+    TableName: config.usersTable,
+    Key: sessionsKey(userId),
+    UpdateExpression: 'REMOVE #id',
+    ConditionExpression: 'attribute_exists(#id)',
+    ExpressionAttributeNames: { '#id': id },
+  };
+  return updateOnce(update, (item) => !(id in item));
+};

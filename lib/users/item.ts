@@ -1,0 +1,116 @@
+/** The items of the users table that belong to users, and how they are read. */
+import { randomBytes } from 'node:crypto';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { readItems, send } from '../dynamodb/client.ts';
+import { config } from '../ground/settings.ts';
+import { emailKey, type User } from './user.ts';
+
+/** An identity: who vouches, and for whom. */
+export interface IdentityName {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** An identity as its user's item has it. */
+export interface StoredIdentity extends IdentityName {
+  readonly id: string;
+  /** The address that the issuer has verified, if it said one. */
+  readonly email: string | null;
+  /** When it was linked. */
+  readonly created_at: string;
+}
+
+/** A user as stored: the fields that responses show, and those that no response shows. */
+export type StoredUser = User & {
+  /** A new one with each write. */
+  readonly version: string;
+  readonly password_hash: string;
+  /** For an imported user: `importMark` of the hash in the imported file. */
+  readonly import_mark?: string;
+  /** How often all sessions of the user were ended; see lib/options/sessions/sessions.ts. Absent: never. */
+  readonly session_epoch?: number | undefined;
+  /** The session spared when all others last ended. */
+  readonly kept_session?: string | undefined;
+  /**
+   * Id of the caller who created the user by POST /api/users; removed when anybody else gives the
+   * user a password or another address, and when the user becomes an admin or gets a second factor or an
+   * identity.
+   */
+  readonly made_by?: number | undefined;
+  /** The secret of the user's second factor, encrypted; absent: there is none. */
+  readonly factor_secret?: string | undefined;
+  /** The step of time of the last code from an app that was accepted. */
+  readonly factor_step?: number | undefined;
+  /** Hashes of the recovery codes that were not used. */
+  readonly recovery_codes?: ReadonlySet<string> | undefined;
+  /** A second factor that no code has confirmed, and when it becomes void (seconds since 1970). */
+  readonly enrolment?: { readonly secret: string; readonly until: number } | undefined;
+  /** The identities by which the user logs in; absent: none. */
+  readonly identities?: readonly StoredIdentity[] | undefined;
+  /** When `pending_email` is void, in seconds since 1970. */
+  readonly pending_until?: number | undefined;
+  /** A new id whenever another address is asked for: links for earlier requests are void. */
+  readonly pending_id?: string | undefined;
+};
+
+/** A version of a user item that no other write has made. */
+export const newVersion = (): string => randomBytes(12).toString('base64url');
+
+/** The key of a user item. */
+export const userKey = (id: number) => ({ pk: `user#${id}` });
+/** The key of the item that makes an address unique, in any spelling. */
+export const emailItemKey = (email: string) => ({ pk: `email#${emailKey(email)}` });
+
+/** Bytes: what DynamoDB allows a partition key. */
+const maxKey = 2048;
+
+/**
+ * The key of the email item to look up. For text that cannot be a key it is that of '', which
+ * nobody has.
+ */
+export const wantedEmailKey = (email: string) => {
+  const key = emailItemKey(email);
+  return email.isWellFormed() && Buffer.byteLength(key.pk) <= maxKey ? key : emailItemKey('');
+};
+
+/** The values of the partition keys of the two list indexes. */
+export const listing = 'users';
+export const adminListing = 'admins';
+
+/** What an index has of a user. */
+export type ListedUser = Omit<User, 'pending_email'> &
+  Pick<StoredUser, 'pending_email' | 'pending_until'>;
+
+export interface ItemKey {
+  readonly pk: string;
+}
+
+const storedKey = ({ pk }: ItemKey) => ({ pk: { S: pk } });
+
+/**
+ * Reads items as last written: at most 100, in one request unless DynamoDB leaves some out.
+ * @param limits milliseconds for each request, where the default is too long
+ * @returns the items in the order of their keys, undefined where there is none
+ * @throws {DomainError} STORAGE_FAULT
+ */
+export const getItems = async (keys: readonly ItemKey[], limits: { timeout?: number } = {}) => {
+  const stored = await readItems(config.usersTable, keys.map(storedKey), limits);
+  const items = stored.map((item) => unmarshall(item));
+  const byKey = new Map(items.map((item) => [item.pk as string, item]));
+  return keys.map(({ pk }) => byKey.get(pk));
+};
+
+/** Reads one item as last written. @throws {DomainError} STORAGE_FAULT */
+export const getItem = async <T = Readonly<Record<string, unknown>>>(
+  key: ItemKey,
+): Promise<T | undefined> => {
+  const { Item } = await send(
+    new GetItemCommand({
+      TableName: config.usersTable,
+      Key: storedKey(key),
+      ConsistentRead: true,
+    }),
+  );
+  return Item && (unmarshall(Item) as T);
+};

@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import {
+  DomainError,
+  type ErrorCode,
+  faultName,
+  httpErrors,
+  invalidField,
+  invalidParameter,
+  namedError,
+} from '../../../lib/ground/errors.ts';
+
+/**
+ * Status, message and field of each code, but of those that are in functions/openapi.json, with which
+ * document.test.ts compares them.
+ */
+const expected: Readonly<
+  Partial<
+    Record<ErrorCode, readonly [status: number, message?: string | undefined, field?: string]>
+  >
+> = {
+  EMAIL_REQUIRED: [400, 'Email is required'],
+  TOKEN_AND_PASSWORD_REQUIRED: [400, 'Token and password are required'],
+  REFRESH_TOKEN_REQUIRED: [400, 'Refresh token is required'],
+  CURRENT_PASSWORD_REQUIRED: [400, 'Current password is required'],
+  CODE_REQUIRED: [400, 'Code is required'],
+  FIELD_INVALID: [400],
+  PARAMETER_INVALID: [400],
+  RESET_TOKEN_INVALID: [400, 'Invalid or expired reset token'],
+  VERIFICATION_TOKEN_INVALID: [400, 'Invalid or expired verification token'],
+  ID_TOKEN_REQUIRED: [400, 'ID token and nonce are required'],
+  TOO_MANY_IDENTITIES: [400, 'Too many identities'],
+  IDENTITY_TOKEN_INVALID: [401, 'Invalid identity token'],
+  IDENTITY_NOT_FOUND: [404, 'Identity not found'],
+  IDENTITY_LINKED: [409, 'Identity already linked'],
+  LAST_LOGIN: [409, 'The last way to log in cannot be removed'],
+  IDENTITY_PROVIDER_FAULT: [503, 'Identity provider cannot be reached'],
+  CURRENT_PASSWORD_WRONG: [403, 'Current password is wrong'],
+  EMAIL_NOT_VERIFIED: [403, 'Email is not verified'],
+  CODE_WRONG: [403, 'Invalid code'],
+  SECOND_FACTOR_REQUIRED: [403, 'Second factor required'],
+  LOGIN_CODE_REQUIRED: [401, 'Code required'],
+  LOGIN_CODE_WRONG: [401, 'Invalid code'],
+  REFRESH_TOKEN_INVALID: [401, 'Invalid refresh token'],
+  SESSION_NOT_FOUND: [404, 'Session not found'],
+  SECOND_FACTOR_NOT_FOUND: [404, 'Second factor not found'],
+  LAST_ADMIN: [409, 'The last admin cannot be deleted'],
+  SECOND_FACTOR_ENABLED: [409, 'Second factor already enabled'],
+  MAIL_FAULT: [500, 'Error requesting mail', 'err'],
+  STORAGE_FAULT: [500, undefined, 'err'],
+};
+
+describe('httpErrors', () => {
+  it.each(Object.entries(expected))(
+    'gives %s its status, its message and its field of a fault: %j',
+    (code, [status, message, field]) => {
+      const error = httpErrors[code as ErrorCode];
+
+      expect([error.status, error.message, error.field]).toEqual([status, message, field]);
+    },
+  );
+});
+
+describe('DomainError', () => {
+  it('is identified by its code, and has the message of the table', () => {
+    const error = new DomainError('USER_NOT_FOUND');
+
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: 'DomainError',
+      code: 'USER_NOT_FOUND',
+      message: 'User not found',
+      faults: [],
+      mayHaveHappened: false,
+    });
+    expect(error.retryAfter).toBeUndefined();
+  });
+
+  it('has its code as the message where the table has none', () => {
+    expect(new DomainError('STORAGE_FAULT').message).toBe('STORAGE_FAULT');
+  });
+
+  it('keeps its cause and the seconds to wait', () => {
+    const cause = new Error('why');
+
+    expect(new DomainError('STORAGE_FAULT', { cause }).cause).toBe(cause);
+    expect(new DomainError('TOO_MANY_ATTEMPTS', { retryAfter: 30 }).retryAfter).toBe(30);
+  });
+
+  it('names the field or the parameter, and the broken rule', () => {
+    expect(invalidField('name', 'must be a string')).toMatchObject({
+      code: 'FIELD_INVALID',
+      message: 'name must be a string',
+    });
+    expect(invalidParameter('limit', 'must be a number')).toMatchObject({
+      code: 'PARAMETER_INVALID',
+      message: 'limit must be a number',
+    });
+  });
+});
+
+describe('faultName', () => {
+  const named = (name: string, more: object = {}) =>
+    Object.assign(new Error('user ada@example.org, password hunter2'), { name, ...more });
+
+  it.each([
+    ['an error’s class', new TypeError('hunter2'), 'TypeError'],
+    ['a service’s error', named('ThrottlingException'), 'ThrottlingException'],
+    ['a system error’s code', named('Error', { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
+    [
+      'the cause of a domain error',
+      new DomainError('STORAGE_FAULT', { cause: named('TimeoutError') }),
+      'TimeoutError',
+    ],
+    [
+      'the deepest cause',
+      named('AbortError', { cause: named('Error', { cause: named('E', { code: 'EPIPE' }) }) }),
+      'EPIPE',
+    ],
+    ['a cause that we name ourselves', namedError('Contention'), 'Contention'],
+    ['a bundle of errors', new AggregateError([named('x')], 'hunter2'), 'AggregateError'],
+  ])('is the name of %s', (_, error, name) => {
+    expect(faultName(error)).toBe(name);
+  });
+
+  it.each([
+    ['a domain error without a cause', new DomainError('STORAGE_FAULT')],
+    ['a thrown text', 'hunter2'],
+    ['a thrown object', { name: 'hunter2', message: 'hunter2' }],
+    ['nothing', undefined],
+    ['null', null],
+  ])('is UnknownError for %s', (_, error) => {
+    expect(faultName(error)).toBe('UnknownError');
+  });
+
+  it.each([
+    ['text in place of a name', named('user ada@example.org not found')],
+    ['text in place of a code', named('Oops', { code: 'password hunter2' })],
+    ['a long name', named('x'.repeat(65))],
+    ['lines', named('a\nb')],
+    ['a name that is no text', named('Oops', { code: { toString: () => 'hunter2' } })],
+  ])('is never %s', (_, error) => {
+    expect(faultName(error)).toMatch(/^(Oops|UnknownError)$/);
+  });
+
+  it('never contains a message', () => {
+    const errors = [
+      named('Error'),
+      new DomainError('STORAGE_FAULT', { cause: named('ValidationException') }),
+      new DomainError('UNEXPECTED_FAULT', { message: 'hunter2', cause: 'hunter2' }),
+    ];
+
+    for (const error of errors) expect(faultName(error)).not.toMatch(/hunter2|ada@/);
+  });
+
+  it('is found in a chain of at most eight causes', () => {
+    const chain = Array.from({ length: 10 }, (_, i) => named(`Depth${i + 1}`));
+    for (const [i, error] of chain.entries()) error.cause = chain[i + 1];
+
+    expect(faultName(chain[0])).toBe('Depth8');
+  });
+
+  it('ends at an error that causes itself', () => {
+    const error = named('Loop');
+    error.cause = error;
+
+    expect(faultName(error)).toBe('Loop');
+  });
+});

@@ -1,0 +1,152 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import type { DomainError } from '../../../lib/ground/errors.ts';
+import { atLeast, atMost, oneOf, parseBody, rule, text, validate } from '../../../lib/ground/validation.ts';
+
+const errorOf = (work: () => unknown): DomainError | undefined => {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error as DomainError;
+  }
+};
+
+describe('A rule for text', () => {
+  it.each([
+    ['TOO_LONG', atMost(1), '12', { maxLength: 1 }, 'must be at most 1 character'],
+    ['TOO_LONG', atMost(2), '123', { maxLength: 2 }, 'must be at most 2 characters'],
+    ['TOO_SHORT', atLeast(() => 1), '', { minLength: 1 }, 'must be at least 1 character'],
+    ['TOO_SHORT', atLeast(() => 2), '1', { minLength: 2 }, 'must be at least 2 characters'],
+  ])(
+    'is broken by %s, and appears in the response and in the document',
+    (code, made, broken, keywords, message) => {
+      expect(validate(v.object({ field: v.pipe(text, made) }), { field: broken })).toEqual({
+        faults: [{ field: 'field', code, rule: message }],
+      });
+      expect(made.keywords()).toEqual(keywords);
+    },
+  );
+
+  it('allows a value at its bound', () => {
+    const two = v.pipe(
+      text,
+      atMost(2),
+      atLeast(() => 2),
+    );
+
+    expect(validate(two, '12')).toEqual({ output: '12' });
+    expect(validate(two, '😀😀')).toEqual({ output: '😀😀' });
+  });
+
+  it('adds nothing to the document unless it has keywords', () => {
+    const made = rule({ code: 'EMPTY', holds: Boolean, message: () => 'must not be empty' });
+
+    expect(made.keywords()).toEqual({});
+  });
+});
+
+const body = v.object({
+  name: v.pipe(
+    text,
+    v.trim(),
+    atLeast(() => 1),
+    atMost(3),
+  ),
+  role: v.nullish(oneOf(['user', 'admin'])),
+  password: v.pipe(
+    text,
+    atLeast(() => 1),
+  ),
+  note: v.exactOptional(text),
+});
+const required = (field: string) => ({ field, code: 'REQUIRED', rule: 'is required' });
+
+describe('The faults of a body', () => {
+  const faultsOf = (fields: Readonly<Record<string, unknown>>) => {
+    return errorOf(() => parseBody(body, fields))?.faults ?? [];
+  };
+
+  it('name each field with a code and a rule, in the order of the schema', () => {
+    expect(faultsOf({ note: '\ud800', password: 7, role: 'root', name: 'long' })).toEqual([
+      { field: 'name', code: 'TOO_LONG', rule: 'must be at most 3 characters' },
+      { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
+      { field: 'password', code: 'WRONG_TYPE', rule: 'must be a string' },
+      { field: 'note', code: 'NOT_WELL_FORMED', rule: 'must be well-formed Unicode' },
+    ]);
+  });
+
+  it.each([undefined, null, ''])(
+    'report a field that is %j as required, and nothing else',
+    (none) => {
+      expect(faultsOf({ name: none, password: none })).toEqual([
+        required('name'),
+        required('password'),
+      ]);
+    },
+  );
+
+  it('treat white space as missing, unless the schema allows it', () => {
+    expect(faultsOf({ name: ' \t', password: ' ', note: 7 })).toEqual([
+      required('name'),
+      { field: 'note', code: 'WRONG_TYPE', rule: 'must be a string' },
+    ]);
+  });
+
+  it('treat white space in a password as text, also when the password is too short', () => {
+    const longer = v.object({
+      password: v.pipe(
+        text,
+        atLeast(() => 8),
+      ),
+    });
+
+    expect(errorOf(() => parseBody(longer, { password: ' ' }))?.faults).toEqual([
+      { field: 'password', code: 'TOO_SHORT', rule: 'must be at least 8 characters' },
+    ]);
+  });
+
+  it('include those of an optional field', () => {
+    expect(faultsOf({ name: 'Ada', password: 'p', role: null })).toEqual([]);
+    expect(faultsOf({ name: 'Ada', password: 'p', role: '', note: null })).toEqual([
+      { field: 'role', code: 'UNKNOWN_VALUE', rule: 'must be one of user, admin' },
+      { field: 'note', code: 'WRONG_TYPE', rule: 'must be a string' },
+    ]);
+  });
+});
+
+describe('parseBody', () => {
+  it('returns the body in the form of the schema', () => {
+    expect(parseBody(body, { name: 'Ada', password: 'p', more: 1 })).toEqual({
+      name: 'Ada',
+      password: 'p',
+    });
+  });
+
+  it('names the field of the first fault in its message, and lists all faults', () => {
+    expect(errorOf(() => parseBody(body, { name: 'long', password: 7 }))).toMatchObject({
+      code: 'FIELD_INVALID',
+      message: 'name must be at most 3 characters',
+      faults: [{ field: 'name' }, { field: 'password' }],
+    });
+  });
+
+  it('reports a missing field as one that breaks a rule, unless the body has a code for it', () => {
+    expect(errorOf(() => parseBody(body, { name: 7 }))).toMatchObject({
+      code: 'FIELD_INVALID',
+      faults: [{ field: 'name', code: 'WRONG_TYPE' }, required('password')],
+    });
+  });
+
+  it('reports a missing field first, by the code of the body', () => {
+    const error = errorOf(() =>
+      parseBody(body, { name: 'long' }, { whenMissing: 'FIELDS_REQUIRED' }),
+    );
+
+    expect(error).toMatchObject({
+      code: 'FIELDS_REQUIRED',
+      message: 'All fields are required',
+      faults: [{ field: 'name' }, required('password')],
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { decodeProtectedHeader } from 'jose';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { tokenKeys } from '../../../lib/keys/signing-key.ts';
+import { issueToken, verifyToken } from '../../../lib/keys/token.ts';
+import { startKms } from '../../support/kms.ts';
+
+const kms = await startKms();
+const names = 'alias/accounts/token-signing-';
+const settings = {
+  ...kms.environment,
+  TOKEN_SIGNING: 'RS256',
+  TOKEN_SIGNING_KEY: kms.makeKey(),
+  TOKEN_KEYS: names,
+  API_URL: 'https://accounts.example.com',
+  AWS_REGION: 'us-east-1',
+};
+for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+const logged = vi.spyOn(console, 'error').mockReturnValue();
+vi.useFakeTimers({ toFake: ['Date'] });
+afterEach(() => {
+  kms.fault = () => undefined;
+  kms.aliases.clear();
+  logged.mockClear();
+});
+afterAll(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  logged.mockRestore();
+  await kms.stop();
+});
+
+const user = { id: 7, email: 'ada@example.org', role: 'user' } as const;
+/** The keys as they are six minutes later, the one that signs first. */
+const kidsThen = async () => {
+  vi.setSystemTime(Date.now() + 360_000);
+  return (await tokenKeys()).map(({ published }) => published.kid);
+};
+
+/** How often the keys were read since this was last called. */
+const reads = () =>
+  kms.requests.splice(0).filter((request) => request === `GetPublicKey ${names}current`).length;
+
+describe('The keys in KMS', () => {
+  it('are asked for by each request while they were never read', async () => {
+    kms.fault = () => 'AccessDeniedException';
+    await expect(tokenKeys()).rejects.toThrow();
+    await expect(tokenKeys()).rejects.toThrow();
+    expect(reads()).toBe(2);
+  });
+
+  it('are the stack’s own key until there are aliases, and those of the aliases from then on', async () => {
+    const own = await kidsThen();
+    for (const stage of ['next', 'current', 'previous']) kms.place(names + stage);
+    const three = await kidsThen();
+    // As --sign leaves it: the key that signs is also still the next one.
+    kms.place(`${names}current`, kms.aliases.get(`${names}next`)?.key);
+
+    expect([own.length, new Set([...own, ...three]).size]).toEqual([1, 4]);
+    expect(await kidsThen()).toEqual([three[1], three[2]]);
+  });
+
+  it('sign by the key that the token names, while the alias is moved already', async () => {
+    kms.place(`${names}current`);
+    const [kid] = await kidsThen();
+    kms.place(`${names}current`);
+
+    const token = await issueToken(user);
+
+    expect(decodeProtectedHeader(token).kid).toBe(kid);
+    expect(await verifyToken(token)).toMatchObject(user);
+  });
+
+  it.each([
+    ['next', 2, 'next-signing-key-not-read'],
+    // Rather the keys of before than without one that verifies.
+    ['previous', 1, 'signing-keys-not-read'],
+  ])(
+    'are told apart, where the %s one may not be read, from one that is not there',
+    async (stage, length, message) => {
+      await kidsThen();
+      for (const each of ['current', 'next', 'previous']) kms.place(names + each);
+      kms.fault = (request) => (request.endsWith(stage) ? 'AccessDeniedException' : undefined);
+
+      expect(await kidsThen()).toHaveLength(length);
+      expect(logged.mock.calls.flat().join()).toContain(`"${message}"`);
+    },
+  );
+});
+
+describe('Keys that a function has read', () => {
+  it.each([
+    ['for five minutes', 4.9, false, 0],
+    ['and read again after five minutes', 5, false, 1],
+    ['and read again when the clock was set back', -600, false, 1],
+    ['for a minute, though a kid is unknown', 0.9, true, 0],
+    ['and read again after a minute for an unknown kid', 1, true, 1],
+  ])('are kept %s, however many ask', async (_, minutes, isUnknown, expected) => {
+    kms.place(`${names}current`);
+    const [kid = ''] = await kidsThen();
+    kms.place(`${names}current`);
+    reads();
+    vi.setSystemTime(Date.now() + minutes * 60_000);
+    const asked = isUnknown ? 'nobody' : kid;
+    const flood = () => Promise.all(Array.from({ length: 1000 }, () => tokenKeys(asked)));
+    await flood();
+    await flood();
+    const [key] = await tokenKeys(asked);
+
+    expect([reads(), key.published.kid === kid]).toEqual([expected, expected === 0]);
+  });
+
+  it('stay while they cannot be read, which is tried once a minute, for an unknown kid too', async () => {
+    const kids = await kidsThen();
+    kms.fault = () => 'AccessDeniedException';
+    reads();
+
+    expect(await kidsThen()).toEqual(kids);
+    expect((await tokenKeys('nobody')).map(({ published }) => published.kid)).toEqual(kids);
+    expect(reads()).toBe(1);
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, inject, it } from 'vitest';
+import {
+  type Claim,
+  claimMail,
+  mailsKey,
+  markMailed,
+  releaseMail,
+} from '../../../../lib/options/mails/limits.ts';
+import { uniqueEmail } from '../../../support/client.ts';
+import { useOwnTables } from '../../../support/own-tables.ts';
+import { scan } from '../../../support/stored-items.ts';
+
+const tables = await useOwnTables();
+const start = new Date('2026-11-21T09:05:00Z');
+const at = (seconds: number) => ({ now: new Date(start.getTime() + 1000 * seconds) });
+
+/** A way to send mails of a kind to an address that has had none. @returns whether one is sent */
+const newAddress = (fields: Partial<Claim> = {}) => {
+  const email = uniqueEmail();
+  const claimOf = (request_id: string, more: Partial<Claim> = {}): Claim => ({
+    kind: 'reset',
+    email,
+    request_id,
+    ...fields,
+    ...more,
+  });
+  const mail = async (second: number, request = `r${second}`, more: Partial<Claim> = {}) => {
+    const claim = claimOf(request, more);
+    const isClaimed = await claimMail(claim, at(second));
+    if (isClaimed) await markMailed(claim);
+    return isClaimed;
+  };
+  return { email, claimOf, mail };
+};
+
+const itemOf = async (claim: Claim) =>
+  (await scan(inject('engine'), tables.users)).find(({ pk }) => pk === mailsKey(claim).pk);
+
+describe('The mails of a kind to an address', () => {
+  it.each([
+    ['one a minute', {}, [0, 1, 59, 60, 61, 120], '+..+.+'],
+    ['five an hour', {}, [0, 600, 1200, 1800, 2400, 3599, 3600, 3601], '+++++.+.'],
+    [
+      'ten an hour, where only its account causes them',
+      { isVerified: true },
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 3599, 3600],
+      '++++++++++..+',
+    ],
+  ])('are at most %s', async (_, fields, seconds, expected) => {
+    const { mail } = newAddress({ kind: 'notice', ...fields });
+    let sent = '';
+
+    for (const second of seconds) sent += (await mail(second)) ? '+' : '.';
+
+    expect(sent).toBe(expected);
+  });
+
+  it('are counted apart for another kind and another address, and together in any letter case', async () => {
+    const { email, mail } = newAddress();
+    await mail(0);
+
+    expect(await mail(1, 'a', { kind: 'verification' })).toBe(true);
+    expect(await mail(1, 'b', { kind: 'notice' })).toBe(true);
+    expect(await newAddress().mail(1)).toBe(true);
+    expect(await mail(1, 'c', { email: email.toUpperCase() })).toBe(false);
+  });
+
+  it('are not sent again for a request that was mailed, or mailed before another one', async () => {
+    const { mail } = newAddress();
+    await mail(0, 'one');
+
+    expect(await mail(5, 'one')).toBe(false);
+    await mail(600, 'two');
+    expect(await mail(1200, 'one')).toBe(false);
+    expect(await mail(3500, 'two')).toBe(false);
+  });
+
+  it('are not sent for a request that is being mailed, so that Lambda tries it again', async () => {
+    const { claimOf } = newAddress();
+    await claimMail(claimOf('one'), at(0));
+
+    await expect(claimMail(claimOf('one'), at(49))).rejects.toMatchObject({ name: 'MailUnderWay' });
+
+    expect(await claimMail(claimOf('one'), at(50))).toBe(true);
+  });
+
+  it('are sent once when a request is delivered several times at once', async () => {
+    const { claimOf } = newAddress();
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 4 }, () => claimMail(claimOf('a'), at(0))),
+    );
+
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([
+      { status: 'fulfilled', value: true },
+    ]);
+  });
+
+  it('are sent again for a request whose mail was not sent, and counted once', async () => {
+    const { claimOf } = newAddress();
+    await claimMail(claimOf('one'), at(0));
+    await releaseMail(claimOf('one'));
+
+    expect(await claimMail(claimOf('one'), at(30))).toBe(true);
+    expect((await itemOf(claimOf('one')))?.mailed).toEqual([
+      { request_id: 'one', at: start.getTime() / 1000 },
+    ]);
+  });
+
+  it('are sent for one of several simultaneous requests', async () => {
+    const { mail, claimOf } = newAddress();
+    await mail(-120, 'before');
+
+    const outcomes = await Promise.allSettled(
+      ['a', 'b', 'c', 'd'].map((request) => claimMail(claimOf(request), at(0))),
+    );
+
+    const sent = outcomes.filter((each) => each.status === 'fulfilled' && each.value);
+    expect(sent).toHaveLength(1);
+  });
+
+  it('are not delayed by times in the future, which a clock has left that was set back', async () => {
+    const { mail } = newAddress();
+    await mail(86_400, 'ahead');
+
+    expect(await mail(0, 'now')).toBe(true);
+  });
+
+  it('are remembered for an hour after the newest one, under no address that can be read', async () => {
+    const { mail, claimOf, email } = newAddress();
+    await mail(0, 'one');
+
+    const item = await itemOf(claimOf('one'));
+
+    expect(item?.expires_at).toBe(start.getTime() / 1000 + 3600);
+    expect(JSON.stringify(item)).not.toContain(email);
+  });
+});

@@ -1,0 +1,355 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, inject, it, vi } from 'vitest';
+import {
+  type Counter,
+  countAfter,
+  countAttempt,
+  countRegistration,
+  forgetFailures,
+  loginCounters,
+  readCounts,
+  requireNoWait,
+  waitOf,
+} from '../../../../lib/options/protection/counters.ts';
+import type { DomainError } from '../../../../lib/ground/errors.ts';
+import { settings } from '../../../../lib/ground/settings.ts';
+import { proxiedTablesForThisFile } from '../../../support/own-tables.ts';
+import { faults } from '../../../support/proxy.ts';
+import { scan } from '../../../support/stored-items.ts';
+import { storedUser } from '../../../support/stored-user.ts';
+
+const { proxy, users: table } = await proxiedTablesForThisFile();
+afterEach(() => {
+  vi.unstubAllEnvs();
+  proxy.impose();
+});
+
+const outcomeOf = (work: Promise<void>): Promise<DomainError | undefined> =>
+  work.then(() => undefined).catch((error) => error);
+const tooMany = (retryAfter: number) =>
+  expect.objectContaining({ code: 'TOO_MANY_ATTEMPTS', retryAfter });
+
+describe('The counters of a login', () => {
+  const secret = 'x'.repeat(40);
+  const address = { pk: 'attempts#login#address#192.0.2.1', limit: 1000 };
+  const account = {
+    pk: expect.stringMatching(/^attempts#login#account#[\w-]{43}$/),
+    limit: 10,
+    ofAccount: true,
+  };
+  const user = { pk: 'attempts#login#user#7', limit: 10, ofAccount: true };
+
+  it.each([
+    ['both', {}, [account, address]],
+    ['that of the address', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, [address]],
+    ['that of the account', { LOGIN_FAILURES_PER_ADDRESS: '0' }, [account]],
+    ['none', { LOGIN_FAILURES_PER_ACCOUNT: '0', LOGIN_FAILURES_PER_ADDRESS: '0' }, []],
+  ])('are %s, depending on the limits', async (_, environment, expected) => {
+    vi.stubEnv('JWT_SECRET', secret);
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+
+    expect(await loginCounters('ada@example.org', '192.0.2.1')).toEqual(expected);
+  });
+
+  it('differ between accounts, but not between letter cases', async () => {
+    vi.stubEnv('JWT_SECRET', secret);
+    const pkOf = async (email: string) => (await loginCounters(email, ''))[0]?.pk;
+
+    const keys = ['ada@example.org', 'ADA@example.org', 'bob@example.org'].map(pkOf);
+
+    const [ada, capitals, bob] = await Promise.all(keys);
+    expect(capitals).toBe(ada);
+    expect(bob).not.toBe(ada);
+  });
+
+  it.each([
+    ['is none of a user without a second factor', {}, undefined, []],
+    ['is one of a user with a second factor', {}, 'secret', [user]],
+    ['is none while nobody is asked for codes', { SECOND_FACTOR: 'off' }, 'secret', []],
+    ['is none without a limit', { LOGIN_FAILURES_PER_ACCOUNT: '0' }, 'secret', []],
+  ])(
+    'include one of the user’s id, which no change of address changes: there %s',
+    async (_, environment, factor_secret, expected) => {
+      const settings = { JWT_SECRET: secret, SECOND_FACTOR: 'optional', ...environment };
+      for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+      const found = storedUser({ id: 7, factor_secret });
+
+      const counters = await loginCounters(found.email, '192.0.2.1', found);
+
+      expect(counters.slice(counters.findIndex(({ pk }) => pk === address.pk) + 1)).toEqual(
+        expected,
+      );
+    },
+  );
+});
+
+describe('Attempts one after the other', () => {
+  const start = Date.parse('2026-11-21T12:00:00Z');
+  const attempts = (limit = 2) => {
+    vi.stubEnv('REGISTRATIONS_PER_ADDRESS', String(limit));
+    const address = randomUUID();
+    /** At so many seconds after the first. */
+    return (second: number) =>
+      outcomeOf(countRegistration(address, new Date(start + 1000 * second)));
+  };
+
+  it('wait for half a minute, and twice as long each further time, up to 15 minutes', async () => {
+    const attempt = attempts();
+    await attempt(0);
+    const waits: number[] = [];
+    for (let second = 0; waits.length < 8; second += waits.at(-1) ?? 0) {
+      expect(await attempt(second)).toBeUndefined();
+      const wait = Number((await attempt(second))?.retryAfter);
+      expect(await attempt(second + wait - 1)).toEqual(tooMany(1));
+      waits.push(wait);
+    }
+
+    expect(waits).toEqual([30, 60, 120, 240, 480, 900, 900, 900]);
+  });
+
+  it.each([
+    [929, 60],
+    [930, undefined],
+  ])('are remembered for 15 minutes after a wait: %i s after it began', async (second, wait) => {
+    const attempt = attempts();
+    await attempt(0);
+    await attempt(0);
+
+    expect(await attempt(second)).toBeUndefined();
+    const next = await attempt(second);
+
+    expect(next?.retryAfter).toBe(wait);
+  });
+
+  it.each([
+    [899, 30],
+    [900, undefined],
+  ])('add up for 15 minutes from the first: until %i s after it', async (second, wait) => {
+    const attempt = attempts(3);
+    await attempt(0);
+    await attempt(0);
+
+    expect(await attempt(second)).toBeUndefined();
+    const next = await attempt(second);
+
+    expect(next?.retryAfter).toBe(wait);
+  });
+
+  it.each([1, 2, 3, 5])('are let through %i times where that is the limit', async (limit) => {
+    const attempt = attempts(limit);
+    const outcomes: (number | undefined)[] = [];
+    for (let i = 0; i <= limit; i += 1) outcomes.push((await attempt(i))?.retryAfter);
+
+    expect(outcomes).toEqual([...Array(limit).fill(undefined), 29]);
+  });
+
+  it('leave an item that DynamoDB sweeps once it has expired', async () => {
+    const attempt = attempts();
+    await attempt(0);
+    await attempt(7);
+
+    const items = await scan(inject('engine'), table);
+
+    const seconds = start / 1000;
+    expect(items).toContainEqual({
+      pk: expect.stringMatching(/^attempts#register#address#/),
+      attempts: 2,
+      waits_until: seconds + 37,
+      expires_at: seconds + 937,
+    });
+  });
+
+  it('need one request to the store while they wait', async () => {
+    const attempt = attempts(1);
+    await attempt(0);
+    proxy.forget();
+
+    expect(await attempt(0)).toEqual(tooMany(30));
+
+    expect(proxy.requests).toHaveLength(1);
+  });
+
+  it('wait for a second when other attempts always count first', async () => {
+    const attempt = attempts();
+    proxy.forget();
+    proxy.impose({ fault: faults.conditionFails, operation: 'UpdateItem' });
+
+    expect(await attempt(0)).toEqual(tooMany(1));
+
+    expect(proxy.requests).toHaveLength(8);
+  });
+
+  it('are let through while they cannot be counted, which is logged', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const attempt = attempts(1);
+    proxy.impose({ fault: faults.missingTable });
+
+    const outcomes = [await attempt(0), await attempt(0)];
+
+    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+    logged.mockRestore();
+    expect(outcomes).toEqual([undefined, undefined]);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatchObject({
+      event: 'attempt-not-counted',
+      fault: 'ResourceNotFoundException',
+    });
+  });
+});
+
+describe('Attempts that are counted at the same time', () => {
+  it('are let through as often as the limit allows, however many there are', async () => {
+    vi.stubEnv('REGISTRATIONS_PER_ADDRESS', '2');
+    const address = randomUUID();
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 60 }, () => outcomeOf(countRegistration(address))),
+    );
+
+    expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(2);
+  });
+});
+
+describe('Failed logins', () => {
+  const newCounter = (fields: Partial<Counter> = {}): Counter => ({
+    pk: `attempts#test#${randomUUID()}`,
+    limit: 2,
+    ofAccount: true,
+    ...fields,
+  });
+  const fail = (counter: Counter) => countAttempt([counter]);
+  const attemptsOf = async ({ pk }: Counter) =>
+    (await scan(inject('engine'), table)).find((item) => item.pk === pk)?.attempts;
+
+  it('are forgotten by a success, of the account and of its user', async () => {
+    const counters = [newCounter(), newCounter()];
+    await Promise.all(counters.map(fail));
+
+    const seen = await requireNoWait(counters);
+    await forgetFailures(seen);
+
+    expect(seen).toMatchObject(counters.map((each) => ({ ...each, count: { attempts: 1 } })));
+    expect(await Promise.all(counters.map(attemptsOf))).toEqual([undefined, undefined]);
+    expect(await requireNoWait(counters)).toEqual(
+      counters.map((each) => ({ ...each, count: undefined })),
+    );
+  });
+
+  it.each([
+    [899, 2],
+    [900, 1],
+  ])(
+    'are counted from the count that was read while that is valid: %i s after it',
+    async (later, counted) => {
+      const counter = newCounter({ limit: 5 });
+      const start = Date.parse('2026-11-21T12:00:00Z');
+      await countAttempt([counter], new Date(start));
+      const seen = await readCounts([counter]);
+
+      await countAttempt(seen, new Date(start + 1000 * later));
+
+      expect(await attemptsOf(counter)).toBe(counted);
+    },
+  );
+
+  it('reach the limit even if each was counted from what was read before the others', async () => {
+    const counter = newCounter({ limit: 3 });
+    await fail(counter);
+    const seen = await requireNoWait([counter]);
+
+    await Promise.all([countAttempt(seen), countAttempt(seen)]);
+
+    expect(await attemptsOf(counter)).toBe(3);
+    await expect(requireNoWait([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
+  });
+
+  it('of a source address are not forgotten by a success', async () => {
+    const { pk, limit } = newCounter();
+    await fail({ pk, limit });
+
+    await forgetFailures(await requireNoWait([{ pk, limit }]));
+
+    expect(await attemptsOf({ pk, limit })).toBe(1);
+  });
+
+  it('are not forgotten when others have reached the limit since they were read', async () => {
+    const counter = newCounter();
+    await fail(counter);
+    const seen = await requireNoWait([counter]);
+    await fail(counter);
+
+    await forgetFailures(seen);
+
+    await expect(requireNoWait([counter])).rejects.toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
+    await forgetFailures(seen, new Date(Date.now() + 31_000));
+    expect(await attemptsOf(counter)).toBeUndefined();
+  });
+
+  it('are read only where there is a limit', async () => {
+    proxy.forget();
+
+    expect(await requireNoWait([])).toEqual([]);
+    await forgetFailures([newCounter()]);
+
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('that cannot be forgotten fail no login, and are logged', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const counter = newCounter();
+    await fail(counter);
+    const seen = await requireNoWait([counter]);
+    proxy.impose({ fault: faults.missingTable });
+
+    await forgetFailures(seen);
+
+    const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
+    logged.mockRestore();
+    expect(lines).toMatchObject([
+      { event: 'attempt-not-counted', fault: 'ResourceNotFoundException' },
+    ]);
+    expect(await attemptsOf(counter)).toBe(1);
+  });
+
+  it('delay no login while they cannot be read', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const counter = newCounter();
+    await fail(counter);
+    await fail(counter);
+    proxy.impose({ fault: faults.missingTable });
+
+    const seen = await requireNoWait([counter]);
+
+    logged.mockRestore();
+    expect(seen).toEqual([{ ...counter, count: undefined }]);
+  });
+});
+
+describe('An account', () => {
+  const limit = Number(settings.loginFailuresPerAccount.default);
+  const day = 24 * 60 * 60;
+
+  /** Failures a day of somebody who fails as often as is allowed, and then lets the count expire. */
+  const failuresADay = (failures: number): number => {
+    let count = countAfter(undefined, limit, 0);
+    let now = 0;
+    for (let made = 1; made < failures; made += 1) {
+      now += waitOf(count, new Date(now * 1000));
+      count = countAfter(count, limit, now);
+    }
+    return (failures * day) / count.expires_at;
+  };
+
+  it('can fail at most as many logins a day as SECURITY.md says, and a code is guessed so late', () => {
+    const most = Math.max(...Array.from({ length: 60 }, (_, i) => failuresADay(i + 1)));
+    // Of a million codes, an app shows three within the steps that are accepted.
+    const evenChance = Math.log(1 / 2) / Math.log(1 - 3 / 1_000_000);
+
+    const text = readFileSync('.github/SECURITY.md', 'utf8').replaceAll(/\s+/g, ' ');
+
+    expect(text).toContain(
+      `at most ${Math.floor(most)} guesses a day, one after another, each in the trail: an even chance takes ${Math.floor(evenChance / most)} days`,
+    );
+  });
+});
